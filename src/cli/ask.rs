@@ -19,7 +19,7 @@ use crate::output::terminal::{
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
-    AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
+    AgentSettings, Answer, CallMemory, Interruption, Pair, Sampling, own_history, trace,
 };
 use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 
@@ -321,15 +321,17 @@ impl Session {
                 writeln!(out, "{}", answer_text(&view))
             }
         })?;
-        let doubt = solution
-            .answer
-            .as_ref()
-            .and_then(|answer| answer.doubt.as_ref());
+        let answer = solution.answer.as_ref();
+        let doubt = answer.and_then(|answer| answer.doubt.as_ref());
+        let title = match answer.is_some_and(Answer::is_undefined) {
+            true => "not defined",
+            false => "not sure",
+        };
         if let Some(why) = doubt
             .or(solution.error.as_ref())
             .filter(|_| self.quiet && !self.json)
         {
-            super::note(format_args!("not sure: {why}"));
+            super::note(format_args!("{title}: {why}"));
         }
         Ok(Some(AskResult {
             outcome: solution.outcome,

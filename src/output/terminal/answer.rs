@@ -3,7 +3,7 @@
 use console::measure_text_width;
 
 use crate::output::AnswerView;
-use finqa_agents::agents::{Answer, Solution};
+use finqa_agents::agents::Solution;
 use finqa_core::number::Unit;
 use finqa_core::text::single_spaced;
 
@@ -59,18 +59,13 @@ pub(crate) fn short_answer(solution: &Solution) -> String {
     harmless(&single_spaced(&with_scale(&answer.printed, answer.unit))).into_owned()
 }
 
-/// Whether the figure asked for does not exist.
-fn is_none(answer: &Answer) -> bool {
-    answer.printed == "n/a"
-}
-
 fn headline(solution: &Solution) -> String {
     let mut line = short_answer(solution);
     let Some(answer) = &solution.answer else {
         return line;
     };
     match &answer.doubt {
-        Some(doubt) if is_none(answer) => line = format!("{line}: {doubt}"),
+        Some(doubt) if answer.is_undefined() => line = format!("{line}: {doubt}"),
         Some(doubt) => line = format!("not sure ({doubt}); best guess: {line}"),
         None => {}
     }
@@ -81,7 +76,7 @@ fn headline(solution: &Solution) -> String {
     {
         line.push_str(&format!("  ({})", single_spaced(label)));
     }
-    if let Some(confidence) = answer.confidence.filter(|_| !is_none(answer)) {
+    if let Some(confidence) = answer.confidence.filter(|_| !answer.is_undefined()) {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::offline::UNDEFINED;
 use crate::parse::{Analysis, CitedEvidence, CriticFinding, Leniency};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::outcome::Outcome;
@@ -60,6 +61,12 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Whether it says that the figure asked for does not exist; the doubt has the reason.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        self.printed == UNDEFINED && self.doubt.is_some()
+    }
+
     /// The analysis in the requested form, as the critic sees it.
     #[must_use]
     pub(crate) fn to_analysis_json(&self) -> String {

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use finqa_agents::agents::EmbeddedSolver;
+use finqa_agents::agents::{Answer, AnswerFrom, EmbeddedSolver, verify};
 use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, print};
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use rstest::rstest;
@@ -326,4 +327,139 @@ fn a_complete_question_inherits_nothing_from_the_one_before() {
             source: HistorySource::Own,
         });
     }
+}
+
+const TWO_OF_A_YEAR: &str = "Item;2022;FY2022 budget
+Revenue;100;120";
+
+const BUDGET_FIRST: &str = "Item;2022 budget;FY2022
+Revenue;120;100";
+
+/// A year and a fiscal year are one period: the words of the labels tell their columns apart.
+#[rstest]
+#[case(TWO_OF_A_YEAR, "what was revenue in 2022?", "100")]
+#[case(TWO_OF_A_YEAR, "what was revenue in fiscal 2022?", "100")]
+#[case(TWO_OF_A_YEAR, "what was the budget revenue in 2022?", "120")]
+#[case(BUDGET_FIRST, "what was revenue in 2022?", "100")]
+fn a_year_is_told_from_the_budget_of_the_fiscal_year(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    // Ten tables: what depends on the order of a hash map differs between them.
+    for _ in 0..10 {
+        sure(table, question, expected);
+    }
+}
+
+/// Each word is new, so that all count.
+fn long_question(words: usize) -> String {
+    let words: Vec<String> = (0..words)
+        .map(|n| {
+            let letter = |at: usize| char::from(b'b' + u8::try_from(at % 20).unwrap_or(0));
+            format!("z{}q{}x", letter(n), letter(n / 20))
+        })
+        .collect();
+    format!("what was revenue of {} in 2022?", words.join(" "))
+}
+
+#[rstest]
+#[case(31)]
+#[case(40)]
+#[case(63)]
+#[case(64)]
+#[case(70)]
+#[case(200)]
+fn a_question_of_many_words_is_never_sure(#[case] words: usize) {
+    let found = answer(&document(TWO_OF_A_YEAR), &[], &long_question(words));
+    assert!(found.doubt.is_some(), "{words} words: {found:?}");
+}
+
+const TIED: &str = "Sales by region;2031;2030
+North;30;15
+South;30;10
+West;20;10
+East;60;20";
+
+const TIED_SALES: &str = "Sales by region;2031;2030
+North;50;25
+South;50;25
+West;20;20";
+
+#[rstest]
+#[case(
+    TIED_SALES,
+    "which region had the highest sales in 2031?",
+    "North and South"
+)]
+#[case(TIED, "which region had the lowest sales in 2030?", "South and West")]
+#[case(TIED, "which region grew fastest from 2030 to 2031?", "South and East")]
+#[case(
+    TIED_SALES,
+    "which region grew fastest from 2030 to 2031?",
+    "North and South"
+)]
+fn a_tie_is_named_and_a_guess(#[case] table: &str, #[case] question: &str, #[case] tie: &str) {
+    named(table, question, tie);
+}
+
+#[test]
+fn the_critic_says_that_a_figure_is_not_defined_and_not_that_it_is_a_guess() {
+    for (question, why) in [
+        (
+            "what was the CAGR of grants from 2031 to 2035?",
+            "compound growth needs values above zero",
+        ),
+        (
+            "what was the percentage change in grants from 2031 to 2032?",
+            "a first value above zero; 2031 has 0",
+        ),
+        (
+            "what was the percentage change in net earnings from 2032 to 2033?",
+            "a first value above zero; 2032 has -6",
+        ),
+    ] {
+        let question = asked(&document(YEARS), &[], question);
+        let found = RuleAnalyst::new();
+        let found = found
+            .answer(&found.index(&question.document), &question)
+            .expect("an answer");
+        let analysis = Analysis {
+            answer: "n/a".to_owned(),
+            confidence: Some(found.confidence),
+            ..Analysis::default()
+        };
+        let settled = Answer {
+            doubt: found.doubt,
+            ..Answer::settle(&analysis, &question, AnswerFrom::Program)
+        };
+        let findings: Vec<String> = verify::check(&question, &settled)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let [finding] = findings.as_slice() else {
+            panic!("{findings:?}");
+        };
+        assert!(finding.contains("it is not defined") && finding.contains(why));
+        assert!(!finding.contains("guess"), "{finding}");
+    }
+}
+
+#[test]
+fn a_figure_that_is_not_defined_keeps_the_doubt_of_its_words() {
+    let question = "what was the percentage change in Martian grants from 2031 to 2032?";
+    named(YEARS, question, "martian");
+    let found = answer(&document(YEARS), &[], question);
+    assert!(found.confidence < 0.67, "{}", found.confidence);
+}
+
+#[test]
+fn growth_is_not_paired_over_rows_of_one_name() {
+    let twins = "Region;2031;2030\nNorth;30;15\nOther;90;10\nOther;11;80";
+    let found = answer(
+        &document(twins),
+        &[],
+        "which region grew fastest from 2030 to 2031?",
+    );
+    assert!(found.doubt.is_some() || found.value != Value::Text("Other".to_owned()));
 }

@@ -34,13 +34,22 @@ pub(super) fn value(answer: &Answer) -> Option<Finding> {
     })
 }
 
-pub(super) fn doubt(why: &str) -> Finding {
-    finding(
+pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
+    let why = answer.doubt.as_deref()?;
+    if answer.is_undefined() {
+        return Some(finding(
+            FindingKind::Doubt,
+            "answer",
+            format!("it is not defined: {why}."),
+            "ask for a figure that is, such as the difference of the two.",
+        ));
+    }
+    Some(finding(
         FindingKind::Doubt,
         "answer",
         format!("it is a guess: {why}."),
         "check it against the page, or ask for figures that the page has.",
-    )
+    ))
 }
 
 pub(super) fn invalid_program(error: &str) -> Finding {

@@ -153,9 +153,11 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
         let direction = || checks::direction(&program, &places, &asked, answer);
         findings.extend(order.or_else(direction));
     }
-    findings.extend(answer.doubt.as_deref().map(checks::doubt));
+    findings.extend(checks::doubt(answer));
     findings.extend(checks::mismatch(answer));
-    findings.extend(checks::unit(answer, &asked));
+    if !answer.is_undefined() {
+        findings.extend(checks::unit(answer, &asked));
+    }
     findings.extend(checks::yes_no(answer, &asked));
     findings.extend(checks::magnitude(answer, &asked));
     findings

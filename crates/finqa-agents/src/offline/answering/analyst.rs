@@ -172,7 +172,7 @@ impl RuleAnalyst {
         };
         match reading {
             DirectReading::Answer(answer) => RuleAnswer::from_labels(page, question, answer),
-            DirectReading::Undefined(why) => Some(RuleAnswer::undefined(why)),
+            DirectReading::Undefined { why, doubt } => Some(RuleAnswer::undefined(why, doubt)),
             DirectReading::Missing(why) => {
                 let guess = self.ranked_answer(page, asked)?;
                 let doubt = Some(why);

@@ -7,6 +7,7 @@ use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::question::plan::{Pairing, ProgramPattern, ProgramPlan};
 use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, features};
 use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::reading::outflow::is_outflow;
 use finqa_core::program::Op;
 
 #[derive(Clone, Debug)]
@@ -219,42 +220,4 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
 /// Sums keep signs: an outflow is added to inflows.
 fn mixes(plan: &ProgramPlan) -> bool {
     matches!(plan.pattern, ProgramPattern::Step(Op::Add, _, _))
-}
-
-/// Whether the row's name says that it is an outflow: its minus sign only repeats it.
-pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
-    let Some((row, _)) = fact.cell() else {
-        return false;
-    };
-    let name = facts
-        .rows
-        .get(row)
-        .map(|r| r.name.to_lowercase())
-        .unwrap_or_default();
-    let names = [
-        "loss",
-        "expenditure",
-        "decrease",
-        "charge",
-        "cost",
-        "expense",
-        "liabilit",
-        "debt",
-        "payment",
-        "paid",
-        "purchase",
-        "repurchase",
-        "provision",
-        "dividend",
-        "deduct",
-        "reduction",
-        "settle",
-        "depreciation",
-        "tax",
-        "interest",
-    ];
-    let both = [
-        "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
-    ];
-    names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }

@@ -14,6 +14,9 @@ use crate::offline::question::wording::Wording;
 const DIRECT: f64 = 0.95;
 const DIRECT_DOUBTED: f64 = 0.5;
 
+/// The answer where the figure does not exist.
+pub(crate) const UNDEFINED: &str = "n/a";
+
 impl RuleAnswer {
     /// An answer from labels, described like any other.
     pub(super) fn from_labels(
@@ -48,10 +51,14 @@ impl RuleAnswer {
     }
 
     /// The answer to a question for a figure that does not exist.
-    pub(super) fn undefined(why: String) -> Self {
-        let none = "n/a".to_owned();
+    pub(super) fn undefined(why: String, doubt: Option<String>) -> Self {
+        let none = UNDEFINED.to_owned();
+        let (confidence, why) = match doubt {
+            None => (DIRECT, why),
+            Some(doubt) => (DIRECT_DOUBTED, format!("{why}; and {doubt}")),
+        };
         Self {
-            confidence: DIRECT,
+            confidence,
             doubt: Some(why),
             words: Some(none.clone()),
             signals: Vec::new(),

@@ -22,10 +22,16 @@ impl CalendarSpan {
         self.months.unwrap_or(WHOLE)
     }
 
-    /// By its end; of two with one end the longer comes later.
+    /// By its end; of two with one end the longer comes later. A year and a fiscal year are
+    /// equal in it.
     pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>) {
         let (first, last) = self.range();
         (self.year, last, std::cmp::Reverse(first))
+    }
+
+    /// Whether it covers the same months: `2022` and `FY 2022`.
+    pub(crate) fn covers(self, other: Self) -> bool {
+        self.order() == other.order()
     }
 
     /// Number of months.

@@ -77,7 +77,8 @@ impl DirectReader<'_> {
             let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));
-            let known = year_ago.filter(|ago| self.table.periods.iter().any(|other| other == ago));
+            let known =
+                year_ago.filter(|ago| self.table.periods.iter().any(|other| other.covers(*ago)));
             known.or_else(|| earlier.next_back().copied())
         };
         match self.asked.spans() {
@@ -164,14 +165,10 @@ impl DirectReader<'_> {
         }
         let mut expr = Expr::step(Op::Subtract, a.expr.clone(), b.expr.clone());
         if relative {
-            if b.number == 0.0 {
+            if b.number <= 0.0 {
+                let number = b.number;
                 return Err(NoReading::Undefined(format!(
-                    "a relative change from zero ({early}) is not defined"
-                )));
-            }
-            if b.number < 0.0 {
-                return Err(NoReading::Undefined(format!(
-                    "{early} is negative: no relative change is defined"
+                    "a relative change needs a first value above zero; {early} has {number}"
                 )));
             }
             expr = Expr::step(Op::Divide, expr, b.expr);

@@ -243,7 +243,7 @@ impl DirectReader<'_> {
     }
 }
 
-/// The largest or smallest of amounts; `None` if two have it.
+/// The largest or smallest of amounts, the last of those that have it; `None` without any.
 pub(super) fn extreme_of(amounts: &[TableAmount], largest: bool) -> Option<&TableAmount> {
     let sign = if largest { 1.0 } else { -1.0 };
     let by_size =

@@ -1,6 +1,6 @@
 //! A user's table by its labels: which cells a question's words and periods name in full.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::calendar::{CalendarSpan, WHOLE, spans};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
@@ -67,10 +67,13 @@ pub(crate) struct LabelledTable<'a> {
     /// Words of the upper left cell and of headings, which are about all cells.
     corner: Vec<String>,
     /// Facts by row and column.
-    cells: HashMap<(usize, usize), usize>,
-    /// The periods of the cells, in their order in time.
+    cells: BTreeMap<(usize, usize), usize>,
+    /// The periods of the cells, in their order in time; no two cover the same months.
     pub(crate) periods: Vec<CalendarSpan>,
 }
+
+/// Words of a query that are weighed: one bit for each.
+const MOST_WORDS: usize = u64::BITS as usize;
 
 /// Words of a label that a question leaves out without meaning another row.
 const LIGHT: [&str; 3] = ["total", "net", "overall"];
@@ -193,7 +196,7 @@ pub(crate) fn without_brackets(text: &str) -> (String, String) {
 
 impl<'a> LabelledTable<'a> {
     pub(crate) fn read(facts: &'a Facts) -> Self {
-        let mut cells = HashMap::new();
+        let mut cells = BTreeMap::new();
         for (index, fact) in facts.all.iter().enumerate() {
             if let Some(place) = fact.cell() {
                 cells.insert(place, index);
@@ -227,7 +230,9 @@ impl<'a> LabelledTable<'a> {
         let mut periods: Vec<CalendarSpan> = Vec::new();
         for (row, column) in table.cells.keys() {
             let span = table.span_of(*row, *column);
-            periods.extend(span.filter(|span| !periods.contains(span)));
+            let known = |span: &CalendarSpan| periods.iter().any(|other| other.covers(*span));
+            let span = span.filter(|span| !known(span));
+            periods.extend(span);
         }
         periods.sort_by_key(|span| span.order());
         table.periods = periods;
@@ -252,6 +257,12 @@ impl<'a> LabelledTable<'a> {
         }
     }
 
+    /// Whether a cell is of a period.
+    pub(crate) fn is_of(&self, (row, column): (usize, usize), span: CalendarSpan) -> bool {
+        self.span_of(row, column)
+            .is_some_and(|of_cell| of_cell.covers(span))
+    }
+
     /// Whether any row or column has this word.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let rows = self.rows.iter().skip(1);
@@ -272,8 +283,11 @@ impl<'a> LabelledTable<'a> {
         known.map_or_else(|| word.to_owned(), Clone::clone)
     }
 
-    /// The cells that a query names best.
+    /// The cells that a query names best; none if it has more words than can be weighed.
     pub(crate) fn find(&self, query: &LabelQuery) -> CellMatch {
+        if query.words.len() > MOST_WORDS {
+            return CellMatch::default();
+        }
         let words: Vec<String> = query.words.iter().map(|word| self.known_as(word)).collect();
         let asked: Vec<&String> = words.iter().collect();
         let context: Vec<String> = query
@@ -282,32 +296,27 @@ impl<'a> LabelledTable<'a> {
             .map(|word| self.known_as(word))
             .collect();
         let wider: Vec<&String> = words.iter().chain(&context).collect();
-        let bits = |label: &AxisLabel| {
-            let said = |at: usize| asked.get(at).is_some_and(|word| label.says(word));
-            (0..asked.len().min(32)).fold(0_u32, |all, at| all | u32::from(said(at)) << at)
+        let bits = |said: &dyn Fn(&str) -> bool| {
+            let words = asked.iter().enumerate();
+            words.fold(0_u64, |all, (at, word)| all | u64::from(said(word)) << at)
         };
-        let weigh = |labels: &[AxisLabel]| -> Vec<(u32, f64)> {
+        let weigh = |labels: &[AxisLabel]| -> Vec<(u64, f64)> {
             labels
                 .iter()
-                .map(|label| (bits(label), label.excess(&wider)))
+                .map(|label| (bits(&|word| label.says(word)), label.excess(&wider)))
                 .collect()
         };
         let (rows, columns) = (weigh(&self.rows), weigh(&self.columns));
-        let in_corner = (0..asked.len().min(32)).fold(0_u32, |all, at| {
-            let said = asked.get(at).is_some_and(|word| self.corner_says(word));
-            all | u32::from(said) << at
-        });
+        let in_corner = bits(&|word| self.corner_says(word));
         let mut best: Option<(u32, f64)> = None;
         let mut out = CellMatch::default();
-        let mut places: Vec<_> = self.cells.iter().filter(|((row, _), _)| *row > 0).collect();
-        places.sort_unstable();
-        for ((row, column), index) in places {
+        for ((row, column), index) in self.cells.iter().filter(|((row, _), _)| *row > 0) {
             let (Some(of_row), Some(of_column)) = (rows.get(*row), columns.get(*column)) else {
                 continue;
             };
             let fits = query
                 .span
-                .is_none_or(|span| self.span_of(*row, *column) == Some(span));
+                .is_none_or(|span| self.is_of((*row, *column), span));
             let kind = query.percent.is_none_or(|percent| {
                 self.fact(*index)
                     .is_some_and(|fact| fact.percent == percent)
@@ -320,7 +329,10 @@ impl<'a> LabelledTable<'a> {
             let found = of_row.0 | of_column.0;
             let named = (found | in_corner).count_ones();
             // A word that only the corner has is worth less than one of a label.
-            let excess = of_row.1 + of_column.1 + 0.2 * f64::from(named - found.count_ones());
+            let of_corner = 0.2 * f64::from(named - found.count_ones());
+            // Of a year and a fiscal year, the one that is asked for.
+            let other = query.span.is_some() && query.span != self.span_of(*row, *column);
+            let excess = of_row.1 + of_column.1 + of_corner + 0.05 * f64::from(u8::from(other));
             let better = best
                 .is_none_or(|(most, least)| named > most || named == most && excess < least - 1e-9);
             let equal =
@@ -328,7 +340,7 @@ impl<'a> LabelledTable<'a> {
             if better {
                 best = Some((named, excess));
                 out.cells.clear();
-                let lacks = |at: &usize| (found | in_corner) & (1 << at) == 0;
+                let lacks = |at: &usize| (found | in_corner) & (1_u64 << at) == 0;
                 let lacking = (0..query.words.len()).filter(lacks);
                 out.missing = lacking
                     .filter_map(|at| query.words.get(at).cloned())
@@ -366,6 +378,8 @@ impl<'a> LabelledTable<'a> {
         }
         let exact = in_year.iter().filter(|span| span.range() == asked.range());
         match exact.copied().collect::<Vec<_>>().as_slice() {
+            // Of a year and a fiscal year, the one that is asked for.
+            [one] if one.covers(asked) => return PagePeriod::One(asked),
             [one] => return PagePeriod::One(*one),
             [] => {}
             [..] => return PagePeriod::Open,

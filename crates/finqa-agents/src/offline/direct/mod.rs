@@ -54,7 +54,11 @@ pub(crate) enum DirectReading {
     /// The page lacks what the question asks for.
     Missing(String),
     /// What it asks for does not exist, such as a rate of growth from a loss.
-    Undefined(String),
+    Undefined {
+        why: String,
+        /// Why even that is a guess, if so.
+        doubt: Option<String>,
+    },
     /// It is not read.
     Open,
 }
@@ -86,7 +90,10 @@ impl<'a> DirectQuestion<'a> {
                 DirectReading::Answer(answer)
             }
             Err(NoReading::Missing(why)) => DirectReading::Missing(why),
-            Err(NoReading::Undefined(why)) => DirectReading::Undefined(why),
+            Err(NoReading::Undefined(why)) => DirectReading::Undefined {
+                why,
+                doubt: self.reader.doubts.into_iter().next(),
+            },
             Err(NoReading::Open) => DirectReading::Open,
         }
     }

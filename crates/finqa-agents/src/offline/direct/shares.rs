@@ -256,15 +256,7 @@ impl DirectReader<'_> {
             if label.total {
                 return Err(NoReading::Open);
             }
-            let query = |fact: &(usize, usize, usize)| fact.1 == row && fact.2 == column;
-            let cells = self
-                .table
-                .find(&LabelQuery {
-                    words: label.words.clone(),
-                    ..LabelQuery::default()
-                })
-                .cells;
-            let Some((fact, ..)) = cells.into_iter().find(query) else {
+            let Some(fact) = self.table.fact_at((row, column)) else {
                 continue;
             };
             if Some(row) != without {

@@ -3,8 +3,8 @@
 use super::calendar::CalendarSpan;
 use super::labels::{LabelQuery, LabelledTable, PagePeriod, is_year};
 use super::phrase::{AskedPhrase, NamedOperand};
-use crate::offline::answering::filling::is_outflow;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
+use crate::offline::reading::outflow::is_outflow;
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.
@@ -75,7 +75,7 @@ const LOOSE: [&str; 11] = [
 ];
 
 impl DirectReader<'_> {
-    fn doubt(&mut self, why: String) {
+    pub(super) fn doubt(&mut self, why: String) {
         if !self.doubts.contains(&why) {
             self.doubts.push(why);
         }
@@ -113,6 +113,7 @@ impl DirectReader<'_> {
             Some((span, PagePeriod::Missing)) => {
                 Err(NoReading::Missing(format!("the page has no {span}")))
             }
+            Some((span, PagePeriod::Open)) if span.year.is_some() => Err(NoReading::Open),
             Some((span, PagePeriod::Open)) => {
                 let fits = |period: &&CalendarSpan| period.range() == span.range();
                 let latest = self.table.periods.iter().rev().find(fits).copied();

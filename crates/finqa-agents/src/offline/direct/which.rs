@@ -101,15 +101,10 @@ impl DirectReader<'_> {
         let periods = self.series()?;
         let amounts = self.over(operand, &periods)?;
         let best = extreme_of(&amounts, largest).ok_or(NoReading::Open)?;
-        if amounts
-            .iter()
-            .filter(|amount| (amount.number - best.number).abs() <= 0.0)
-            .count()
-            > 1
-        {
-            self.doubts
-                .push("several periods have that value".to_owned());
-        }
+        let sizes = amounts.iter().map(|amount| amount.number);
+        let named = sizes.zip(periods.iter().map(ToString::to_string));
+        let tied = tie(best.number, named);
+        self.doubts.extend(tied);
         let at = amounts.iter().position(|amount| amount.place == best.place);
         let period = at.and_then(|at| periods.get(at)).ok_or(NoReading::Open)?;
         let found = best.clone();
@@ -127,10 +122,9 @@ impl DirectReader<'_> {
     /// A period as the page writes it.
     fn name_of(&self, period: CalendarSpan, (row, column): (usize, usize)) -> String {
         let labels = [self.table.columns.get(column), self.table.rows.get(row)];
-        let dated = labels
-            .into_iter()
-            .flatten()
-            .find(|label| label.span == Some(period) && label.words.is_empty());
+        let dated = labels.into_iter().flatten().find(|label| {
+            label.words.is_empty() && label.span.is_some_and(|span| span.covers(period))
+        });
         let whole = self
             .table
             .facts
@@ -219,7 +213,7 @@ impl DirectReader<'_> {
         let mut out = Vec::new();
         for (at, label) in items.iter().enumerate().skip(1) {
             let place = if by_column { (at, *line) } else { (*line, at) };
-            let fits = span.is_none() || self.table.span_of(place.0, place.1) == span;
+            let fits = span.is_none_or(|span| self.table.is_of(place, span));
             let other = shared && !says_all(label);
             let period = label.words.is_empty() && label.span.is_some();
             if label.total || label.name.is_empty() || period || !fits || other {
@@ -243,7 +237,7 @@ impl DirectReader<'_> {
             (1..self.table.rows.len()).any(|row| {
                 let fact = self.table.fact_at((row, column));
                 let amount = fact.and_then(|fact| self.table.fact(fact));
-                let fits = span.is_none() || self.table.span_of(row, column) == span;
+                let fits = span.is_none_or(|span| self.table.is_of((row, column), span));
                 fits && amount.is_some_and(|fact| !fact.percent)
             })
         };
@@ -265,6 +259,9 @@ impl DirectReader<'_> {
         let best = extreme_of(&amounts, largest)
             .ok_or(NoReading::Open)?
             .clone();
+        let sizes = amounts.iter().map(|amount| amount.number);
+        let named = sizes.zip(parts.iter().map(|(_, label)| label.clone()));
+        self.doubts.extend(tie(best.number, named));
         let label = parts
             .into_iter()
             .find(|(amount, _)| amount.place == best.place);
@@ -289,10 +286,17 @@ impl DirectReader<'_> {
             self.parts(&operand, Some(early))?,
             self.parts(&operand, Some(late))?,
         );
+        let mut sizes: Vec<(f64, String)> = Vec::new();
         let mut best: Option<(f64, Expr, String)> = None;
         for (amount, label) in after {
-            let Some((earlier, _)) = before.iter().find(|(_, other)| *other == label) else {
-                continue;
+            let mut of_name = before.iter().filter(|(_, other)| *other == label);
+            let earlier = match (of_name.next(), of_name.next()) {
+                (Some((earlier, _)), None) => earlier,
+                (Some(_), Some(_)) => return Err(NoReading::Open),
+                (None, _) => {
+                    self.doubt(format!("{label} has no figure of {early}"));
+                    continue;
+                }
             };
             if relative && earlier.number <= 0.0 {
                 return Err(NoReading::Open);
@@ -309,6 +313,7 @@ impl DirectReader<'_> {
             } else {
                 difference
             };
+            sizes.push((size, label.clone()));
             let better = best.as_ref().is_none_or(|(known, ..)| {
                 if largest {
                     size > *known
@@ -320,7 +325,8 @@ impl DirectReader<'_> {
                 best = Some((size, expr, label));
             }
         }
-        let (_, expr, label) = best.ok_or(NoReading::Open)?;
+        let (size, expr, label) = best.ok_or(NoReading::Open)?;
+        self.doubts.extend(tie(size, sizes));
         let kind = if relative {
             UnitKind::Percent
         } else {
@@ -331,6 +337,17 @@ impl DirectReader<'_> {
             ..DirectAnswer::new("label of the extreme", expr, kind)
         })
     }
+}
+
+/// The doubt that several have the largest or smallest size.
+fn tie(best: f64, named: impl IntoIterator<Item = (f64, String)>) -> Option<String> {
+    // Shares such as 0.3 / 3 and 3 / 30 differ in their last digits.
+    let near = 1e-9 * best.abs();
+    let tied = named
+        .into_iter()
+        .filter(|(size, _)| (size - best).abs() <= near);
+    let names: Vec<String> = tied.map(|(_, name)| name).collect();
+    (names.len() > 1).then(|| format!("{} have the same value", names.join(" and ")))
 }
 
 /// The noun after "which".

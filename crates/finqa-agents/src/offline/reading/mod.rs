@@ -2,6 +2,7 @@
 
 pub(super) mod cell;
 pub(super) mod facts;
+pub(super) mod outflow;
 pub(super) mod prose;
 pub(super) mod similarity;
 pub(super) mod text;

@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 
 use super::ChoiceContext;
-use crate::offline::answering::filling::{FilledPlan, is_outflow};
+use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::logarithm::logarithm;
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::reading::outflow::is_outflow;
 use crate::offline::shape::{SHAPES, alike, difference, holds};
 
 /// The traits, in the order of [`of`].

@@ -1,0 +1,41 @@
+//! Rows whose names say that their amounts are paid or lost.
+
+use super::facts::{Fact, Facts};
+
+/// Whether the row's name says that it is an outflow: its minus sign only repeats it.
+pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
+    let Some((row, _)) = fact.cell() else {
+        return false;
+    };
+    let name = facts
+        .rows
+        .get(row)
+        .map(|r| r.name.to_lowercase())
+        .unwrap_or_default();
+    let names = [
+        "loss",
+        "expenditure",
+        "decrease",
+        "charge",
+        "cost",
+        "expense",
+        "liabilit",
+        "debt",
+        "payment",
+        "paid",
+        "purchase",
+        "repurchase",
+        "provision",
+        "dividend",
+        "deduct",
+        "reduction",
+        "settle",
+        "depreciation",
+        "tax",
+        "interest",
+    ];
+    let both = [
+        "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
+    ];
+    names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
+}
