@@ -463,3 +463,38 @@ fn growth_is_not_paired_over_rows_of_one_name() {
     );
     assert!(found.doubt.is_some() || found.value != Value::Text("Other".to_owned()));
 }
+
+const TWINS: &str = "Item;2031;2030\nSales;100;90\nOther;5;4\nSales;70;60";
+const GAPS: &str = ";2031;2030\nSales;;90\nCosts;50;\nProfit;;";
+const TWO_KINDS: &str = ";2031;2030\nMargin;10;9\nMargin;5%;4%\nSales;200;225";
+const BARE: &str = "Sales;10;20\nCosts;5;6\nProfit;5;14";
+
+/// The first figure of several would be as good as the last; a figure of another period or row
+/// is none at all.
+#[rstest]
+#[case(TWINS, "what were sales in 2031?", "several rows fit")]
+#[case(
+    TWINS,
+    "what was the growth of sales from 2030 to 2031?",
+    "several rows fit"
+)]
+#[case(
+    TWO_KINDS,
+    "what was the growth in margin from 2030 to 2031?",
+    "several rows fit"
+)]
+#[case(BARE, "what is the profit?", "several columns fit")]
+#[case(GAPS, "what were sales in 2031?", "Sales has no figure of 2031")]
+#[case(
+    GAPS,
+    "what was the change in sales from 2030 to 2031?",
+    "Sales has no figure of 2031"
+)]
+#[case(GAPS, "what was profit in 2031?", "Profit has no figure of 2031")]
+fn a_figure_that_the_labels_leave_open_is_a_guess(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] why: &str,
+) {
+    named(table, question, why);
+}

@@ -148,7 +148,7 @@ impl DirectReader<'_> {
         }
         let doubts = self.doubts.len();
         match self.amount(&operand, None) {
-            Err(NoReading::Open) => self.doubts.truncate(doubts),
+            Err(NoReading::Open | NoReading::Several(_)) => self.doubts.truncate(doubts),
             other => {
                 let mut amounts = [other?];
                 self.magnitudes(&mut amounts);

@@ -51,7 +51,7 @@ impl DirectAnswer {
 #[derive(Clone, Debug)]
 pub(crate) enum DirectReading {
     Answer(DirectAnswer),
-    /// The page lacks what the question asks for.
+    /// The page lacks what the question asks for, or has it several times.
     Missing(String),
     /// What it asks for does not exist, such as a rate of growth from a loss.
     Undefined {
@@ -89,7 +89,7 @@ impl<'a> DirectQuestion<'a> {
                 answer.doubt = self.reader.doubts.into_iter().next();
                 DirectReading::Answer(answer)
             }
-            Err(NoReading::Missing(why)) => DirectReading::Missing(why),
+            Err(NoReading::Missing(why) | NoReading::Several(why)) => DirectReading::Missing(why),
             Err(NoReading::Undefined(why)) => DirectReading::Undefined {
                 why,
                 doubt: self.reader.doubts.into_iter().next(),

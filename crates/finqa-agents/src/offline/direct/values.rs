@@ -1,7 +1,9 @@
 //! Cells and series of a labelled table as expressions, and why there are none.
 
+use std::collections::BTreeSet;
+
 use super::calendar::CalendarSpan;
-use super::labels::{LabelQuery, LabelledTable, PagePeriod, is_year};
+use super::labels::{AxisLabel, LabelQuery, LabelledTable, PagePeriod, is_year};
 use super::phrase::{AskedPhrase, NamedOperand};
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::outflow::is_outflow;
@@ -12,6 +14,8 @@ use finqa_core::program::Op;
 pub(crate) enum NoReading {
     /// It is not understood in full, or not unique.
     Open,
+    /// Several cells fit alike.
+    Several(String),
     /// The page lacks what it asks for.
     Missing(String),
     /// The figure does not exist.
@@ -108,7 +112,13 @@ impl DirectReader<'_> {
                 }
                 self.cell(&query(latest))
             }
-            Some((_, PagePeriod::One(period))) => self.cell(&query(Some(period))),
+            Some((_, PagePeriod::One(period))) => {
+                if let Some(row) = self.empty_row(&operand.words, period) {
+                    let why = format!("{row} has no figure of {period}");
+                    return Err(NoReading::Missing(why));
+                }
+                self.cell(&query(Some(period)))
+            }
             Some((_, PagePeriod::InText)) => Err(NoReading::Open),
             Some((span, PagePeriod::Missing)) => {
                 Err(NoReading::Missing(format!("the page has no {span}")))
@@ -208,8 +218,48 @@ impl DirectReader<'_> {
     fn cell(&mut self, query: &LabelQuery) -> Reading<TableAmount> {
         match self.cells(query)?.as_slice() {
             [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
-            _ => Err(NoReading::Open),
+            cells => Err(self.several(cells)),
         }
+    }
+
+    /// Whether only its table has figures: a text may decide between cells, or fill them.
+    fn is_table_alone(&self) -> bool {
+        let mut facts = self.table.facts.all.iter();
+        facts.all(|fact| fact.cell().is_some())
+    }
+
+    fn several(&self, cells: &[(usize, usize, usize)]) -> NoReading {
+        let (rows, columns): (BTreeSet<usize>, BTreeSet<usize>) =
+            cells.iter().map(|(_, row, column)| (row, column)).unzip();
+        let (what, labels, places) = match (rows.len(), columns.len()) {
+            (2.., 1) => ("rows", &self.table.rows, rows),
+            (1, 2..) => ("columns", &self.table.columns, columns),
+            _ => return NoReading::Open,
+        };
+        if !self.is_table_alone() {
+            return NoReading::Open;
+        }
+        let named = places.iter().filter_map(|at| labels.get(*at)).take(3);
+        let mut names: Vec<&str> = named.map(|label| label.name.as_str()).collect();
+        names.dedup();
+        NoReading::Several(format!("several {what} fit: {}", names.join(" and ")))
+    }
+
+    /// The row that the words name, if it and all others that they name have no figure of a
+    /// period.
+    fn empty_row(&self, words: &[String], period: CalendarSpan) -> Option<&str> {
+        let rows = self.table.rows.iter().enumerate().skip(1);
+        let all = |label: &AxisLabel| words.iter().all(|word| label.says(word));
+        let named: Vec<(usize, &AxisLabel)> = rows.filter(|(_, label)| all(label)).collect();
+        let filled = |row: usize| {
+            (1..self.table.columns.len())
+                .map(|column| (row, column))
+                .any(|place| self.table.fact_at(place).is_some() && self.table.is_of(place, period))
+        };
+        let none = named.iter().all(|(row, _)| !filled(*row));
+        let known = !words.is_empty() && none && self.is_table_alone();
+        let first = named.first().filter(|_| known);
+        first.map(|(_, label)| label.name.as_str())
     }
 
     /// A cell as an amount. Percentages are numbers as printed.
