@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use http::HeaderValue;
 use serde_json::json;
 
 use super::client::{BatchProgress, BatchState};
@@ -265,8 +266,12 @@ impl Driver<'_> {
     }
 }
 
-/// The reply to a request that no batch has answered: as if a busy server had turned it away.
+/// The reply to a request that no batch has answered: as if a busy server had turned it away for
+/// good, because it was in as many batches as there may be attempts.
 fn unanswered(batch: &str, why: &str, sent: u32) -> HttpReply {
     let message = format!("no result in {sent} batches; the last one, {batch}, {why}");
-    reply(503, &json!({"error": {"message": message}}), None)
+    let mut reply = reply(503, &json!({"error": {"message": message}}), None);
+    let never = HeaderValue::from_static("false");
+    reply.headers.insert("x-should-retry", never);
+    reply
 }

@@ -9,6 +9,7 @@ use finqa_agents::models::{
 };
 use futures::FutureExt;
 use futures::future::join_all;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::support::batch_server::{BatchServer, Ending};
@@ -28,6 +29,8 @@ struct BatchRun {
     stores: usize,
     /// Where results are stored.
     folder: std::path::PathBuf,
+    /// Cancelled once every call has ended.
+    calls_ended: CancellationToken,
 }
 
 /// How a process of a run ended.
@@ -51,6 +54,16 @@ impl BatchRun {
             notices: Arc::default(),
             stores: usize::MAX,
             folder: std::env::temp_dir(),
+            calls_ended: CancellationToken::new(),
+        }
+    }
+
+    /// The same run, continued by another process.
+    fn next_process(self) -> Self {
+        Self {
+            stop: Stop::default(),
+            calls_ended: CancellationToken::new(),
+            ..self
         }
     }
 
@@ -103,6 +116,7 @@ impl BatchRun {
         let run = async {
             let asking = async {
                 let replies = join_all(asked).await;
+                self.calls_ended.cancel();
                 queue.close();
                 replies
             };
@@ -168,12 +182,14 @@ fn count(server: &BatchServer, method: &str, path: &str) -> usize {
 async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_again() {
     let server = server(|_| Ending::Complete);
     let run = BatchRun::new(openai(&server.http));
-    let stop = run.stop.clone();
+    let (stop, calls_ended) = (run.stop.clone(), run.calls_ended.clone());
     server.intercept(move |request| {
         if request.path.ends_with("/content") {
             stop.drain.cancel();
             // The calls end before the results are there.
-            std::thread::sleep(Duration::from_millis(300));
+            while !calls_ended.is_cancelled() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
         None
     });
@@ -182,10 +198,7 @@ async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_ag
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
 
     server.intercept(|_| None);
-    let next = BatchRun {
-        stop: Stop::default(),
-        ..run
-    };
+    let next = run.next_process();
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     assert_eq!(server.batches().len(), 1);
     assert_eq!(next.batches()[0].stage, BatchStage::Ended);
@@ -205,10 +218,7 @@ async fn a_submission_that_was_lost_before_another_error_is_looked_for_by_the_ne
     assert_eq!(run.batches()[0].stage, BatchStage::Sending);
 
     server.intercept(|_| None);
-    let next = BatchRun {
-        stop: Stop::default(),
-        ..run
-    };
+    let next = run.next_process();
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     assert_eq!(server.batches().len(), 1);
 }
@@ -353,10 +363,7 @@ async fn a_batch_that_nobody_waits_for_has_ended() {
     run.options.waits = false;
     run.ask(&QUESTIONS).await;
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
-    let next = BatchRun {
-        stop: Stop::default(),
-        ..run
-    };
+    let next = run.next_process();
     next.ask(&[]).await;
     assert_eq!(next.batches()[0].stage, BatchStage::Ended);
 }

@@ -93,10 +93,7 @@ async fn a_guess_is_checked_by_the_next_process_as_well() {
     assert_eq!(ended.driver.unwrap(), Some(QUESTIONS.len()));
     assert!(run.batches()[0].guessed);
     server.end_as(Ending::Complete);
-    let next = BatchRun {
-        stop: Stop::default(),
-        ..run
-    };
+    let next = run.next_process();
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     next.says(FOREIGN);
     assert_eq!(server.batches().len(), 2, "the foreign one and ours");

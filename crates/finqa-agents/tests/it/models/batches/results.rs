@@ -57,6 +57,20 @@ async fn a_request_that_the_results_leave_out_is_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_no_batch_answers_is_submitted_once_for_each_attempt() {
+    let server = server(|_| Ending::Complete);
+    server.edit_results(|_, lines| lines.retain(|line| !line.contains("two")));
+    let mut run = BatchRun::new(openai(&server.http));
+    run.connection.retry.max_attempts = 2;
+    let ended = run.ask(&QUESTIONS).await;
+    let sizes = server.batches().into_iter().map(|it| it.requests.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [3, 1]);
+    let error = ended.replies[1].as_ref().unwrap_err();
+    assert_eq!((&error.kind, error.attempts), (&ErrorKind::ServerError, 2));
+    assert!(error.message.contains("no result in 2 batches"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_may_be_larger_than_a_reply_but_a_line_may_not() {
     let server = server(|_| Ending::Complete);
     server.edit_results(|batch, lines| {
@@ -100,8 +114,7 @@ async fn results_that_cannot_be_stored_end_the_run_and_not_the_batch() {
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
     let next = BatchRun {
         folder: std::env::temp_dir(),
-        stop: Stop::default(),
-        ..run
+        ..run.next_process()
     };
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     assert_eq!(server.batches().len(), 1);
