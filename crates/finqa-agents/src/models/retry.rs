@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use backoff::backoff::Backoff;
+use futures::FutureExt;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
@@ -193,7 +194,8 @@ impl Backoff for RetryBudget {
 }
 
 /// Runs `operation` until it succeeds, fails permanently, the budget is spent, or it is
-/// stopped: draining ends a wait at once, aborting ends a running attempt too.
+/// stopped: draining ends a wait at once, aborting ends a running attempt too, unless its outcome
+/// is there.
 ///
 /// `seed` drives the jitter.
 pub(super) async fn retry<T, F, Fut>(
@@ -223,6 +225,9 @@ where
             let advice = Arc::clone(&advice);
             let running = &running;
             async move {
+                if stop.abort.is_cancelled() {
+                    return Err(backoff::Error::permanent(cancelled()));
+                }
                 running.send_replace(true);
                 let outcome = attempt.await;
                 running.send_replace(false);
@@ -252,18 +257,27 @@ where
         stop.drain.cancelled().await;
         let _ = phase.wait_for(|running| !running).await;
     };
+    tokio::pin!(attempts);
     tokio::select! {
         biased;
-        () = stop.abort.cancelled() => Err(ModelError::new(ErrorKind::Cancelled, "")),
-        outcome = attempts => outcome,
-        () = waits_while_draining => Err(ModelError::new(ErrorKind::Cancelled, "")),
+        // A reply that has arrived is paid for.
+        () = stop.abort.cancelled() => {
+            attempts.now_or_never().unwrap_or_else(|| Err(cancelled()))
+        }
+        outcome = &mut attempts => outcome,
+        () = waits_while_draining => Err(cancelled()),
     }
+}
+
+fn cancelled() -> ModelError {
+    ModelError::new(ErrorKind::Cancelled, "")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use tokio::sync::Notify;
 
     fn failure(retry_limit: RetryLimit, hint: Option<u64>) -> FailedAttempt {
         FailedAttempt {
@@ -380,7 +394,7 @@ mod tests {
     /// The result of a call that always fails, stopped in its first wait.
     async fn stopped_while_waiting(stopped: impl Fn(&Stop)) -> ErrorKind {
         let stop = Stop::default();
-        let waits = tokio::sync::Notify::new();
+        let waits = Notify::new();
         let notify = |_| waits.notify_one();
         let (outcome, ()) = tokio::join!(
             retry(PATIENT, 1, &stop, &notify, || async {
@@ -400,6 +414,27 @@ mod tests {
         assert_eq!(drained, ErrorKind::Cancelled);
         let aborted = stopped_while_waiting(|stop| stop.abort.cancel()).await;
         assert_eq!(aborted, ErrorKind::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn aborting_gives_up_no_reply_that_is_there_and_starts_no_attempt() {
+        let stop = Stop::default();
+        let (arrived, starts) = (Notify::new(), AtomicU32::new(0));
+        let call = || {
+            retry(PATIENT, 1, &stop, &|_| (), || async {
+                starts.fetch_add(1, Ordering::Relaxed);
+                arrived.notified().await;
+                Ok::<_, FailedAttempt>(42)
+            })
+        };
+        let mut answered = Box::pin(call());
+        assert!((&mut answered).now_or_never().is_none());
+        arrived.notify_one();
+        stop.abort.cancel();
+        assert_eq!(answered.await.unwrap(), 42);
+        arrived.notify_one();
+        assert_eq!(call().await.unwrap_err().kind, ErrorKind::Cancelled);
+        assert_eq!(starts.into_inner(), 1);
     }
 
     #[tokio::test]
