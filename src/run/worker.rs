@@ -114,7 +114,7 @@ impl Worker {
         let key = case.question.key.clone();
         let memory = self.memory(index, earlier);
         // Seconds that were spent before on replies that are now recalled.
-        let recalled: f64 = memory.replies.iter().map(|call| call.seconds).sum();
+        let recalled = agents::seconds_of(&memory.replies);
         let events = self.events.clone();
         let tell = move |round: &agents::Round| {
             // A slow listener loses a round's preview, never a row.
@@ -141,7 +141,7 @@ impl Worker {
             }
             Some(Some(recorded)) => recorded.latency,
             // Its recording was killed before the question was answered.
-            Some(None) => solution.calls.iter().map(|call| call.seconds).sum(),
+            Some(None) => agents::seconds_of(&solution.calls),
         };
         let stamp = recorded.flatten().map(|recorded| Stamp {
             ordinal: recorded.ordinal,

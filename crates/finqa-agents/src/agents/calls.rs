@@ -1,6 +1,7 @@
 //! The model calls about one question: recorded before they are used, and recalled when
 //! an interrupted run is resumed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -29,7 +30,8 @@ pub struct Call {
     pub attempts: u32,
     /// From the first request to the reply, retries included, waiting for a slot excluded.
     pub seconds: f64,
-    /// How long it waited for slots, if this process made it.
+    /// How long it waited for slots, if this process made it. Of calls that were made together
+    /// only the first has it, for all of them: as long as the longest of them waited.
     #[serde(skip)]
     pub waited: Duration,
     /// The price of a reply is unknown where none is listed; requests that were lost may
@@ -130,7 +132,16 @@ impl RecordedCalls {
             .into_iter()
             .map(|one| self.ask(model, round, one, 0));
         let (calls, results): (Vec<_>, Vec<_>) = join_all(asked).await.into_iter().unzip();
+        let made = self.made.len();
         self.made.extend(calls.into_iter().flatten());
+        let together = self.made.get_mut(made..).unwrap_or_default();
+        let waited = together
+            .iter_mut()
+            .map(|call| std::mem::take(&mut call.waited));
+        let longest = waited.max().unwrap_or_default();
+        if let Some(first) = together.first_mut() {
+            first.waited = longest;
+        }
         results
     }
 
@@ -241,7 +252,60 @@ pub fn order_samples(calls: &mut [Call]) {
     }
 }
 
+/// How many seconds calls took one after the other: of the samples that are asked together, the
+/// longest counts.
+#[must_use]
+pub fn seconds_of(calls: &[Call]) -> f64 {
+    let mut alone = 0.0;
+    let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
+    for call in calls {
+        match call.sample() {
+            // The first one is asked before the others.
+            Some(number) if number > 1 => {
+                let samples = together.entry(call.node.split('#').next()).or_default();
+                *samples.entry(number).or_default() += call.seconds;
+            }
+            _ => alone += call.seconds,
+        }
+    }
+    let longest = |samples: &BTreeMap<u32, f64>| samples.values().copied().fold(0.0, f64::max);
+    alone + together.values().map(longest).sum::<f64>()
+}
+
 fn request_hash(request: &ChatRequest) -> String {
     let json = serde_json::to_vec(request).unwrap_or_default();
     blake3::hash(&json).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_samples_that_were_asked_together_the_longest_counts() {
+        let call = |node: &str, round, seconds| Call {
+            node: node.to_owned(),
+            round,
+            request_hash: String::new(),
+            messages: Vec::new(),
+            reply: None,
+            error: None,
+            attempts: 1,
+            seconds,
+            waited: Duration::ZERO,
+            cost: Cost::default(),
+        };
+        let calls = [
+            call("analyst", 1, 1.0),
+            call("analyst#2", 1, 2.0),
+            // It failed before.
+            call("analyst#2", 1, 4.0),
+            call("analyst#3", 1, 5.0),
+            call("analyst_reask#2", 1, 8.0),
+            call("analyst_reask#3", 1, 7.0),
+            call("critic", 1, 16.0),
+            call("analyst", 2, 32.0),
+        ];
+        assert_eq!(seconds_of(&calls), 1.0 + 6.0 + 8.0 + 16.0 + 32.0);
+    }
 }

@@ -22,7 +22,7 @@ mod wiring;
 pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, own_history};
 pub use arbitration::{AgreementCount, Arbitration};
 pub use calls::RecordedCalls;
-pub use calls::{Call, CallMemory, order_samples};
+pub use calls::{Call, CallMemory, order_samples, seconds_of};
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
 pub use offline::EmbeddedSolver;
 pub use opinion::{OpinionUse, SecondOpinion, same};
