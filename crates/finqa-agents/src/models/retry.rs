@@ -262,7 +262,7 @@ where
         biased;
         // A reply that has arrived is paid for.
         () = stop.abort.cancelled() => {
-            attempts.now_or_never().unwrap_or_else(|| Err(cancelled()))
+            attempts.now_or_never().unwrap_or(Err(cancelled()))
         }
         outcome = &mut attempts => outcome,
         () = waits_while_draining => Err(cancelled()),
