@@ -78,7 +78,7 @@ pub enum Finish {
     BudgetReached {
         limit: BudgetLimit,
         /// What was spent, in a few words.
-        spent: String,
+        spent: Option<String>,
         /// How many questions have no outcome, if that is known.
         left: Option<usize>,
     },

@@ -142,6 +142,8 @@ struct BudgetState {
     in_flight: Spending,
     next_id: u64,
     reached: Option<BudgetLimit>,
+    /// What the request that no longer fitted might have spent.
+    refused: Option<Spending>,
 }
 
 impl Default for BudgetState {
@@ -152,6 +154,7 @@ impl Default for BudgetState {
             in_flight: Spending::NONE,
             next_id: 0,
             reached: None,
+            refused: None,
         }
     }
 }
@@ -296,6 +299,7 @@ impl Budget {
     ) -> Result<BudgetReservation, NoRoom> {
         let mut state = self.state();
         if let Some(limit) = self.passed_by(state.spent + upper) {
+            state.refused.get_or_insert(upper);
             return Err(NoRoom::Ever(limit));
         }
         if self
@@ -354,9 +358,13 @@ impl Budget {
         self.state().reached
     }
 
-    /// What was spent, in one line: requests of unknown cost at their upper bound.
+    /// What was spent, in one line: requests of unknown cost at their upper bound. `None`
+    /// without a limit of cost or tokens: only with one is it counted here.
     #[must_use]
-    pub fn spent_line(&self) -> String {
+    pub fn spent_line(&self) -> Option<String> {
+        if self.limits.cost.is_none() && self.limits.tokens.is_none() {
+            return None;
+        }
         let state = self.state();
         let (spent, bounded) = (state.spent, state.bounded);
         let dollars = spent.dollars.filter(|_| self.limits.cost.is_some());
@@ -371,7 +379,10 @@ impl Budget {
                 amount(bounded)
             ),
         };
-        format!("{} spent{most}", amount(spent))
+        let next = state.refused.map_or_else(String::new, |upper| {
+            format!(", the next request needs up to {}", amount(upper))
+        });
+        Some(format!("{} spent{most}{next}", amount(spent)))
     }
 
     fn passed_by(&self, total: Spending) -> Option<BudgetLimit> {

@@ -60,10 +60,15 @@ async fn a_lost_request_stays_counted_at_its_upper_bound() {
     drop(budget.reserve(of(6), &stop).await.unwrap());
     assert_eq!(budget.state().spent, of(6));
     assert_eq!(
-        budget.spent_line(),
-        "$6.0000 spent, of it at most $6.0000 for requests that were lost"
+        budget.spent_line().as_deref(),
+        Some("$6.0000 spent, of it at most $6.0000 for requests that were lost")
     );
     assert!(budget.reserve(of(5), &stop).await.is_none());
+    let line = budget.spent_line().unwrap_or_default();
+    assert!(
+        line.ends_with(", the next request needs up to $5.0000"),
+        "{line}"
+    );
 }
 
 #[tokio::test]

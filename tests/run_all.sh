@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Passes the tests: prepares what they need, then runs them.
+#   tests/run.sh [arguments of cargo nextest run --no-fail-fast / cargo test]
+#   tests/run.sh --left-out    only says which tests it leaves out here
+# It needs cargo, python3 with venv, and for the browser tests Chromium, which it
+# installs from Debian's packages where it may. It fails where it cannot prepare.
+#
+# Tests that need more than cargo are ignored and have what they need in their path:
+# needs_python, needs_browser, needs_data and so on. Those whose need is met are run.
+# CONVFINQA_REQUIRE_DATA (a folder, or 1 for ../shared/data) says where the published
+# files of ConvFinQA are; without it the tests on whole files are left out.
+# CONVFINQA_SOAK=1 runs those that take many minutes (20,000 questions, 200 kills).
+# CONVFINQA_TEST_LLM is the address of a llama.cpp server, such as http://127.0.0.1:8080.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "tests/run.sh: $*" >&2; }
+
+skip=()
+left_out=()
+leave_out() {
+  skip+=(--skip "needs_$1")
+  left_out+=("left out: tests that need $2 (needs_$1)")
+}
+[ -n "${CONVFINQA_REQUIRE_DATA-}" ] || leave_out data "the published files; set CONVFINQA_REQUIRE_DATA"
+[ -n "${CONVFINQA_SOAK-}" ] || leave_out time "many minutes; set CONVFINQA_SOAK=1"
+[ -n "${CONVFINQA_TEST_LLM-}" ] || leave_out llm "a llama.cpp server; set CONVFINQA_TEST_LLM to its address"
+for program in groff zsh fish haproxy; do
+  command -v "$program" >/dev/null || leave_out "$program" "$program, which is not installed"
+done
+say_left_out() { for line in ${left_out[@]+"${left_out[@]}"}; do say "$line"; done; }
+if [ "${1-}" = --left-out ]; then
+  say_left_out
+  exit
+fi
+
+# The public Python clients, in virtual environments under .venv/.
+tests/python/setup.sh
+
+# A real browser for the page and the report.
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+  say "installing chromium from Debian's packages"
+  sudo=""
+  [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -qq
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null \
+    || { say "chromium could not be installed; install it by hand and run this again"; exit 1; }
+fi
+
+trap say_left_out EXIT
+if cargo nextest --version >/dev/null 2>&1; then
+  cargo nextest run --no-fail-fast --locked --workspace "$@" -- --include-ignored ${skip[@]+"${skip[@]}"}
+  cargo test --locked --workspace --doc --quiet
+else
+  cargo test --locked --workspace "$@" -- --include-ignored ${skip[@]+"${skip[@]}"}
+fi
