@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
+use crate::output::OutputError;
 use crate::pipeline::{write_report, write_results};
-use crate::run::{Journal, RunFolder, RunLock};
+use crate::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
 use super::exit::elsewhere;
@@ -51,7 +52,12 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
         }
         None => {
             // Held, so that no newer file is overwritten by an older one.
-            let _lock = RunLock::take(folder.path())?;
+            let _lock = RunLock::take(folder.path()).map_err(|error| match error {
+                LockError::Io { path, source } => {
+                    elsewhere("--to DIR")(OutputError::Write { path, source })
+                }
+                held @ LockError::Held { .. } => held.into(),
+            })?;
             write_results(folder.path(), &journal, records, None).map_err(elsewhere("--to DIR"))?;
             folder.report()
         }

@@ -361,7 +361,9 @@ impl RunProgress {
                     || "not every question asked".to_owned(),
                     |left| format!("{left} questions left to ask"),
                 );
-                let spent = spent.as_ref().map_or_else(String::new, |spent| format!("{spent}, "));
+                let spent = spent
+                    .as_ref()
+                    .map_or_else(String::new, |spent| format!("{spent}, "));
                 self.say(&format!(
                     "paused at {}: {spent}{left}; continue with {again}{}",
                     limit.option(),

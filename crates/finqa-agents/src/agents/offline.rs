@@ -91,9 +91,11 @@ impl OfflineAnalyst {
                 .iter()
                 .any(|round| round.answer.program == analysis.program)
         });
+        // The choice of an answer knows its size: other answers are right more rarely.
+        let known = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
         let only_doubted = |round: &Round| {
             let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
-            objections.all(|finding| finding.kind == FindingKind::Doubt)
+            objections.all(|finding| known(finding.kind))
         };
         let analysis = if exchange.rounds.is_empty() {
             fresh.next()
