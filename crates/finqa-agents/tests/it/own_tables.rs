@@ -86,7 +86,7 @@ fn printed(answer: &RuleAnswer) -> String {
 }
 
 /// Asks one question and expects a certain answer, and that it is not a guess.
-fn sure(table: &str, question: &str, expected: &str) {
+pub(crate) fn sure(table: &str, question: &str, expected: &str) {
     let found = answer(&document(table), &[], question);
     assert_eq!(
         (printed(&found).as_str(), found.doubt.as_deref()),
@@ -96,7 +96,7 @@ fn sure(table: &str, question: &str, expected: &str) {
 }
 
 /// Asks one question and expects that what the page lacks is named.
-fn named(table: &str, question: &str, why: &str) {
+pub(crate) fn named(table: &str, question: &str, why: &str) {
     let found = answer(&document(table), &[], question);
     assert!(
         found
@@ -341,7 +341,7 @@ Revenue;120;100";
 #[case(TWO_OF_A_YEAR, "what was revenue in fiscal 2022?", "100")]
 #[case(TWO_OF_A_YEAR, "what was the budget revenue in 2022?", "120")]
 #[case(BUDGET_FIRST, "what was revenue in 2022?", "100")]
-fn a_year_is_told_from_the_budget_of_the_fiscal_year(
+fn a_year_is_not_the_budget_of_the_fiscal_year(
     #[case] table: &str,
     #[case] question: &str,
     #[case] expected: &str,

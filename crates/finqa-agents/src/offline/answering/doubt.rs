@@ -37,6 +37,31 @@ const BEYOND: [(&[&str], &str); 7] = [
     (&["who", "where", "why", "how come"], "a name or a reason"),
 ];
 
+const AVERAGE: &[&str] = &["average", "mean"];
+
+/// What candidates for a user's own page seldom are, where its labels were not understood.
+const OF_OWN_PAGES: [(&[&str], &str); 3] = [
+    (
+        &[
+            "over quarter",
+            "over month",
+            "two quarters",
+            "three quarters",
+            "quarterly",
+            "monthly",
+        ],
+        "a figure of single quarters or months",
+    ),
+    (AVERAGE, "an average"),
+    (&["negative", "positive"], "a sign"),
+];
+
+fn is_average(program: &str) -> bool {
+    ["table_average(", "divide("]
+        .iter()
+        .any(|op| program.contains(op))
+}
+
 const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
 /// Why an answer is a guess; `None` if it is more.
@@ -66,6 +91,13 @@ pub(crate) fn doubt(
     }
     if which && value.number().is_some() && !year {
         return Some("it asks for a name, not a number".to_owned());
+    }
+    let of_own = OF_OWN_PAGES
+        .iter()
+        .find(|(phrases, _)| asks(scene, phrases))
+        .filter(|(phrases, _)| *phrases != AVERAGE || !is_average(&best.program));
+    if let Some((_, what)) = of_own.filter(|_| scene.facts.own) {
+        return Some(format!("it asks for {what}"));
     }
     if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
         return Some("it asks for yes or no, not a number".to_owned());

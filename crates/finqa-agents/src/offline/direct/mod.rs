@@ -125,6 +125,9 @@ impl DirectReader<'_> {
     /// The first operation that the question asks for and whose parts it names.
     fn answer(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
+        if wording.says(&["over quarter", "over month"]) {
+            return Err(NoReading::Open);
+        }
         let units = [
             "in dollars",
             "in usd",

@@ -279,6 +279,13 @@ impl DirectReader<'_> {
         })
     }
 
+    /// Whether a row has figures below zero alone, so that their sign is part of its name.
+    fn is_negative(&self, row: usize) -> bool {
+        let facts = self.table.facts.all.iter();
+        let mut of_row = facts.filter(|fact| fact.cell().is_some_and(|(r, _)| r == row));
+        of_row.all(|fact| fact.number < 0.0)
+    }
+
     /// Amounts without the minus sign that only repeats their row's name, if all are such.
     pub(crate) fn magnitudes(&self, amounts: &mut [TableAmount]) {
         let repeats = |amount: &TableAmount| {
@@ -288,7 +295,9 @@ impl DirectReader<'_> {
                 .leaves()
                 .into_iter()
                 .find_map(|leaf| facts.all.get(leaf.source?));
-            amount.number < 0.0 && leaf.is_some_and(|fact| is_outflow(facts, fact))
+            let row = leaf.and_then(|fact| Some((fact, fact.cell()?.0)));
+            amount.number < 0.0
+                && row.is_some_and(|(fact, row)| is_outflow(facts, fact) && self.is_negative(row))
         };
         if amounts.iter().all(repeats) {
             for amount in amounts {
@@ -300,14 +309,8 @@ impl DirectReader<'_> {
     /// Each without a sign that repeats its name, or that all of its row have: a cost.
     pub(crate) fn as_costs(&self, amounts: &mut [TableAmount]) {
         for amount in amounts {
-            let (row, _) = amount.place;
-            let of_row = self.table.facts.all.iter();
-            let mut of_row = of_row.filter(|fact| fact.cell().is_some_and(|(r, _)| r == row));
-            let cost = amount.number < 0.0 && of_row.all(|fact| fact.number < 0.0);
-            if cost {
+            if amount.number < 0.0 && self.is_negative(amount.place.0) {
                 self.turn(amount);
-            } else {
-                self.magnitudes(std::slice::from_mut(amount));
             }
         }
     }
