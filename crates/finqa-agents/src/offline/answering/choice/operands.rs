@@ -64,11 +64,11 @@ pub(super) const OF_BOTH: [&str; 11] = [
     "as the periods",
 ];
 
-/// What stands for the fit of a fact in a role that the question does not have.
+/// The fit of a fact in a role that the question does not have.
 const NO_ROLE: f64 = -20.0;
 
 /// A fact that candidates use, and what does not depend on the candidate.
-struct Operand {
+struct UsedFact {
     fact: usize,
     /// For each of the question's words whether the fact's names have it.
     named: Vec<bool>,
@@ -80,7 +80,7 @@ struct Operand {
 }
 
 /// The facts that the candidates of a question use.
-pub(crate) struct Operands(Vec<Operand>);
+pub(crate) struct Operands(Vec<UsedFact>);
 
 impl Operands {
     pub(super) fn new<'e>(
@@ -113,7 +113,7 @@ impl Operands {
         }
         let all = facts.into_iter().zip(roles);
         Self(
-            all.map(|((index, fact), roles)| Operand::new(context, index, fact, roles))
+            all.map(|((index, fact), roles)| UsedFact::new(context, index, fact, roles))
                 .collect(),
         )
     }
@@ -123,7 +123,7 @@ impl Operands {
         self.get(fact).map_or([0.0; 2], |one| one.extremes)
     }
 
-    fn get(&self, fact: usize) -> Option<&Operand> {
+    fn get(&self, fact: usize) -> Option<&UsedFact> {
         let at = self.0.binary_search_by_key(&fact, |one| one.fact).ok()?;
         self.0.get(at)
     }
@@ -156,7 +156,7 @@ fn total(said: &[Said]) -> f64 {
     said.iter().map(|said| said.weight).sum::<f64>().max(0.1)
 }
 
-impl Operand {
+impl UsedFact {
     fn new(context: &ChoiceContext<'_>, index: usize, fact: &Fact, roles: [f64; ROLES]) -> Self {
         let facts = context.facts;
         let named: Vec<bool> = context
@@ -262,7 +262,7 @@ pub(super) fn of(
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
-    let mut two: Vec<(&Fact, &Operand)> = Vec::with_capacity(2);
+    let mut two: Vec<(&Fact, &UsedFact)> = Vec::with_capacity(2);
     for (index, fact) in used {
         let new = !two.iter().any(|(_, known)| known.fact == *index);
         if let Some(operand) = operands.get(*index).filter(|_| two.len() < 2 && new) {
@@ -302,7 +302,7 @@ pub(super) fn of(
 
 fn of_both(
     context: &ChoiceContext<'_>,
-    two: &[(&Fact, &Operand)],
+    two: &[(&Fact, &UsedFact)],
     places: [f64; 2],
     out: &mut Vec<f64>,
 ) {
