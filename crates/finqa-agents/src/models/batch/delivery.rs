@@ -266,8 +266,8 @@ impl Driver<'_> {
     }
 }
 
-/// The reply to a request that no batch has answered: as if a busy server had turned it away for
-/// good, because it was in as many batches as there may be attempts.
+/// The reply to a request that no batch has answered: as if a busy server had turned it away
+/// permanently, because it was in as many batches as there may be attempts.
 fn unanswered(batch: &str, why: &str, sent: u32) -> HttpReply {
     let message = format!("no result in {sent} batches; the last one, {batch}, {why}");
     let mut reply = reply(503, &json!({"error": {"message": message}}), None);

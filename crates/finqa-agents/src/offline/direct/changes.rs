@@ -168,7 +168,7 @@ impl DirectReader<'_> {
             if b.number <= 0.0 {
                 let number = b.number;
                 return Err(NoReading::Undefined(format!(
-                    "a relative change needs a first value above zero; {early} has {number}"
+                    "growth needs a value above zero; {early} has {number}"
                 )));
             }
             expr = Expr::step(Op::Divide, expr, b.expr);
