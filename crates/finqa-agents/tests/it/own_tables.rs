@@ -412,11 +412,11 @@ fn the_critic_says_that_a_figure_is_not_defined_and_not_that_it_is_a_guess() {
         ),
         (
             "what was the percentage change in grants from 2031 to 2032?",
-            "a first value above zero; 2031 has 0",
+            "a value above zero; 2031 has 0",
         ),
         (
             "what was the percentage change in net earnings from 2032 to 2033?",
-            "a first value above zero; 2032 has -6",
+            "a value above zero; 2032 has -6",
         ),
     ] {
         let question = asked(&document(YEARS), &[], question);
