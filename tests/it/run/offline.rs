@@ -82,7 +82,7 @@ fn the_embedded_analyst_on_ten_published_records(#[case] given: &str, #[case] fi
 #[test]
 #[ignore = "needs the published files"]
 fn needs_data_on_real_questions_the_rules_break_no_more_than_they_fix() {
-    let data = records_file("train_first100.json");
+    let data = records_file("dev_work.json");
     let summary = summary(&format!(
         "mode = 'conversations'\ndata_path = '{}'",
         data.display()
