@@ -52,7 +52,7 @@ fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
         ),
         (
             offline && agents.second_opinion != OpinionUse::default(),
-            "note: with --model offline there is no second opinion, because it would be the embedded analyst's own",
+            "note: --second-opinion changes nothing with --model offline: the opinion would be the embedded analyst's own",
         ),
         (
             offline && agents.examples > 0,

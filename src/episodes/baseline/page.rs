@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_comes_back_as_it_wpublished() {
+    fn a_table_is_read_back_as_it_was_published() {
         let info = r#"{"description": "d","column_names": ["item","2009","2009_2","a`b"]}"#;
         let shape = Shape::read("t-1", info).unwrap();
         assert_eq!(

@@ -91,11 +91,11 @@ impl OfflineAnalyst {
                 .iter()
                 .any(|round| round.answer.program == analysis.program)
         });
-        // The choice of an answer knows its size: other answers are right more rarely.
-        let known = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
+        // The choice has weighed an answer's size: exchanging it broke more than it fixed.
+        let weighed = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
         let only_doubted = |round: &Round| {
             let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
-            objections.all(|finding| known(finding.kind))
+            objections.all(|finding| weighed(finding.kind))
         };
         let analysis = if exchange.rounds.is_empty() {
             fresh.next()

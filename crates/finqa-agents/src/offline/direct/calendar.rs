@@ -169,7 +169,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (r"\bfiscal(?: years?)?\b|\bfy\b".to_owned(), |_| part(WHOLE)),
         (format!(r"\b({month})\b\.?{on}"), |found| {
             let month = month_of(found.get(1)?.as_str())?;
-            // The last day of a year stands for the year.
+            // The last day of a year means the year.
             let closing = month == 12 && found.get(2).is_some_and(|day| day.as_str() == "31");
             part(if closing { WHOLE } else { (month, month) })
         }),

@@ -323,7 +323,7 @@ async fn an_id_that_would_change_the_path_of_a_request_is_refused() {
             let mut run = BatchRun::new(openai(&server.http));
             run.connection.retry.max_attempts = 2;
             let ended = run.ask(&QUESTIONS[..1]).await;
-            // An empty id is Azure's way to say that there is no file.
+            // An empty id is Azure's way to say that it has no file.
             if (of, id) == ("results", "") {
                 run.says("is completed without an output file");
                 continue;
