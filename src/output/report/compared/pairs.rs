@@ -170,6 +170,12 @@ struct PairSide<'a> {
     cost: Option<f64>,
 }
 
+/// The values of a facet over all pairs.
+pub(super) fn values_of<'p>(pairs: &'p [ListedPair<'_>], facet: usize) -> Vec<&'p str> {
+    let values = pairs.iter().filter_map(|listed| listed.facets.get(facet));
+    sorted(values.flatten())
+}
+
 /// The page's data.
 pub(super) fn elements(
     pairs: &[ListedPair<'_>],
@@ -210,14 +216,7 @@ pub(super) fn elements(
         elements.put(Store::Details, &detail)?;
     }
     let values: Vec<Vec<&str>> = (0..FACETS.len())
-        .map(|facet| {
-            sorted(
-                pairs
-                    .iter()
-                    .filter_map(|listed| listed.facets.get(facet))
-                    .flatten(),
-            )
-        })
+        .map(|facet| values_of(pairs, facet))
         .collect();
     let flipped = pairs
         .iter()

@@ -8,9 +8,8 @@ use crate::score::Row;
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;
-use super::super::list::sorted;
 use super::ComparisonPage;
-use super::pairs::{FACETS, ListedPair, way};
+use super::pairs::{FACETS, ListedPair, values_of, way};
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -277,12 +276,7 @@ fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
 fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<FacetComparison> {
     let at = FACETS.iter().position(|(key, _)| *key == facet)?;
     let (_, title) = FACETS.get(at)?;
-    let values = sorted(
-        pairs
-            .iter()
-            .filter_map(|listed| listed.facets.get(at))
-            .flatten(),
-    );
+    let values = values_of(pairs, at);
     let slice = |value: &str| {
         let of_value = pairs
             .iter()

@@ -37,8 +37,6 @@ const BEYOND: [(&[&str], &str); 7] = [
     (&["who", "where", "why", "how come"], "a name or a reason"),
 ];
 
-const AVERAGE: &[&str] = &["average", "mean"];
-
 /// What candidates for a user's own page seldom are, where its labels were not understood.
 const OF_OWN_PAGES: [(&[&str], &str); 3] = [
     (
@@ -52,15 +50,9 @@ const OF_OWN_PAGES: [(&[&str], &str); 3] = [
         ],
         "a figure of single quarters or months",
     ),
-    (AVERAGE, "an average"),
+    (&["average", "mean"], "an average"),
     (&["negative", "positive"], "a sign"),
 ];
-
-fn is_average(program: &str) -> bool {
-    ["table_average(", "divide("]
-        .iter()
-        .any(|op| program.contains(op))
-}
 
 const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
@@ -80,23 +72,24 @@ pub(crate) fn doubt(
         LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
         "a date" => year,
         "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
+        "an average" => best.program.contains("table_average(") || best.program.contains("divide("),
         _ => false,
     };
-    let beyond = BEYOND
-        .iter()
-        .find(|(phrases, what)| asks(scene, phrases) && !answered(what));
+    let beyond = |asked_for: &[(&[&str], &'static str)]| {
+        let mut beyond = asked_for.iter();
+        let found = beyond.find(|(phrases, what)| asks(scene, phrases) && !answered(what));
+        found.map(|(_, what)| *what)
+    };
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
-    if let Some((_, what)) = beyond {
+    if let Some(what) = beyond(&BEYOND) {
         return Some(format!("it asks for {what}, which is not supported"));
     }
     if which && value.number().is_some() && !year {
         return Some("it asks for a name, not a number".to_owned());
     }
-    let of_own = OF_OWN_PAGES
-        .iter()
-        .find(|(phrases, _)| asks(scene, phrases))
-        .filter(|(phrases, _)| *phrases != AVERAGE || !is_average(&best.program));
-    if let Some((_, what)) = of_own.filter(|_| scene.facts.own) {
+    if scene.facts.own
+        && let Some(what) = beyond(&OF_OWN_PAGES)
+    {
         return Some(format!("it asks for {what}"));
     }
     if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {

@@ -60,7 +60,7 @@ impl DirectReader<'_> {
         let time =
             wording.starts(&["when"]) || noun.as_deref().is_some_and(|noun| TIMES.contains(&noun));
         let nouns: Vec<&str> = noun.as_deref().into_iter().collect();
-        let lists: [&[&str]; 6] = [
+        let mut lists: Vec<&[&str]> = vec![
             &LARGEST,
             &SMALLEST,
             &MORE_LARGEST,
@@ -68,31 +68,15 @@ impl DirectReader<'_> {
             &VERBS,
             &nouns,
         ];
-        if time {
-            if grows {
-                return Err(NoReading::Open);
-            }
-            let operand = self.whole(&lists);
-            return self.when(&operand, largest);
-        }
-        let growth: [&[&str]; 7] = [
-            &LARGEST,
-            &SMALLEST,
-            &MORE_LARGEST,
-            &MORE_SMALLEST,
-            &VERBS,
-            &nouns,
-            &CHANGE,
-        ];
-        let operand = if grows {
-            self.whole(&growth)
-        } else {
-            self.whole(&lists)
-        };
         if grows {
-            self.fastest(&operand, largest)
-        } else {
-            self.greatest(&operand, largest)
+            lists.push(&CHANGE);
+        }
+        let operand = self.whole(&lists);
+        match (time, grows) {
+            (true, true) => Err(NoReading::Open),
+            (true, false) => self.when(&operand, largest),
+            (false, true) => self.fastest(&operand, largest),
+            (false, false) => self.greatest(&operand, largest),
         }
     }
 
