@@ -81,7 +81,8 @@ impl<T> Expression<T> {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
-    /// The value, unrounded; `None` where there is none.
+    /// The value, unrounded; `None` where there is none, and where a step is not finite,
+    /// although the official executor continues with infinity as Python does.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
         self.value_with(&|leaf| leaf.value)
@@ -330,6 +331,7 @@ mod tests {
             "exp(-8, 0.5)",
             "greater(5, 3), add(#0, 1)",
             "add(1e308, 1e308), multiply(#0, 0)",
+            "exp(100, 80), multiply(#0, #0), divide(0, #1)",
         ] {
             assert_eq!(Plain::parse(program).unwrap().value(), None, "{program}");
         }
