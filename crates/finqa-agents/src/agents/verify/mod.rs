@@ -1,6 +1,6 @@
 //! The deterministic checks (layer A of the critic): free, reproducible, and silent
 //! unless certain. Conventions and checks follow the measured advice in
-//! docs/architecture.md, "The critic".
+//! docs/decisions.md, "The critic has two layers and three verdicts".
 //!
 //! They look at the program, its literals and the cited evidence; they do not know gold,
 //! and they never change an answer.
