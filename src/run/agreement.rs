@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use finqa_agents::agents::AgreementCount;
-use finqa_core::stats::Rate;
+use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;
 
@@ -22,7 +22,9 @@ pub struct Agreement {
     /// Right where the embedded analyst gives another answer.
     pub differed: Option<Rate>,
     #[serde(skip)]
-    marks: Vec<ComparedAnswer>,
+    agreeing: RateTally,
+    #[serde(skip)]
+    differing: RateTally,
 }
 
 /// What replacing a model's answers did; it costs nothing.
@@ -38,15 +40,6 @@ pub struct ArbitrationEffect {
     pub broken: usize,
     /// The model's accuracy that confidences were compared with.
     pub model_accuracy: f64,
-}
-
-/// An answer with a second opinion.
-#[derive(Clone, Debug, PartialEq)]
-struct ComparedAnswer {
-    page: u64,
-    question: u64,
-    agrees: bool,
-    right: bool,
 }
 
 impl Agreement {
@@ -71,24 +64,18 @@ impl Agreement {
         let answered = row.solution.answer.as_ref();
         let right = right.filter(|_| answered.is_some());
         if let Some((agrees, right)) = agrees.zip(right) {
-            let (page, question) = row.group();
-            self.marks.push(ComparedAnswer {
-                page,
-                question,
-                agrees,
-                right,
-            });
+            let tally = match agrees {
+                true => &mut self.agreeing,
+                false => &mut self.differing,
+            };
+            tally.add(row.group(), right);
         }
     }
 
     /// The rates over all rows that were counted; `None` if there was no second opinion.
     #[must_use]
     pub fn finish(mut self) -> Option<Self> {
-        let rate = |which: bool| {
-            let marks = self.marks.iter().filter(|mark| mark.agrees == which);
-            Rate::of(marks.map(|mark| (mark.page, mark.question, mark.right)))
-        };
-        (self.agreed, self.differed) = (rate(true), rate(false));
+        (self.agreed, self.differed) = (self.agreeing.rate(), self.differing.rate());
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
     }
 
@@ -115,23 +102,18 @@ mod tests {
 
     #[test]
     fn the_two_rates_are_of_different_answers() {
-        let mark = |question, agrees, right| ComparedAnswer {
-            page: 0,
-            question,
-            agrees,
-            right,
-        };
+        let (mut agreeing, mut differing) = (RateTally::default(), RateTally::default());
+        agreeing.add((0, 0), true);
+        agreeing.add((0, 1), true);
+        differing.add((0, 2), false);
         let agreement = Agreement {
             count: AgreementCount {
                 answers: 3,
                 agreed: 2,
                 expected: 2.0,
             },
-            marks: vec![
-                mark(0, true, true),
-                mark(1, true, true),
-                mark(2, false, false),
-            ],
+            agreeing,
+            differing,
             ..Agreement::default()
         };
         let done = agreement.finish().unwrap();

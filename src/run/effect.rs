@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use finqa_agents::agents::Answer;
 use finqa_agents::models::Cost;
-use finqa_core::stats::Rate;
+use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;
 
@@ -40,7 +40,7 @@ pub struct CriticEffect {
     /// critic broke as many as it fixed, or more.
     pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
-    drafts: Vec<(u64, u64, bool)>,
+    drafts: RateTally,
 }
 
 impl CriticEffect {
@@ -60,8 +60,7 @@ impl CriticEffect {
         let (Some(before), Some(after)) = (before, row.right_after_review()) else {
             return;
         };
-        let (page, question) = row.group();
-        self.drafts.push((page, question, before));
+        self.drafts.add(row.group(), before);
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         match (revised, before, after) {
@@ -75,7 +74,7 @@ impl CriticEffect {
     /// The figures over all rows that were counted.
     #[must_use]
     pub fn finish(mut self) -> Self {
-        self.first_drafts = Rate::of(self.drafts.drain(..));
+        self.first_drafts = self.drafts.rate();
         let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
         self.cost_per_net_fix_usd = self
             .cost
@@ -148,6 +147,9 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_net_fix_needs_a_net_and_a_price() {
+        let mut drafts = RateTally::default();
+        drafts.add((1, 1), true);
+        drafts.add((2, 2), false);
         let effect = |fixed, broken, unpriced| CriticEffect {
             fixed,
             broken,
@@ -156,7 +158,7 @@ mod tests {
                 unpriced,
                 ..Cost::default()
             },
-            drafts: vec![(1, 1, true), (2, 2, false)],
+            drafts: drafts.clone(),
             ..CriticEffect::default()
         };
         let done = effect(5, 2, 0).finish();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use finqa_agents::agents::{EpisodeEnd, EpisodeRecord};
-use finqa_core::stats::Rate;
+use finqa_core::stats::RateTally;
 
 use crate::score::Row;
 
@@ -47,7 +47,14 @@ pub struct EpisodeSummary {
     #[serde(skip)]
     steps: usize,
     #[serde(skip)]
-    rewards: Vec<(u64, u64, f64)>,
+    rewards: usize,
+    #[serde(skip)]
+    sum: f64,
+    /// Rewards that are neither 0 nor 1.
+    #[serde(skip)]
+    partial: usize,
+    #[serde(skip)]
+    won: RateTally,
 }
 
 impl EpisodeSummary {
@@ -80,8 +87,11 @@ impl EpisodeSummary {
         self.calls_from_text += u64::from(*calls_from_text);
         self.answers_from_text += usize::from(*answer_from_text);
         if let Some(reward) = reward {
-            let (page, question) = row.group();
-            self.rewards.push((page, question, *reward));
+            let plain = [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq());
+            self.rewards += 1;
+            self.sum += reward;
+            self.partial += usize::from(!plain);
+            self.won.add(row.group(), *reward > 0.5);
         }
     }
 
@@ -97,15 +107,11 @@ impl EpisodeSummary {
     }
 
     fn reward(&self) -> Option<RewardSummary> {
-        let n = self.rewards.len();
-        let rewards = || self.rewards.iter().map(|(.., reward)| *reward);
-        let plain = rewards().all(|reward| [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq()));
-        let marks = self.rewards.iter();
-        let marks = marks.map(|(page, question, reward)| (page, question, *reward > 0.5));
-        let rate = plain.then(|| Rate::of(marks)).flatten();
+        let n = self.rewards;
+        let rate = self.won.rate().filter(|_| self.partial == 0);
         (n > 0).then(|| RewardSummary {
             n,
-            mean: rewards().sum::<f64>() / n as f64,
+            mean: self.sum / n as f64,
             low: rate.map(|rate| rate.low),
             high: rate.map(|rate| rate.high),
         })

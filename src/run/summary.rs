@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::Outcome;
-use crate::score::{EpochCard, Row, RowMarks, Rule, Scorecard};
+use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, UsageByNode};
 
@@ -161,7 +161,7 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 /// Sums a run up, row by row.
 #[derive(Debug, Default)]
 pub struct SummaryBuilder {
-    rows: Vec<RowMarks>,
+    scores: ScoreTally,
     critic: CriticEffect,
     samples: SampleEffect,
     agreement: Agreement,
@@ -182,7 +182,7 @@ impl SummaryBuilder {
         self.rounds += row.solution.rounds.len();
         self.cost += row.spent();
         row.solution.calls.iter().for_each(|call| self.call(call));
-        self.rows.push(RowMarks::of(row));
+        self.scores.add(row);
     }
 
     fn call(&mut self, call: &Call) {
@@ -203,17 +203,14 @@ impl SummaryBuilder {
             self.call(call);
             self.cost += call.cost;
         }
-        let rows = self.rows;
+        let (scores, epochs) = self.scores.finish();
         let used = self.nodes.total();
         Ok(Summary {
             format: 1,
-            complete: run.total == Some(rows.len()),
+            complete: run.total == Some(scores.questions),
             run,
-            scores: Scorecard::of_marks(&rows),
-            epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
-                .into_iter()
-                .filter_map(|rule| EpochCard::of(rule, &rows))
-                .collect(),
+            scores,
+            epochs,
             critic: self.critic.finish(),
             samples: self.samples.finish(),
             second_opinion: self.agreement.finish(),

@@ -8,12 +8,12 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::dataset::Outcome;
 
-use super::conversation::ConversationCard;
+use super::conversation::{ConversationCard, ConversationTally};
 use super::diagnostic::Diagnostic;
 use super::equivalence::FeReason;
 use super::floor::{LabelFloor, floor_of};
-use super::marks::RowMarks;
 use super::row::Row;
+use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
 /// A scoring rule.
@@ -89,21 +89,30 @@ pub struct RuleRates {
 }
 
 impl RuleRates {
-    /// The rates over some rows.
-    #[must_use]
-    fn of<'r>(rows: impl Iterator<Item = &'r RowMarks> + Clone) -> Self {
-        let programs = rows.clone().any(|row| row.has_program);
+    /// The rates over some questions.
+    fn of<'q>(
+        questions: impl Iterator<Item = (&'q QuestionTally, &'q AnswerCounts)> + Clone,
+    ) -> Self {
+        let programs = questions.clone().any(|(_, counts)| counts.has_program);
         let rate = |rule: Rule| {
+            let counted = questions.clone().filter_map(|(question, counts)| {
+                let (hits, n) = counts.of(rule);
+                (n > 0).then_some((question.page, hits, n))
+            });
             (programs || !rule.judges_programs())
-                .then(|| Rate::of(rows.clone().filter_map(|row| row.grouped(rule))))
+                .then(|| Rate::of_questions(counted))
                 .flatten()
         };
+        let golds = questions.clone().filter_map(|(question, counts)| {
+            let gold = question.gold?;
+            Some((gold, counts.with_gold as usize))
+        });
         Self {
             rates: Rule::ALL
                 .into_iter()
                 .map(|rule| (rule, rate(rule)))
                 .collect(),
-            floor: floor_of(rows.filter_map(|row| row.gold)),
+            floor: floor_of(golds),
         }
     }
 
@@ -226,41 +235,38 @@ impl Scorecard {
     /// Sums up a run.
     #[must_use]
     pub fn of(rows: &[Row]) -> Self {
-        Self::of_marks(&rows.iter().map(RowMarks::of).collect::<Vec<_>>())
+        let mut tally = ScoreTally::default();
+        rows.iter().for_each(|row| tally.add(row));
+        tally.finish().0
     }
 
-    /// The same from what is kept of its rows.
-    pub(crate) fn of_marks(rows: &[RowMarks]) -> Self {
-        let answered = |row: &&RowMarks| row.outcome == Outcome::Answered;
-        let trusted = |row: &&RowMarks| !row.is_suspect;
-        let suspects = rows.len() - rows.iter().filter(trusted).count();
-        let pages: HashSet<u64> = rows.iter().map(|row| row.page).collect();
+    /// The card of the rows that were counted.
+    pub(super) fn of_tally(tally: ScoreTally) -> Self {
+        let questions = || tally.questions.values();
+        let all = questions().map(|question| (question, &question.all));
+        let trusted = all.clone().filter(|(question, _)| !question.is_suspect);
+        let rows = |(_, counts): (_, &AnswerCounts)| counts.rows as usize;
+        let suspects = tally.rows - trusted.clone().map(rows).sum::<usize>();
+        let pages: HashSet<u64> = questions().map(|question| question.page).collect();
         Self {
-            questions: rows.len(),
+            questions: tally.rows,
             pages: pages.len(),
-            rates: RuleRates::of(rows.iter()),
-            answered: RuleRates::of(rows.iter().filter(answered)),
+            rates: RuleRates::of(all),
+            answered: RuleRates::of(questions().map(|question| (question, &question.answered))),
             without_suspects: (suspects > 0).then(|| ScoresWithoutSuspects {
                 suspects,
-                rates: RuleRates::of(rows.iter().filter(trusted)),
+                rates: RuleRates::of(trusted),
             }),
-            outcomes: counts(Outcome::ALL, Outcome::name, |outcome| {
-                rows.iter().filter(|row| row.outcome == outcome).count()
-            }),
-            reasons: counts(FeReason::ALL, FeReason::name, |reason| {
-                rows.iter().filter(|row| row.reason == Some(reason)).count()
-            }),
-            diagnostics: counts(Diagnostic::ALL, Diagnostic::name, |diagnostic| {
-                rows.iter()
-                    .filter(|row| row.diagnostics.contains(&diagnostic))
-                    .count()
-            }),
-            layers: layers(rows),
-            conversations: [Rule::FinancialEquivalence, Rule::ExecutionAccuracy]
+            outcomes: counts(Outcome::ALL, Outcome::name, &tally.outcomes),
+            reasons: counts(FeReason::ALL, FeReason::name, &tally.reasons),
+            diagnostics: counts(Diagnostic::ALL, Diagnostic::name, &tally.diagnostics),
+            layers: layers(&tally),
+            conversations: tally
+                .conversations
                 .into_iter()
-                .filter_map(|rule| ConversationCard::of(rule, rows))
+                .filter_map(ConversationTally::finish)
                 .collect(),
-            latency: LatencySummary::of(rows.iter().filter_map(|row| row.latency)),
+            latency: LatencySummary::of(tally.latencies),
         }
     }
 }
@@ -268,26 +274,19 @@ impl Scorecard {
 fn counts<T: Copy, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
-    count: impl Fn(T) -> usize,
+    counted: &[usize; N],
 ) -> Vec<Count> {
-    all.into_iter()
-        .map(|item| Count {
-            name: name(item),
-            count: count(item),
-        })
-        .filter(|count| count.count > 0)
-        .collect()
+    let counts = all.into_iter().zip(counted).map(|(item, count)| Count {
+        name: name(item),
+        count: *count,
+    });
+    counts.filter(|count| count.count > 0).collect()
 }
 
-fn layers(rows: &[RowMarks]) -> Vec<Layer> {
-    use Diagnostic::{Scale, ScaleAndSign, Sign};
-    let accepted = |row: &RowMarks| row.mark(Rule::FinancialEquivalence);
-    let n = rows.iter().filter_map(accepted).count();
-    let layer = |name, forgiven: &[Diagnostic]| {
-        let right = |row: &&RowMarks| {
-            accepted(row) == Some(true) || row.diagnostics.iter().any(|d| forgiven.contains(d))
-        };
-        let hits = rows.iter().filter(right).count();
+fn layers(tally: &ScoreTally) -> Vec<Layer> {
+    let n = tally.judged;
+    let layers = LAYERS.into_iter().zip(tally.layers);
+    let layers = layers.filter(|_| n > 0).map(|((name, _), hits)| {
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let rate = hits as f64 / n as f64;
         Layer {
@@ -296,13 +295,6 @@ fn layers(rows: &[RowMarks]) -> Vec<Layer> {
             n,
             rate,
         }
-    };
-    if n == 0 {
-        return Vec::new();
-    }
-    vec![
-        layer("financial_equivalence", &[]),
-        layer("+ sign", &[Sign]),
-        layer("+ scale", &[Sign, Scale, ScaleAndSign]),
-    ]
+    });
+    layers.collect()
 }

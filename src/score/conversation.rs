@@ -1,15 +1,16 @@
 //! What only turns can tell: where in a conversation answers go wrong, and
 //! whether one error brings the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Serialize, Serializer};
 
 use crate::dataset::RecordKind;
 
 use super::card::Rule;
-use super::marks::RowMarks;
-use finqa_core::stats::Rate;
+use super::row::{Effort, Row};
+use super::tally::name_hash;
+use finqa_core::stats::{Rate, RateTally};
 
 /// A rate over some of the turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,107 +55,156 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_str(rule.name())
 }
 
-/// A turn with its mark.
-struct JudgedTurn<'r> {
-    row: &'r RowMarks,
+/// A turn that the rule can judge.
+#[derive(Debug)]
+struct JudgedTurn {
     number: usize,
+    /// Its page and question.
+    group: (u64, u64),
     right: bool,
 }
 
-impl JudgedTurn<'_> {
-    fn marked(&self) -> (u64, u64, bool) {
-        (self.row.page, self.row.question, self.right)
-    }
-}
-
 /// One pass over a conversation.
-#[derive(Default)]
-struct ConversationMarks<'r> {
-    /// The turns that the rule can judge.
-    turns: Vec<JudgedTurn<'r>>,
+#[derive(Debug, Default)]
+struct ConversationMarks {
+    turns: Vec<JudgedTurn>,
     /// How many turns have a row.
     asked: usize,
     /// How many turns it has, as far as its rows tell.
     length: usize,
 }
 
-impl ConversationMarks<'_> {
+impl ConversationMarks {
     /// Whether every turn of it was asked: an interrupted run leaves some out.
     fn is_complete(&self) -> bool {
         self.asked == self.length
     }
 }
 
-impl ConversationCard {
-    /// The card by a rule; `None` if no row is a turn with gold for it.
-    #[must_use]
-    pub(crate) fn of(rule: Rule, rows: &[RowMarks]) -> Option<Self> {
-        let mut conversations: BTreeMap<(u64, u32), ConversationMarks<'_>> = BTreeMap::new();
-        for row in rows {
-            let Some(number) = row.turn else { continue };
-            let conversation = conversations.entry((row.record, row.epoch)).or_default();
-            conversation.asked += 1;
-            let length = row.turns.unwrap_or(0).max(number + 1);
-            conversation.length = conversation.length.max(length);
-            if let Some(right) = row.mark(rule) {
-                conversation.turns.push(JudgedTurn { row, number, right });
-            }
-        }
-        conversations.retain(|_, conversation| !conversation.turns.is_empty());
-        if conversations.is_empty() {
-            return None;
-        }
-        for conversation in conversations.values_mut() {
-            conversation.turns.sort_by_key(|turn| turn.number);
-        }
-        let turns = || conversations.values().flat_map(|c| &c.turns);
-        let after = |previous_right: bool| {
-            let pairs = conversations
-                .values()
-                .flat_map(|c| c.turns.iter().zip(c.turns.iter().skip(1)));
-            Rate::of(
-                pairs
-                    .filter(|(a, b)| a.right == previous_right && a.number + 1 == b.number)
-                    .map(|(_, b)| b.marked()),
-            )
-        };
-        let complete = conversations.values().filter(|c| c.is_complete());
-        let whole = complete.clone().filter_map(|conversation| {
-            let first = conversation.turns.first()?.row;
-            let right = conversation.turns.iter().all(|turn| turn.right);
-            Some((first.page, first.record, right))
-        });
-        let errors = turns().filter(|turn| !turn.right).count();
-        let first_errors = conversations
-            .values()
-            .filter(|conversation| conversation.turns.iter().any(|turn| !turn.right))
-            .count();
-        Some(Self {
+/// What a card is made of, while rows pass.
+#[derive(Debug)]
+pub(super) struct ConversationTally {
+    rule: Rule,
+    /// By record and epoch.
+    open: HashMap<(u64, u32), ConversationMarks>,
+    conversations: usize,
+    incomplete: usize,
+    whole: RateTally,
+    by_turn: BTreeMap<usize, RateTally>,
+    by_effort: BTreeMap<OrderedName<Effort>, RateTally>,
+    by_kind: BTreeMap<OrderedName<u8>, RateTally>,
+    after_right: RateTally,
+    after_wrong: RateTally,
+    errors: usize,
+    /// Conversations with an error.
+    first_errors: usize,
+}
+
+impl ConversationTally {
+    pub(super) fn new(rule: Rule) -> Self {
+        Self {
             rule,
-            conversations: conversations.len(),
-            incomplete: conversations.len() - complete.count(),
-            whole: Rate::of(whole),
-            by_turn: slices(turns(), |turn| Some(turn.number)),
-            by_effort: slices(turns(), |turn| {
-                let effort = turn.row.effort;
-                effort.map(|effort| OrderedName(effort, effort.name()))
-            }),
-            by_kind: slices(turns(), |turn| {
-                turn.row.kind.map(|kind| match kind {
+            open: HashMap::new(),
+            conversations: 0,
+            incomplete: 0,
+            whole: RateTally::default(),
+            by_turn: BTreeMap::new(),
+            by_effort: BTreeMap::new(),
+            by_kind: BTreeMap::new(),
+            after_right: RateTally::default(),
+            after_wrong: RateTally::default(),
+            errors: 0,
+            first_errors: 0,
+        }
+    }
+
+    /// Counts a row, if it is a turn.
+    pub(super) fn add(&mut self, row: &Row) {
+        let Some(number) = row.turn() else { return };
+        let key = (name_hash(&row.key.id), row.epoch);
+        let conversation = self.open.entry(key).or_default();
+        conversation.asked += 1;
+        let length = row.turns.unwrap_or(0).max(number + 1);
+        conversation.length = conversation.length.max(length);
+        if let Some(right) = self.rule.mark(row) {
+            let group = row.group();
+            conversation.turns.push(JudgedTurn {
+                number,
+                group,
+                right,
+            });
+            self.by_turn.entry(number).or_default().add(group, right);
+            if let Some(effort) = Effort::of(&row.gold) {
+                let name = OrderedName(effort, effort.name());
+                self.by_effort.entry(name).or_default().add(group, right);
+            }
+            if let Some(kind) = row.kind {
+                let name = match kind {
                     RecordKind::Single => OrderedName(0, "single"),
                     RecordKind::Double => OrderedName(1, "double"),
-                })
-            }),
-            right_after_right: after(true),
-            right_after_wrong: after(false),
-            errors,
-            errors_after_an_error: errors - first_errors,
+                };
+                self.by_kind.entry(name).or_default().add(group, right);
+            }
+            self.errors += usize::from(!right);
+        }
+        // A file, unlike a run, may have a turn twice or not say how many there are.
+        let is_over = row.turns.is_some() && row.cells.is_none() && conversation.is_complete();
+        if is_over && let Some(conversation) = self.open.remove(&key) {
+            self.close(key.0, conversation);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    fn close(&mut self, record: u64, mut conversation: ConversationMarks) {
+        conversation.turns.sort_by_key(|turn| turn.number);
+        let turns = &conversation.turns;
+        let Some(first) = turns.first() else { return };
+        let right = turns.iter().all(|turn| turn.right);
+        self.conversations += 1;
+        self.first_errors += usize::from(!right);
+        if conversation.is_complete() {
+            self.whole.add((first.group.0, record), right);
+        } else {
+            self.incomplete += 1;
+        }
+        for (before, turn) in turns.iter().zip(turns.iter().skip(1)) {
+            if before.number + 1 == turn.number {
+                let after = match before.right {
+                    true => &mut self.after_right,
+                    false => &mut self.after_wrong,
+                };
+                after.add(turn.group, turn.right);
+            }
+        }
+    }
+
+    /// The card; `None` if no row is a turn with gold for the rule.
+    pub(super) fn finish(mut self) -> Option<ConversationCard> {
+        for ((record, _), conversation) in std::mem::take(&mut self.open) {
+            self.close(record, conversation);
+        }
+        (self.conversations > 0).then(|| ConversationCard {
+            rule: self.rule,
+            conversations: self.conversations,
+            incomplete: self.incomplete,
+            whole: self.whole.rate(),
+            by_turn: rates(&self.by_turn),
+            by_effort: rates(&self.by_effort),
+            by_kind: rates(&self.by_kind),
+            right_after_right: self.after_right.rate(),
+            right_after_wrong: self.after_wrong.rate(),
+            errors: self.errors,
+            errors_after_an_error: self.errors - self.first_errors,
         })
     }
 }
 
 /// Ordered by the first, shown as the second.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderedName<T>(T, &'static str);
 
 impl<T> std::fmt::Display for OrderedName<T> {
@@ -163,23 +213,12 @@ impl<T> std::fmt::Display for OrderedName<T> {
     }
 }
 
-fn slices<'t, 'r: 't, K: Ord + ToString>(
-    turns: impl Iterator<Item = &'t JudgedTurn<'r>>,
-    key: impl Fn(&JudgedTurn<'r>) -> Option<K>,
-) -> Vec<ConversationRate> {
-    let mut groups: BTreeMap<K, Vec<(u64, u64, bool)>> = BTreeMap::new();
-    for turn in turns {
-        if let Some(key) = key(turn) {
-            groups.entry(key).or_default().push(turn.marked());
-        }
-    }
-    groups
-        .into_iter()
-        .filter_map(|(key, marks)| {
-            Some(ConversationRate {
-                name: key.to_string(),
-                rate: Rate::of(marks)?,
-            })
+fn rates<K: ToString>(groups: &BTreeMap<K, RateTally>) -> Vec<ConversationRate> {
+    let rates = groups.iter().filter_map(|(key, tally)| {
+        Some(ConversationRate {
+            name: key.to_string(),
+            rate: tally.rate()?,
         })
-        .collect()
+    });
+    rates.collect()
 }

@@ -1,13 +1,13 @@
 //! Several passes over the same questions: how often each is right at all, and
 //! how often every time.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
 use super::card::Rule;
 use super::floor::{LabelFloor, floor_of};
-use super::marks::RowMarks;
+use super::tally::QuestionTally;
 use finqa_core::stats::Rate;
 
 /// Passes compared, by one rule.
@@ -33,38 +33,29 @@ pub struct EpochCard {
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
     #[must_use]
-    pub(crate) fn of(rule: Rule, rows: &[RowMarks]) -> Option<Self> {
-        let mut questions: BTreeMap<u64, (&RowMarks, Vec<bool>)> = BTreeMap::new();
-        for row in rows {
-            if let Some(right) = row.mark(rule) {
-                let question = questions.entry(row.question);
-                question.or_insert((row, Vec::new())).1.push(right);
-            }
-        }
-        let k = questions.values().map(|(_, marks)| marks.len()).max()?;
-        // An interrupted run has asked some questions less often.
-        let whole: Vec<_> = questions
-            .values()
-            .filter(|(_, marks)| marks.len() == k)
-            .collect();
-        let rate = |right: fn(&[bool]) -> bool| {
-            let marks = whole.iter().map(|(row, marks)| (row, right(marks)));
-            Rate::of(marks.map(|(row, right)| (row.page, row.question, right)))
-        };
-        let all = whole.iter().flat_map(|(row, marks)| {
-            let marks = marks.iter();
-            marks.map(move |right| (row.page, row.question, *right))
-        });
+    pub(super) fn of(rule: Rule, questions: &HashMap<u64, QuestionTally>) -> Option<Self> {
+        let asked = questions.values();
+        let asked = asked.map(|question| (question, question.all.of(rule)));
+        let k = asked.clone().map(|(_, (_, n))| n).max()?;
         (k > 1).then_some(())?;
-        let golds = whole.iter().filter_map(|(row, _)| row.gold);
+        // An interrupted run has asked some questions less often.
+        let whole = asked.filter(|(_, (_, n))| *n == k);
+        let rate = |right: fn(usize, usize) -> bool| {
+            let marks = whole.clone();
+            let marks = marks.map(|(question, (hits, k))| (question.page, right(hits, k)));
+            Rate::of_questions(marks.map(|(page, right)| (page, usize::from(right), 1)))
+        };
+        let all = whole.clone();
+        let all = all.map(|(question, (hits, n))| (question.page, hits, n));
+        let golds = whole.clone().filter_map(|(question, _)| question.gold);
         Some(Self {
             rule: rule.name(),
             k,
-            n: whole.len(),
-            mean: Rate::of(all)?,
-            pass_at_k: rate(|marks| marks.contains(&true))?,
-            pass_hat_k: rate(|marks| !marks.contains(&false))?,
-            floor: floor_of(golds).filter(|_| rule == Rule::NumericalMatch),
+            n: whole.clone().count(),
+            mean: Rate::of_questions(all)?,
+            pass_at_k: rate(|hits, _| hits > 0)?,
+            pass_hat_k: rate(|hits, k| hits == k)?,
+            floor: floor_of(golds.map(|gold| (gold, 1))).filter(|_| rule == Rule::NumericalMatch),
         })
     }
 }

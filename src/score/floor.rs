@@ -21,24 +21,26 @@ pub struct LabelFloor {
 #[must_use]
 pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option<LabelFloor> {
     let golds = ground_truths.into_iter();
-    floor_of(golds.map(|gold| numeric_value(gold.as_ref())))
+    floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))
 }
 
-/// The same from what NM reads of the golds.
-pub(super) fn floor_of(golds: impl Iterator<Item = f64>) -> Option<LabelFloor> {
-    let mut values: Vec<f64> = golds.collect();
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let mut first = 0;
+/// The same from what NM reads of the golds, each with how often it occurs.
+pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<LabelFloor> {
+    let mut values: Vec<(f64, usize)> = golds.filter(|(_, times)| *times > 0).collect();
+    values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let n = values.iter().map(|(_, times)| times).sum();
+    let (mut first, mut hits) = (0, 0);
     let mut best: Option<(usize, f64)> = None;
-    for (last, high) in values.iter().enumerate() {
+    for (high, times) in &values {
+        hits += times;
         // A window no wider than 1 is what one constant can reach.
-        while values.get(first).is_some_and(|low| high - low > 1.0) {
+        let too_low = |(low, _): &&(f64, usize)| high - low > 1.0;
+        while let Some((_, times)) = values.get(first).filter(too_low) {
+            hits -= times;
             first += 1;
         }
-        let hits = last + 1 - first;
         if best.is_none_or(|(most, _)| hits > most) {
-            let low = values.get(first).copied().unwrap_or(*high);
+            let low = values.get(first).map_or(*high, |(low, _)| *low);
             best = Some((hits, low.midpoint(*high)));
         }
     }

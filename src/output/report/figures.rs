@@ -1,13 +1,11 @@
 //! The report's figures: rates by slice, counts, distributions. Geometry is in
 //! percent of a plot's width, so that the template can draw it at any width.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use finqa_core::stats::{Rate, percentile};
 
-use super::list::{FACETS, ListedRow, QuestionList, rank};
+use super::list::{FACETS, FacetValue, QuestionList, rank};
 
 /// Bars of a histogram.
 const BINS: usize = 24;
@@ -35,26 +33,17 @@ impl FacetRates {
     /// The slices of a facet; `None` if no question has a value.
     pub(super) fn of(facet: &'static str, list: &QuestionList) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
+        let mut values: Vec<&FacetValue> = list.values(facet).iter().collect();
         // Numbers by size, words by alphabet.
-        let mut groups: BTreeMap<(Option<u32>, &str), Vec<&ListedRow>> = BTreeMap::new();
-        for row in &list.rows {
-            for value in list.facet(row, facet) {
-                groups.entry((rank(value), value)).or_default().push(row);
-            }
-        }
-        let largest = groups.values().map(Vec::len).max()?;
-        let slices = groups
-            .into_iter()
-            .map(|((_, value), rows)| FacetRate {
-                value: value.to_owned(),
-                count: rows.len(),
-                width: percent(rows.len(), largest),
-                rate: Rate::of(rows.iter().filter_map(|row| {
-                    let (page, question) = row.group;
-                    Some((page, question, row.right?))
-                })),
-            })
-            .collect();
+        values.sort_unstable_by_key(|value| (rank(&value.name), &value.name));
+        let largest = values.iter().map(|value| value.count).max()?;
+        let slices = values.into_iter().map(|value| FacetRate {
+            value: value.name.clone(),
+            count: value.count,
+            width: percent(value.count, largest),
+            rate: value.right.rate(),
+        });
+        let slices = slices.collect();
         Some(Self {
             facet,
             title,

@@ -1,10 +1,11 @@
 //! What the critic did, as a flow: first drafts, right or wrong, through the
 //! critic to the answers, right or wrong.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::figures::percent;
-use super::list::ListedRow;
 
 /// Empty space between two nodes of a column, in percent of the height.
 const GAP: f64 = 14.0;
@@ -18,6 +19,19 @@ const NODES: [[&str; 2]; 3] = [
     ["accepted", "sent back"],
     ["right", "wrong"],
 ];
+
+/// Questions by the nodes that they go through.
+#[derive(Default)]
+pub(super) struct FlowCounts(HashMap<[usize; 3], usize>);
+
+impl FlowCounts {
+    /// Counts a question: whether its first draft is right, whether it was sent back, and
+    /// whether its answer is right.
+    pub(super) fn add(&mut self, before: bool, sent_back: bool, after: bool) {
+        let nodes = [!before, sent_back, !after].map(usize::from);
+        *self.0.entry(nodes).or_default() += 1;
+    }
+}
 
 /// The flow with its geometry, in percent of width and height.
 #[derive(Debug, Serialize)]
@@ -59,20 +73,10 @@ struct FlowPath {
 
 impl Flow {
     /// `None` if no question has both a judged first draft and a judged answer.
-    pub(super) fn of(rows: &[ListedRow]) -> Option<Self> {
+    pub(super) fn of(counts: &FlowCounts) -> Option<Self> {
         let mut ways = ways();
-        for row in rows {
-            let (Some(before), Some(after)) = (row.first_right, row.right_after_review) else {
-                continue;
-            };
-            let nodes = [
-                usize::from(!before),
-                usize::from(row.rounds > 1),
-                usize::from(!after),
-            ];
-            if let Some(way) = ways.iter_mut().find(|way| way.nodes == nodes) {
-                way.count += 1;
-            }
+        for way in &mut ways {
+            way.count = counts.0.get(&way.nodes).copied().unwrap_or_default();
         }
         ways.retain(|way| way.count > 0);
         let n = ways.iter().map(|way| way.count).sum();

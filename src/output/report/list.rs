@@ -12,6 +12,8 @@ use crate::run::Row;
 use crate::score::{Effort, Rule};
 
 use super::MissCause;
+use super::flow::FlowCounts;
+use finqa_core::stats::RateTally;
 
 /// Bytes of the list's lines that are kept in memory before they go to a file.
 const IN_MEMORY: usize = 1024 * 1024;
@@ -19,28 +21,28 @@ const IN_MEMORY: usize = 1024 * 1024;
 /// Characters of a question shown in the list; its details have them all.
 const SHOWN: usize = 300;
 
-/// What the figures need of a question.
-pub(super) struct ListedRow {
-    /// Page and question, by which intervals are made.
-    pub(super) group: (u64, u64),
-    /// Whether FE accepts the answer; `None` without gold.
-    pub(super) right: Option<bool>,
-    /// The same of the first draft; `None` without gold or without one.
-    pub(super) first_right: Option<bool>,
-    pub(super) right_after_review: Option<bool>,
-    pub(super) rounds: usize,
-    pub(super) latency: f64,
-    pub(super) cost: Option<f64>,
-    /// The places of its values in those of their facets, facet by facet.
-    values: Box<[(u8, u16)]>,
+/// A value of a facet, and the rows that have it.
+pub(super) struct FacetValue {
+    pub(super) name: String,
+    pub(super) count: usize,
+    /// Whether FE accepts their answers, where there is gold.
+    pub(super) right: RateTally,
+    /// Rows whose first value of the facet this is: wrong and right ones.
+    pub(super) first: [usize; 2],
 }
 
 /// The list of questions while it is gathered.
 pub(super) struct QuestionList {
-    pub(super) rows: Vec<ListedRow>,
+    pub(super) rows: usize,
+    /// Of these, wrong and right ones.
+    pub(super) judged: [usize; 2],
     /// The values of each facet of [`FACETS`], in the order in which they were met.
-    values: [Vec<String>; FACETS.len()],
-    /// What the list shows of each question, a line each.
+    values: [Vec<FacetValue>; FACETS.len()],
+    pub(super) flow: FlowCounts,
+    pub(super) latencies: Vec<f64>,
+    pub(super) costs: Vec<f64>,
+    /// What the list shows of each question, a line each: its cells, the places of its values
+    /// among those of their facets, and why it is wrong.
     lines: SpooledTempFile,
 }
 
@@ -62,8 +64,12 @@ pub(super) const FACETS: [(&str, &str); 11] = [
 impl QuestionList {
     pub(super) fn new() -> Self {
         Self {
-            rows: Vec::new(),
+            rows: 0,
+            judged: [0; 2],
             values: Default::default(),
+            flow: FlowCounts::default(),
+            latencies: Vec::new(),
+            costs: Vec::new(),
             lines: SpooledTempFile::new(IN_MEMORY),
         }
     }
@@ -77,30 +83,45 @@ impl QuestionList {
             .and_then(|round| row.right_with(&round.answer));
         let cost: Option<f64> = row.cost.and_then(|cost| cost.try_into().ok());
         let latency = row.latency.unwrap_or_default();
-        let mut values = Vec::new();
-        for (at, own) in (0_u8..).zip(facets(row, first_right, cause)) {
-            let Some(known) = self.values.get_mut(usize::from(at)) else {
-                continue;
-            };
-            for value in own {
-                let place = known.iter().position(|known| *known == value);
-                let place = place.unwrap_or_else(|| {
-                    known.push(value);
-                    known.len() - 1
-                });
-                values.push((at, u16::try_from(place).unwrap_or(u16::MAX)));
+        let right = row.accepted();
+        let mut places: [Vec<usize>; FACETS.len()] = Default::default();
+        let facets = facets(row, first_right, cause).into_iter();
+        for ((own, known), places) in facets.zip(&mut self.values).zip(&mut places) {
+            for name in own {
+                let place = known.iter().position(|known| known.name == name);
+                let place = place.unwrap_or(known.len());
+                if place == known.len() {
+                    known.push(FacetValue {
+                        name,
+                        count: 0,
+                        right: RateTally::default(),
+                        first: [0; 2],
+                    });
+                }
+                let Some(value) = known.get_mut(place) else {
+                    continue;
+                };
+                value.count += 1;
+                if let Some(right) = right {
+                    value.right.add(row.group(), right);
+                    if places.is_empty()
+                        && let Some(first) = value.first.get_mut(usize::from(right))
+                    {
+                        *first += 1;
+                    }
+                }
+                places.push(place);
             }
         }
-        self.rows.push(ListedRow {
-            group: row.group(),
-            right: row.accepted(),
-            first_right,
-            right_after_review: row.right_after_review(),
-            rounds: solution.rounds.len(),
-            latency,
-            cost,
-            values: values.into(),
-        });
+        self.rows += 1;
+        if let Some(judged) = right.and_then(|right| self.judged.get_mut(usize::from(right))) {
+            *judged += 1;
+        }
+        if let Some((before, after)) = first_right.zip(row.right_after_review()) {
+            self.flow.add(before, solution.rounds.len() > 1, after);
+        }
+        self.latencies.push(latency);
+        self.costs.extend(cost);
         let gold = row.ground_truth().filter(|gold| !gold.is_empty());
         let executed = || {
             row.gold
@@ -126,73 +147,59 @@ impl QuestionList {
             cost,
         ))?;
         line.push(b'\t');
+        serde_json::to_writer(&mut line, &places)?;
+        line.push(b'\t');
         serde_json::to_writer(&mut line, cause.map_or("", |cause| &cause.detail))?;
         line.push(b'\n');
         self.lines.write_all(&line)
     }
 
-    /// A row's values of a facet by its key.
-    pub(super) fn facet<'a>(
-        &'a self,
-        row: &'a ListedRow,
-        key: &str,
-    ) -> impl Iterator<Item = &'a str> {
+    /// The values of a facet by its key.
+    pub(super) fn values(&self, key: &str) -> &[FacetValue] {
         let at = FACETS.iter().position(|(name, _)| *name == key);
-        let own = row
-            .values
-            .iter()
-            .filter(move |(facet, _)| Some(usize::from(*facet)) == at);
-        own.filter_map(|(facet, place)| {
-            let known = self.values.get(usize::from(*facet))?;
-            known.get(usize::from(*place)).map(String::as_str)
-        })
+        at.and_then(|at| self.values.get(at))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Writes the list as the page's script reads it: values of facets are stored once, rows
     /// name them by number.
     pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let values = self.values.each_ref().map(|known| sorted(known.iter()));
+        let values = self.values.each_ref();
+        let values = values.map(|known| sorted(known.iter().map(|value| &value.name)));
         write!(out, "{{\"rules\":")?;
         serde_json::to_writer(&mut *out, &Rule::ALL.map(Rule::name))?;
         write!(out, ",\"facets\":")?;
         serde_json::to_writer(&mut *out, &ListFacet::all(&FACETS, &values))?;
         write!(out, ",\"rows\":[")?;
-        let numbers: Vec<Vec<Option<usize>>> = self
-            .values
-            .iter()
-            .zip(&values)
-            .map(|(known, sorted)| {
-                let number = |value: &String| sorted.iter().position(|it| it == value);
-                known.iter().map(number).collect()
-            })
-            .collect();
+        let numbers = self.values.iter().zip(&values).map(|(known, sorted)| {
+            let number = |value: &FacetValue| sorted.iter().position(|it| *it == value.name);
+            known.iter().map(number).collect()
+        });
+        let numbers: Vec<Vec<Option<usize>>> = numbers.collect();
         self.lines.rewind()?;
-        let lines = BufReader::new(&mut self.lines).split(b'\n');
-        for (at, (line, row)) in lines.zip(&self.rows).enumerate() {
+        for (at, line) in BufReader::new(&mut self.lines).split(b'\n').enumerate() {
             let line = line?;
-            let tab = line
-                .iter()
-                .position(|byte| *byte == b'\t')
-                .unwrap_or(line.len());
-            let (known, detail) = line.split_at(tab);
-            let mut facets: [Vec<usize>; FACETS.len()] = Default::default();
-            for (facet, place) in &row.values {
-                let own = facets.get_mut(usize::from(*facet));
-                let number = numbers.get(usize::from(*facet));
-                let number = number.and_then(|them| *them.get(usize::from(*place))?);
-                if let (Some(own), Some(number)) = (own, number) {
-                    own.push(number);
-                }
-            }
+            let mut parts = line.split(|byte| *byte == b'\t');
+            let [known, places, detail] = [(); 3].map(|()| parts.next().unwrap_or_default());
+            let places: Vec<Vec<usize>> = serde_json::from_slice(places)?;
+            let facets = places.iter().zip(&numbers).map(|(places, numbers)| {
+                let number = |place: &usize| *numbers.get(*place)?;
+                places.iter().filter_map(number).collect()
+            });
+            let facets: Vec<Vec<usize>> = facets.collect();
             if at > 0 {
                 out.write_all(b",")?;
             }
             // Without its closing bracket.
-            out.write_all(known.get(..tab.saturating_sub(1)).unwrap_or_default())?;
+            out.write_all(
+                known
+                    .get(..known.len().saturating_sub(1))
+                    .unwrap_or_default(),
+            )?;
             out.write_all(b",")?;
             serde_json::to_writer(&mut *out, &facets)?;
             out.write_all(b",")?;
-            out.write_all(detail.get(1..).unwrap_or_default())?;
+            out.write_all(detail)?;
             out.write_all(b"]")?;
         }
         out.write_all(b"]}")

@@ -10,7 +10,7 @@ use finqa_core::stats::Rate;
 
 use super::figures::{FacetRates, Histogram, percent};
 use super::flow::Flow;
-use super::list::{ListedRow, QuestionList};
+use super::list::QuestionList;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -76,7 +76,6 @@ impl<'a> ReportView<'a> {
         pages_missing: Option<&'a str>,
     ) -> Self {
         let scores = &summary.scores;
-        let rows = &list.rows;
         let slices = |facets: &[&'static str]| -> Vec<FacetRates> {
             let found = facets
                 .iter()
@@ -100,7 +99,7 @@ impl<'a> ReportView<'a> {
             title: summary.run.model(),
             settings: summary.run.settings.to_string(),
             unfinished: summary.unfinished(),
-            answered: rows.len(),
+            answered: list.rows,
             without_answer: summary.unanswered(),
             pages_missing,
             headline: scores.rates.get(Rule::FinancialEquivalence),
@@ -110,10 +109,10 @@ impl<'a> ReportView<'a> {
             anatomy: anatomy(list),
             wrong,
             samples: summary.samples.as_ref(),
-            flow: Flow::of(rows),
+            flow: Flow::of(&list.flow),
             exchange,
-            latencies: Histogram::of(rows.iter().map(|row| row.latency)),
-            costs: Histogram::of(rows.iter().filter_map(|row| row.cost)),
+            latencies: Histogram::of(list.latencies.iter().copied()),
+            costs: Histogram::of(list.costs.iter().copied()),
             episodes: summary.episodes.as_ref(),
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
             cost: summary.spent.cost.to_string(),
@@ -129,20 +128,16 @@ const APART: usize = 7;
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
 fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
     let mut parts: Vec<AnswerShare> = Vec::new();
-    let rows = &list.rows;
-    let n = rows.iter().filter(|row| row.right.is_some()).count();
+    let n = list.judged.iter().sum();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
         (false, "cause", "wrong", "not analysed"),
     ] {
-        let rows: Vec<&ListedRow> = rows.iter().filter(|row| row.right == Some(right)).collect();
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for value in rows.iter().filter_map(|row| list.facet(row, facet).next()) {
-            match counts.iter_mut().find(|(name, _)| name == value) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((value.to_owned(), 1)),
-            }
-        }
+        let of = |counts: [usize; 2]| counts.get(usize::from(right)).copied().unwrap_or_default();
+        let rows = of(list.judged);
+        let values = list.values(facet).iter();
+        let counts = values.map(|value| (value.name.clone(), of(value.first)));
+        let mut counts: Vec<(String, usize)> = counts.filter(|(_, count)| *count > 0).collect();
         counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
         let named = counts.len();
         counts.truncate(APART);
@@ -151,13 +146,13 @@ fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
             .into_iter()
             .map(|(name, count)| (name, Some(facet), count))
             .collect();
-        if rows.len() > shown {
+        if rows > shown {
             let name = if named > APART && !right {
                 "other causes"
             } else {
                 rest
             };
-            found.push((name.to_owned(), None, rows.len() - shown));
+            found.push((name.to_owned(), None, rows - shown));
         }
         for (at, (name, facet, count)) in found.into_iter().enumerate() {
             let x = parts.last().map_or(0.0, |part| part.x + part.width);

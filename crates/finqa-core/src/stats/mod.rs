@@ -10,4 +10,4 @@ mod rate;
 
 pub use latency::{LatencySummary, percentile};
 pub use paired::{Interval, PairedTest, bootstrap_difference, clustered_mcnemar};
-pub use rate::{Rate, wilson};
+pub use rate::{Rate, RateTally, wilson};

@@ -1,6 +1,6 @@
 //! A rate and its interval.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
@@ -36,16 +36,29 @@ impl Rate {
     pub fn of<C: Hash + Eq, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (C, Q, bool)>,
     ) -> Option<Self> {
-        let mut clusters: HashMap<C, (usize, usize)> = HashMap::new();
-        let mut questions = HashSet::new();
-        let (mut hits, mut n) = (0, 0);
+        let mut questions: HashMap<Q, (C, usize, usize)> = HashMap::new();
         for (cluster, question, right) in marks {
-            questions.insert(question);
+            let asked = questions.entry(question).or_insert((cluster, 0, 0));
+            asked.1 += usize::from(right);
+            asked.2 += 1;
+        }
+        Self::of_questions(questions.into_values())
+    }
+
+    /// The same, each question with its cluster, how often it was right, and how often asked.
+    #[must_use]
+    pub fn of_questions<C: Hash + Eq>(
+        questions: impl IntoIterator<Item = (C, usize, usize)>,
+    ) -> Option<Self> {
+        let mut clusters: HashMap<C, (usize, usize)> = HashMap::new();
+        let (mut hits, mut n, mut distinct) = (0, 0, 0);
+        for (cluster, right, asked) in questions {
             let entry = clusters.entry(cluster).or_default();
-            entry.0 += usize::from(right);
-            entry.1 += 1;
-            hits += usize::from(right);
-            n += 1;
+            entry.0 += right;
+            entry.1 += asked;
+            hits += right;
+            n += asked;
+            distinct += 1;
         }
         if n == 0 {
             return None;
@@ -54,7 +67,7 @@ impl Rate {
         // Sorted, so that the sum does not depend on the map's order.
         let mut sums: Vec<(usize, usize)> = clusters.into_values().collect();
         sums.sort_unstable();
-        let repeats = count(n) / count(questions.len());
+        let repeats = count(n) / count(distinct);
         let design_effect = design_effect(rate, n, &sums).max(repeats);
         let (low, high) = wilson(rate, count(n) / design_effect);
         Some(Self {
@@ -74,6 +87,29 @@ impl Rate {
             low: self.low,
             high: self.high,
         }
+    }
+}
+
+/// What a [`Rate`] is made of, counted by question, so that asking the same questions again
+/// takes no more memory. Clusters and questions are hashes of their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RateTally {
+    questions: HashMap<u64, (u64, u32, u32)>,
+}
+
+impl RateTally {
+    /// Counts an answer.
+    pub fn add(&mut self, (cluster, question): (u64, u64), right: bool) {
+        let asked = self.questions.entry(question).or_insert((cluster, 0, 0));
+        asked.1 += u32::from(right);
+        asked.2 += 1;
+    }
+
+    /// The rate of right answers; `None` without any answer.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        let asked = self.questions.values();
+        Rate::of_questions(asked.map(|(cluster, hits, n)| (cluster, *hits as usize, *n as usize)))
     }
 }
 
@@ -164,5 +200,16 @@ mod tests {
     fn no_questions_no_rate() {
         assert!(Rate::of::<&str, usize>([]).is_none());
         assert_eq!(Rate::of([("a", 0, true)]).unwrap().rate, 1.0);
+    }
+
+    #[test]
+    fn a_tally_gives_the_rate_of_its_marks() {
+        let marks = |n: u64| (0..n).map(|i| (i % 5, i % 20, i % 3 == 0 || i % 7 == 0));
+        for n in [0, 1, 20, 97] {
+            let mut tally = RateTally::default();
+            marks(n).for_each(|(cluster, question, right)| tally.add((cluster, question), right));
+            assert_eq!(tally.rate(), Rate::of(marks(n)));
+            assert!(tally.questions.len() <= 20);
+        }
     }
 }

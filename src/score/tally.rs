@@ -1,0 +1,215 @@
+//! What the scorecards need of a run's rows, counted as they pass: by question and by open
+//! conversation, because a run may have more rows than memory has space for.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::dataset::Outcome;
+
+use super::card::{Rule, Scorecard};
+use super::conversation::ConversationTally;
+use super::diagnostic::Diagnostic;
+use super::epochs::EpochCard;
+use super::equivalence::FeReason;
+use super::row::Row;
+use super::rules::numeric_value;
+use super::suspects::suspect;
+
+/// FE's layers, and what each forgives.
+pub(super) const LAYERS: [(&str, &[Diagnostic]); 3] = [
+    ("financial_equivalence", &[]),
+    ("+ sign", &[Diagnostic::Sign]),
+    (
+        "+ scale",
+        &[
+            Diagnostic::Sign,
+            Diagnostic::Scale,
+            Diagnostic::ScaleAndSign,
+        ],
+    ),
+];
+
+/// A run's rows, counted.
+#[derive(Debug)]
+pub(crate) struct ScoreTally {
+    pub(super) questions: HashMap<u64, QuestionTally>,
+    pub(super) rows: usize,
+    pub(super) outcomes: [usize; Outcome::ALL.len()],
+    pub(super) reasons: [usize; FeReason::ALL.len()],
+    pub(super) diagnostics: [usize; Diagnostic::ALL.len()],
+    /// Rows that FE can judge, and those that are right in each layer.
+    pub(super) judged: usize,
+    pub(super) layers: [usize; LAYERS.len()],
+    pub(super) conversations: [ConversationTally; 2],
+    /// Percentiles are exact, so this is the one figure that is kept of each row.
+    pub(super) latencies: Vec<f64>,
+}
+
+/// A question's rows, one for each epoch.
+#[derive(Debug)]
+pub(super) struct QuestionTally {
+    pub(super) page: u64,
+    pub(super) is_suspect: bool,
+    /// What NM reads of the gold.
+    pub(super) gold: Option<f64>,
+    pub(super) all: AnswerCounts,
+    /// Of these, the rows with an answer.
+    pub(super) answered: AnswerCounts,
+}
+
+/// Some rows of a question.
+#[derive(Debug, Default)]
+pub(super) struct AnswerCounts {
+    pub(super) rows: u32,
+    pub(super) with_gold: u32,
+    pub(super) has_program: bool,
+    /// Rows that are right, and that can be judged.
+    by_rule: [(u32, u32); Rule::ALL.len()],
+}
+
+impl AnswerCounts {
+    /// How many rows are right by the rule, and how many it can judge.
+    pub(super) fn of(&self, rule: Rule) -> (usize, usize) {
+        let (hits, n) = self.by_rule.get(rule as usize).copied().unwrap_or_default();
+        (hits as usize, n as usize)
+    }
+
+    fn add(&mut self, row: &Row, has_gold: bool) {
+        self.rows += 1;
+        self.with_gold += u32::from(has_gold);
+        self.has_program |= row.program().is_some();
+        for (rule, (hits, n)) in Rule::ALL.into_iter().zip(&mut self.by_rule) {
+            if let Some(right) = rule.mark(row) {
+                *hits += u32::from(right);
+                *n += 1;
+            }
+        }
+    }
+}
+
+impl Default for ScoreTally {
+    fn default() -> Self {
+        Self {
+            questions: HashMap::new(),
+            rows: 0,
+            outcomes: Default::default(),
+            reasons: Default::default(),
+            diagnostics: Default::default(),
+            judged: 0,
+            layers: Default::default(),
+            conversations: [Rule::FinancialEquivalence, Rule::ExecutionAccuracy]
+                .map(ConversationTally::new),
+            latencies: Vec::new(),
+        }
+    }
+}
+
+impl ScoreTally {
+    /// Counts a row.
+    pub(crate) fn add(&mut self, row: &Row) {
+        let (page, question) = row.group();
+        let gold = row.ground_truth().map(|gold| numeric_value(&gold));
+        let tally = self.questions.entry(question);
+        let tally = tally.or_insert_with(|| QuestionTally {
+            page,
+            is_suspect: suspect(&row.key).is_some(),
+            gold: None,
+            all: AnswerCounts::default(),
+            answered: AnswerCounts::default(),
+        });
+        tally.gold = tally.gold.or(gold);
+        tally.all.add(row, gold.is_some());
+        if row.outcome() == Outcome::Answered {
+            tally.answered.add(row, gold.is_some());
+        }
+        self.rows += 1;
+        count(Outcome::ALL, &mut self.outcomes, |it| *it == row.outcome());
+        if let Some(verdict) = &row.scores.financial_equivalence {
+            let found = &verdict.diagnostics;
+            count(FeReason::ALL, &mut self.reasons, |reason| {
+                verdict.reason == Some(*reason)
+            });
+            count(Diagnostic::ALL, &mut self.diagnostics, |it| {
+                found.contains(it)
+            });
+            count(LAYERS, &mut self.layers, |(_, forgiven)| {
+                verdict.accepted || found.iter().any(|it| forgiven.contains(it))
+            });
+            self.judged += 1;
+        }
+        self.latencies.extend(row.latency);
+        for conversations in &mut self.conversations {
+            conversations.add(row);
+        }
+    }
+
+    /// The scorecard, and the passes compared, if there are several.
+    pub(crate) fn finish(self) -> (Scorecard, Vec<EpochCard>) {
+        let rules = [Rule::NumericalMatch, Rule::FinancialEquivalence].into_iter();
+        let epochs = rules.filter_map(|rule| EpochCard::of(rule, &self.questions));
+        let epochs = epochs.collect();
+        (Scorecard::of_tally(self), epochs)
+    }
+}
+
+fn count<T, const N: usize>(all: [T; N], counts: &mut [usize; N], is: impl Fn(&T) -> bool) {
+    for (item, count) in all.iter().zip(counts) {
+        *count += usize::from(is(item));
+    }
+}
+
+impl Row {
+    /// Its page, the cluster for statistics, and its question, as hashes of their names.
+    pub(crate) fn group(&self) -> (u64, u64) {
+        (name_hash(&self.filename), name_hash(&self.key))
+    }
+}
+
+/// Two names of a run with the same hash are less likely than a disk error.
+pub(crate) fn name_hash(name: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::files::{read_predictions, rescore};
+
+    #[test]
+    fn a_question_that_is_asked_again_adds_nothing_but_its_latency() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lines = [
+            r#"{"id": "a", "part": "0", "gold": "1", "prediction": "1", "latency": 0.5}"#,
+            r#"{"id": "a", "part": "1", "gold": "1", "prediction": "7", "latency": 0.5}"#,
+        ];
+        std::fs::write(file.path(), lines.join("\n")).unwrap();
+        let rows = rescore(read_predictions(file.path()).unwrap(), None).unwrap();
+        let mut tally = ScoreTally::default();
+        for epoch in 0..50 {
+            for row in &rows {
+                tally.add(&Row {
+                    epoch,
+                    turns: Some(2),
+                    cells: None,
+                    ..row.clone()
+                });
+            }
+        }
+        assert_eq!((tally.questions.len(), tally.latencies.len()), (2, 100));
+        assert_eq!(
+            tally.conversations.each_ref().map(ConversationTally::open),
+            [0, 0]
+        );
+        let (card, _) = tally.finish();
+        let [conversations, _] = &card.conversations[..] else {
+            panic!("{card}");
+        };
+        assert_eq!((card.questions, conversations.conversations), (100, 50));
+        let counts = |rate: Option<finqa_core::stats::Rate>| rate.map(|it| (it.hits, it.n));
+        assert_eq!(counts(conversations.whole), Some((0, 50)));
+        assert_eq!(counts(conversations.right_after_right), Some((0, 50)));
+        assert_eq!(conversations.errors_after_an_error, 0);
+    }
+}
