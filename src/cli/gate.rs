@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::output;
+use crate::output::JunitFile;
 use crate::score::{Row, Rule, RuleRates};
 
 use super::exit::elsewhere;
@@ -74,14 +74,19 @@ fn rule(name: &str) -> Option<Rule> {
 }
 
 impl GateArgs {
-    /// Writes the JUnit file, if one is asked for.
+    /// Writes the JUnit file, if one is asked for, of the rows that `visit` passes on.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub(crate) fn write(&self, suite: &str, rows: &[Row]) -> anyhow::Result<()> {
+    /// That of `visit`, and a file that cannot be written.
+    pub(crate) fn write(
+        &self,
+        suite: &str,
+        visit: impl FnOnce(&mut dyn FnMut(&Row)) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
-            output::write_junit(path, suite, Rule::FinancialEquivalence, rows)
-                .map_err(elsewhere("--junit FILE"))?;
+            let mut file = JunitFile::new(suite, Rule::FinancialEquivalence);
+            visit(&mut |row| file.add(row))?;
+            file.write(path).map_err(elsewhere("--junit FILE"))?;
         }
         Ok(())
     }

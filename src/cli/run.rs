@@ -366,11 +366,9 @@ pub(super) fn judge(
         output::write_leaderboard(path, journal, dataset)
             .map_err(elsewhere("--export-predictions FILE"))?;
     }
-    if gate.junit.is_some() {
-        let mut rows = Vec::with_capacity(summary.scores.questions);
-        journal.for_each_row(|row| rows.push(row.without_exchange()))?;
-        gate.write(&summary.run.id, &rows)?;
-    }
+    gate.write(&summary.run.id, |add| {
+        Ok(journal.for_each_row(|row| add(&row))?)
+    })?;
     if results.finish == Finish::Complete && summary.run.shard.is_none() {
         gate.hold(&summary.scores.rates)?;
     }

@@ -74,7 +74,10 @@ pub(crate) fn execute(
     let card = Scorecard::of(&scored);
     let held = args
         .gate
-        .write(&args.file.display().to_string(), &scored)
+        .write(&args.file.display().to_string(), |add| {
+            scored.iter().for_each(add);
+            Ok(())
+        })
         .and_then(|()| args.gate.hold(&card.rates));
     if card.rates.iter().next().is_none() {
         held?;

@@ -1,10 +1,12 @@
 //! JUnit XML for CI: each question a test case, a wrong answer a failure, a
 //! question without an answer an error, one without gold skipped.
 
+use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use tempfile::SpooledTempFile;
 
 use crate::dataset::Outcome;
 use crate::score::{Row, Rule};
@@ -14,32 +16,82 @@ use super::staged::{OutputError, write_atomic};
 /// Characters of a text in the file; the run's journal has the rest.
 const SHOWN: usize = 2000;
 
-/// Writes the rows as one test suite, judged by `rule`.
-///
-/// # Errors
-/// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
-pub(crate) fn write_junit(
-    path: &Path,
-    suite: &str,
+/// Bytes of test cases that are kept in memory before they go to a file.
+const IN_MEMORY: usize = 1024 * 1024;
+
+/// A test suite that gathers a run's rows one by one: their counts come before them.
+pub(crate) struct JunitFile {
     rule: Rule,
-    rows: &[Row],
-) -> Result<(), OutputError> {
-    let xml = junit(suite, rule, rows).to_string();
-    write_atomic(path, |file| {
-        file.write_all(xml.map_err(std::io::Error::other)?.as_bytes())
-    })
+    suite: TestSuite,
+    seconds: f64,
+    cases: SpooledTempFile,
+    failed: Option<io::Error>,
 }
 
-fn junit(name: &str, rule: Rule, rows: &[Row]) -> Report {
-    let time = seconds(rows.iter().filter_map(|row| row.latency).sum());
-    let mut suite = TestSuite::new(shown(name));
-    suite
-        .set_time(time)
-        .add_property(("rule", rule.name()))
-        .add_test_cases(rows.iter().map(|row| case(rule, row)));
+impl JunitFile {
+    /// A suite without cases, judged by `rule`.
+    pub(crate) fn new(name: &str, rule: Rule) -> Self {
+        let mut suite = TestSuite::new(shown(name));
+        suite.add_property(("rule", rule.name()));
+        Self {
+            rule,
+            suite,
+            seconds: 0.0,
+            cases: SpooledTempFile::new(IN_MEMORY),
+            failed: None,
+        }
+    }
+
+    /// Adds a row. [`JunitFile::write`] returns the error, if any.
+    pub(crate) fn add(&mut self, row: &Row) {
+        if self.failed.is_none() {
+            self.failed = self.case(row).err();
+        }
+    }
+
+    fn case(&mut self, row: &Row) -> io::Result<()> {
+        self.seconds += row.latency.unwrap_or_default();
+        let mut suite = TestSuite::new("");
+        suite.add_test_case(case(self.rule, row));
+        self.suite.tests += suite.tests;
+        self.suite.failures += suite.failures;
+        self.suite.errors += suite.errors;
+        self.suite.skipped += suite.skipped;
+        let [_, case, _] = parts(suite)?;
+        self.cases.write_all(case.as_bytes())
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
+    pub(crate) fn write(mut self, path: &Path) -> Result<(), OutputError> {
+        write_atomic(path, |file| {
+            self.failed.map_or(Ok(()), Err)?;
+            self.suite.set_time(seconds(self.seconds));
+            let [head, _, tail] = parts(self.suite)?;
+            file.write_all(head.as_bytes())?;
+            self.cases.rewind()?;
+            io::copy(&mut self.cases, file)?;
+            file.write_all(tail.as_bytes())
+        })
+    }
+}
+
+/// A file of one suite: what comes before its cases, the cases, and what follows.
+fn parts(suite: TestSuite) -> io::Result<[String; 3]> {
     let mut report = Report::new("convfinqa");
-    report.set_time(time).add_test_suite(suite);
-    report
+    if let Some(time) = suite.time {
+        report.set_time(time);
+    }
+    report.add_test_suite(suite);
+    let xml = report.to_string().map_err(io::Error::other)?;
+    let (whole, end) = xml.split_once("    </testsuite>").unwrap_or((&xml, ""));
+    let (head, cases) = match whole.find("        <testcase") {
+        Some(at) => whole.split_at(at),
+        None => (whole, ""),
+    };
+    Ok([head, cases, &format!("    </testsuite>{end}")].map(str::to_owned))
 }
 
 fn case(rule: Rule, row: &Row) -> TestCase {
@@ -107,7 +159,9 @@ mod tests {
         let rows = rescore(read_predictions(file.path()).unwrap(), None).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("junit.xml");
-        write_junit(&path, "run \"1\"", Rule::FinancialEquivalence, &rows).unwrap();
+        let mut file = JunitFile::new("run \"1\"", Rule::FinancialEquivalence);
+        rows.iter().for_each(|row| file.add(row));
+        file.write(&path).unwrap();
         let xml = std::fs::read_to_string(path).unwrap();
         let read = Report::deserialize_from_str(&xml).unwrap();
         let suite = &read.test_suites[0];
