@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::dataset::{HistoryEntry, HistoryMode, Question};
-use crate::run::{Journal, Plan, PlannedQuestion, Row, RunFolder, gold_history};
+use crate::run::{Journal, Plan, PlannedQuestion, RunFolder, gold_history};
 use crate::settings::{Layers, Origin, Variables};
 use finqa_agents::agents::{CallMemory, Pair, own_history};
 use finqa_agents::models::{
@@ -101,8 +101,7 @@ pub(crate) async fn requests_of(
         questions.history,
         questions.epochs,
     )?;
-    let mut rows: Vec<Row> = Vec::new();
-    journal.for_each_row(|row| rows.push(row))?;
+    let rows = journal.rows_of(asked)?;
     let row_of = |planned: &PlannedQuestion| rows.iter().find(|row| row.index == planned.index);
     let is_asked = |planned: &PlannedQuestion| {
         let key = &planned.case.question.key;

@@ -171,7 +171,8 @@ impl<'c> EntryReader<'c> {
             .connection
             .prepare_cached("SELECT content FROM texts WHERE id = ?1")?
             .query_row([number], |row| row.get(0))?;
-        let text = String::from_utf8(self.inflated(&packed)?)?;
+        let mut text = String::from_utf8(self.inflated(&packed)?)?;
+        text.shrink_to_fit();
         whole.push_str(&text);
         if self.known_bytes + text.len() > KNOWN_BYTES {
             self.known.clear();

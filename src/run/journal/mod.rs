@@ -275,7 +275,21 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
     pub fn for_each_row(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
-        self.rows(EntryReader::whole, EntryReader::whole, visit)
+        self.rows(None, EntryReader::whole, EntryReader::whole, visit)
+    }
+
+    /// The answered rows of a record, which is named by its id or by one of its questions,
+    /// `ID#PART`, in the plan's order.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal cannot be read.
+    pub(crate) fn rows_of(&self, record: &str) -> Result<Vec<Row>, JournalError> {
+        let mut rows = Vec::new();
+        let record = Some(record);
+        self.rows(record, EntryReader::whole, EntryReader::whole, |row| {
+            rows.push(row)
+        })?;
+        Ok(rows)
     }
 
     /// The same without what was sent and replied, which is nearly all of a
@@ -285,6 +299,7 @@ impl Journal {
     /// [`JournalError`] if the journal cannot be read.
     pub(super) fn for_each_result(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.rows(
+            None,
             EntryReader::without_texts,
             EntryReader::without_texts,
             visit,
@@ -293,6 +308,7 @@ impl Journal {
 
     fn rows<'j>(
         &'j self,
+        record: Option<&str>,
         read_row: ReadEntry<'j, Row>,
         read_call: ReadEntry<'j, Call>,
         mut visit: impl FnMut(Row),
@@ -304,10 +320,14 @@ impl Journal {
             .map_err(sqlite)?;
         let mut answers = self
             .connection
-            .prepare("SELECT question, json FROM answers ORDER BY question")
+            .prepare(
+                "SELECT question, json FROM answers WHERE ?1 IS NULL OR id IN
+                     (SELECT id FROM answers WHERE id = ?1 OR id || '#' || part = ?1)
+                 ORDER BY question",
+            )
             .map_err(sqlite)?;
         let mut entries = EntryReader::new(&self.connection, &self.example);
-        let mut rows = answers.query([]).map_err(sqlite)?;
+        let mut rows = answers.query(params![record]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
             let question: i64 = found.get(0).map_err(sqlite)?;
             let unreadable = |source| self.entry_error(&format!("question {question}"), source);
