@@ -4,8 +4,6 @@
 //! of `code` (string, integer, null) and on the status, so words are read leniently and
 //! the status decides only where they say nothing.
 
-use std::time::SystemTime;
-
 use serde_json::Value;
 
 use finqa_core::error::innermost;
@@ -227,7 +225,7 @@ pub(super) fn refused(
     exchange: &HttpReply,
     secret: &str,
 ) -> FailedAttempt {
-    let hint = server_hint(&exchange.headers, message, SystemTime::now());
+    let hint = server_hint(&exchange.headers, message);
     // OpenAI's own clients obey this header too.
     let told_not_to = exchange
         .headers

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{DATE, HeaderMap};
 
 /// The wait that a failed answer asks for: `retry-after-ms`, `retry-after` in
 /// seconds or as an HTTP date, and as a last resort the words of the message
 /// (`Please try again in 1.2s`, `retry after 5 seconds`).
 ///
 /// The first that can be read counts; the caller limits it.
-pub(super) fn server_hint(headers: &HeaderMap, message: &str, now: SystemTime) -> Option<Duration> {
+pub(super) fn server_hint(headers: &HeaderMap, message: &str) -> Option<Duration> {
     let header = |name| {
         headers
             .get(name)
@@ -19,8 +19,16 @@ pub(super) fn server_hint(headers: &HeaderMap, message: &str, now: SystemTime) -
     header("retry-after-ms")
         .and_then(|text| text.parse::<f64>().ok())
         .and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok())
-        .or_else(|| header("retry-after").and_then(|text| retry_after(text, now)))
+        .or_else(|| header("retry-after").and_then(|text| retry_after(text, server_time(headers))))
         .or_else(|| in_words(message))
+}
+
+/// The server's own time, because the times that it names are by its clock; ours where it
+/// does not say.
+pub(super) fn server_time(headers: &HeaderMap) -> SystemTime {
+    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    date.unwrap_or_else(SystemTime::now)
 }
 
 fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
@@ -85,8 +93,9 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
-        server_hint(&map, message, now).map(|wait| wait.as_secs_f64())
+        // The server's clock counts, however wrong ours is.
+        map.insert(DATE, "Sun, 06 Nov 1994 08:49:37 GMT".parse().unwrap());
+        server_hint(&map, message).map(|wait| wait.as_secs_f64())
     }
 
     #[test]

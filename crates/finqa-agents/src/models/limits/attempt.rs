@@ -1,7 +1,5 @@
 //! What an HTTP attempt takes of the limits, and what its end tells them.
 
-use std::time::SystemTime;
-
 use super::{AttemptEnd, LimitVerdict, Slot, TokenBound, reported_quotas};
 use crate::models::error::ErrorKind;
 use crate::models::protocol::{EncodedRequest, ReplyBody};
@@ -34,6 +32,6 @@ pub(in crate::models) fn end_slot(
     slot.end(&AttemptEnd {
         verdict,
         tokens,
-        quotas: reported_quotas(&attempt.exchange.headers, SystemTime::now()),
+        quotas: reported_quotas(&attempt.exchange.headers),
     });
 }

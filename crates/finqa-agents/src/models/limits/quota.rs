@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
 
-use crate::models::hint::spoken_duration;
+use crate::models::hint::{server_time, spoken_duration};
 
 /// The most that one attempt may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub(crate) type ReportedQuotas = [Option<ReportedQuota>; KINDS];
 
 /// Reads the headers of a reply. A limit without its reset tells nothing that a 429 would
 /// not.
-pub(crate) fn reported_quotas(headers: &HeaderMap, now: SystemTime) -> ReportedQuotas {
+pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
+    let now = server_time(headers);
     HEADERS.map(|(start, end)| {
         let header = |what| {
             let value = headers.get(format!("{start}{what}{end}"))?;
@@ -94,8 +95,9 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        let now: jiff::Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
-        reported_quotas(&map, now.into())
+        // The server's clock counts, however wrong ours is.
+        map.insert("date", "Fri, 02 Jan 2026 03:04:05 GMT".parse().unwrap());
+        reported_quotas(&map)
     }
 
     #[test]
