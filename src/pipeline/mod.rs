@@ -204,7 +204,7 @@ impl Run {
             }
             resumed => {
                 let located = resumed.as_ref().map(|resumed| resumed.located(settings));
-                let own = prices::own(settings, resumed.as_ref())?;
+                let own = prices::own(settings, resumed.as_ref(), cassette.as_ref())?;
                 let mut models = ModelContext {
                     limits: limits.clone(),
                     cassette: cassette.clone(),

@@ -1,20 +1,22 @@
 //! The prices and the limits of a run, which hold for all of its processes.
 
 use crate::settings::{Origin, Settings};
-use finqa_agents::models::{Budget, PriceList};
+use finqa_agents::models::{Budget, Cassette, PriceList};
 use finqa_core::files;
 
 use super::PipelineError;
+use super::cassette::recorded_run;
 use super::resume::{LockedRun, ResumedRun};
 
-/// The user's own prices: those that a resumed run was started with, or those that the
-/// settings name.
+/// The user's own prices: those that a resumed run was started with, those that the settings
+/// name, or those of a recorded run.
 ///
 /// # Errors
 /// A file that cannot be used, or that says something else than the resumed run knows.
 pub(super) fn own(
     settings: &Settings,
     resumed: Option<&ResumedRun>,
+    cassette: Option<&Cassette>,
 ) -> Result<Option<PriceList>, PipelineError> {
     let by_run = settings.origins.get("prices") == Some(&Origin::Run);
     let named = settings.budget.prices.as_ref().filter(|_| !by_run);
@@ -30,7 +32,9 @@ pub(super) fn own(
     });
     let named = named.transpose()?;
     let Some(meta) = resumed.map(ResumedRun::meta) else {
-        return Ok(named);
+        let replay = cassette.and_then(Cassette::replay);
+        let recorded = replay.map(recorded_run).transpose()?.flatten();
+        return Ok(named.or_else(|| recorded?.prices));
     };
     if named.is_some() && named != meta.prices {
         return Err(PipelineError::ChangedPrices {

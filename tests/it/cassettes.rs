@@ -98,6 +98,20 @@ fn refused_parameters_are_replayed_as_they_were_met() {
     same_files(&place, &again);
 }
 
+/// Own prices are a part of the run, like its settings.
+#[test]
+fn a_replay_has_the_prices_of_its_recording() {
+    let (place, again) = (Workplace::new(), Workplace::new());
+    let prices = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8, "anywhere": true}}}"#;
+    place.write("prices.json", prices);
+    let server = FaultServer::start(scripted);
+    record(&place, &server, &["--n", "2", "--prices", "prices.json"]).succeeds();
+    replay(&place, &again, &[]).succeeds();
+    same_files(&place, &again);
+    let summary = std::fs::read_to_string(again.run_folder().join("summary.json")).unwrap();
+    assert!(!summary.contains(r#""cost_usd": null"#), "{summary}");
+}
+
 #[test]
 fn a_replay_in_the_folder_of_its_recording_is_a_run_of_its_own() {
     let place = Workplace::new();
