@@ -45,8 +45,8 @@ pub struct Row {
     pub solution: Solution,
     /// What it scores; absent parts have no gold.
     pub scores: Scores,
-    /// Seconds from the first request to the verdict, retries included,
-    /// waiting for a slot not; absent where a file does not say.
+    /// Seconds from the first request to the verdict, retries included, waiting
+    /// for a slot, a batch or the budget not; absent where a file does not say.
     pub latency: Option<f64>,
     /// What the calls cost in US dollars; `None` if a part of it is unknown.
     #[serde(default)]

@@ -10,7 +10,7 @@ mod answer;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -313,7 +313,11 @@ impl HttpModel {
             },
         };
         // Behind the slot, so that a request that waits for one reserves nothing.
+        let asked = Instant::now();
         let reservation = self.budget.reserve(encoded, stop).await?;
+        if let Some(limited) = limited.filter(|_| reservation.is_some()) {
+            limited.has_waited(asked.elapsed());
+        }
         let before = transport.sent();
         let posted = match client.chat().path(self.protocol.path()) {
             Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,

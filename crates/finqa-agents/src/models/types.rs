@@ -421,9 +421,9 @@ pub struct ChatReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// From the first request sent to the complete answer, retries and their waits included,
-    /// waiting for a slot or a batch excluded.
+    /// waiting for a slot, a batch or the budget excluded.
     pub latency: Duration,
-    /// How long it waited for slots and batches.
+    /// How long it waited for slots, batches and the budget.
     #[serde(skip)]
     pub waited: Duration,
 }

@@ -334,7 +334,7 @@ impl LimitedCall {
         *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += time;
     }
 
-    /// How long it has waited for slots.
+    /// How long it has waited for slots, batches and the budget.
     #[must_use]
     pub(crate) fn waited(&self) -> Duration {
         *self.waited.lock().unwrap_or_else(PoisonError::into_inner)

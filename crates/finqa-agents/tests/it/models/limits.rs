@@ -1,6 +1,6 @@
 //! Limits against a server that refuses and reports: what is sent, what waits, what ends.
 
-use finqa_agents::models::{LimitOptions, LimitStatus, Limiter, Limits};
+use finqa_agents::models::{Budget, BudgetLimits, LimitOptions, LimitStatus, Limiter, Limits};
 use futures::future::join_all;
 use tokio::sync::mpsc;
 
@@ -156,6 +156,34 @@ async fn a_reset_in_milliseconds_is_waited_for_and_left_out_of_the_latency() {
     }
     assert!(started.elapsed() >= Duration::from_millis(800));
     assert!(sum <= started.elapsed());
+}
+
+#[tokio::test]
+async fn a_wait_for_the_budget_is_told_as_a_wait_and_not_as_latency() {
+    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
+    // Of two requests with such an output limit, one fits at a time.
+    let budget = Arc::new(Budget::new(BudgetLimits {
+        tokens: Some(150_000),
+        ..BudgetLimits::default()
+    }));
+    let settings = openai(&server);
+    let limiter = Limits::default().of(&settings, LimitOptions::fixed(8));
+    let model = HttpModel::new(settings)
+        .unwrap()
+        .with_limiter(limiter)
+        .with_budget(Arc::default(), budget);
+    let mut request = ask("How much?");
+    request.max_output_tokens = Some(100_000);
+    let started = std::time::Instant::now();
+    let calls = join_all((0..3).map(|_| chat(&model, &request))).await;
+    let elapsed = started.elapsed();
+    let calls: Vec<ChatReply> = calls.into_iter().map(Result::unwrap).collect();
+    assert_eq!((server.count(), server.most_in_flight()), (3, 1));
+    let latency: Duration = calls.iter().map(|call| call.latency).sum();
+    let waited = calls.iter().map(|call| call.waited).max().unwrap();
+    assert!(latency <= elapsed);
+    // The last of them waited for both others.
+    assert!(waited >= Duration::from_millis(100), "{waited:?}");
 }
 
 #[tokio::test]
