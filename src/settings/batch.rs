@@ -13,13 +13,13 @@ use super::budget::TimeLimit;
 #[command(next_help_heading = "Batches")]
 #[serde(default, deny_unknown_fields)]
 pub struct BatchSettings {
-    /// Send each request by itself, or collect them in batches, which the provider answers within a day at half the price
+    /// Send requests one by one, or in batches, which the provider answers within a day at half the price
     #[arg(long, value_name = "ENGINE", default_value = "live")]
     pub engine: ExecutionEngine,
     /// Cancel a batch that has not ended after this time, such as 90m or 24h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub batch_timeout: TimeLimit,
-    /// How to send the requests of an expired or cancelled batch again
+    /// How to resend the requests of an expired or cancelled batch
     #[arg(long, value_name = "ENGINE", default_value = "batch")]
     pub batch_late: ExecutionEngine,
 }

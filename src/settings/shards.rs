@@ -24,7 +24,7 @@ pub struct ShardSettings {
     #[arg(long, value_name = "I/N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
-    /// Number of shards, if no variable states it for `--shard auto` (Kubernetes, PBS)
+    /// Number of shards for `--shard auto` if no variable gives it (Kubernetes, PBS)
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shards: Option<u32>,
