@@ -128,7 +128,7 @@ fn word(row: &Row, gold: &Quantity) -> CauseFound {
         (Quantity::YesNo(false), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes for no"),
         (_, Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes or no for a number"),
         (_, Quantity::Word(word)) if says_nothing_found(&word) => {
-            CauseFound::new(Cause::MissingEvidence, "says that it cannot be told")
+            CauseFound::new(Cause::MissingEvidence, "says that it cannot be determined")
         }
         (Quantity::YesNo(_), _) => CauseFound::new(Cause::YesNo, "words for yes or no"),
         _ => CauseFound::new(

@@ -102,7 +102,7 @@ fn stats(cache: &ResponseCache, json: bool) -> anyhow::Result<()> {
         if stats.damaged > 0 {
             writeln!(
                 out,
-                "{} damaged files, which are replaced when asked for",
+                "{} damaged files, which are replaced when their reply is requested again",
                 stats.damaged
             )?;
         }

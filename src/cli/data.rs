@@ -249,7 +249,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         (Some(record), ..) | (None, Some(record), None) => record,
         (None, Some(_), Some(_)) => {
             let message = format!(
-                "{id} is part of several ids of {}; name one whole",
+                "{id} matches several ids of {}; give a whole id",
                 dataset.source
             );
             return Err(Failure::new(Exit::Usage, message).into());

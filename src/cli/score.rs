@@ -104,7 +104,7 @@ fn unjudged(rows: &[Row]) -> Option<String> {
     (count > 0).then(|| {
         format!(
             "note: {count} of {} programs read their page's table, which is not available, and are not \
-             executed; name the records that were asked with --data-path",
+             executed; name the records with --data-path",
             rows.iter().filter(|row| row.program().is_some()).count()
         )
     })

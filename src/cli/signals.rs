@@ -36,7 +36,7 @@ async fn obey(
         return;
     }
     match patience {
-        None => notice("stopping: finishing the requests in flight (again to drop them)"),
+        None => notice("stopping: finishing the requests in flight (a second signal drops them)"),
         Some(patience) => notice(&format!(
             "stopping: finishing the requests in flight, for at most {} s",
             patience.as_secs()

@@ -71,7 +71,7 @@ pub enum DatasetError {
         second: usize,
     },
     /// Valid JSON without a record.
-    #[error("{origin} holds no record: check that it is the right file")]
+    #[error("{origin} has no records: check that it is the right file")]
     Empty {
         /// The file, or `built-in sample`.
         origin: String,
@@ -80,7 +80,7 @@ pub enum DatasetError {
     #[error("0 records requested: request at least 1, or leave the number out for all")]
     ZeroRecords,
     /// An id that the file does not hold.
-    #[error("{origin} holds no record {id}: the closest ids are {closest}")]
+    #[error("{origin} has no record {id}: the closest ids are {closest}")]
     UnknownId {
         /// The file, or `built-in sample`.
         origin: String,
@@ -91,7 +91,7 @@ pub enum DatasetError {
     },
     /// A range that does not have the form `A..B`.
     #[error(
-        "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B left out, e.g. 0..100"
+        "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
     )]
     RangeForm {
         /// The range as given.

@@ -97,7 +97,7 @@ impl Remote {
             return Err(self.protocol("its `state` holds no current_question and current_company"));
         };
         if question.trim().is_empty() {
-            return Err(self.protocol("its `state` is without a question after a reset"));
+            return Err(self.protocol("its `state` has no question after a reset"));
         }
         let id = text("question_id").unwrap_or_default();
         let long = [
@@ -223,15 +223,15 @@ impl Remote {
                 return Err(lost(format!("no answer to `{asked}` in {seconds} s")));
             }
         };
-        let mut answer: Value =
-            serde_json::from_str(&text).map_err(|_| self.protocol("it sent what is not JSON"))?;
+        let mut answer: Value = serde_json::from_str(&text)
+            .map_err(|_| self.protocol("it sent a message that is not JSON"))?;
         if let Some(token) = &self.token {
             strike_json(&mut answer, &[token.expose_secret()]);
         }
         let kind = answer.get("type").and_then(Value::as_str);
         let kind = cut(kind.unwrap_or_default(), NAME);
         let data = answer.get_mut("data").map(Value::take);
-        let data = data.ok_or_else(|| self.protocol("an answer is without `data`"))?;
+        let data = data.ok_or_else(|| self.protocol("an answer has no `data`"))?;
         if kind == "error" {
             return Err(self.error_of(&data));
         }

@@ -190,7 +190,7 @@ impl SessionPool {
         // One line for all sessions that a server takes with it.
         if !others && broken < BROKEN {
             (self.note)(format!(
-                "{error}; connecting again, what was in play is played again"
+                "{error}; connecting again, interrupted episodes are played again"
             ));
         }
         self.freed.notify_one();

@@ -333,7 +333,7 @@ impl fmt::Display for DryRun {
             output_tokens,
             ..
         } = self;
-        writeln!(f, "Dry run: nothing was sent and nothing is written.")?;
+        writeln!(f, "Dry run: nothing was sent or written.")?;
         writeln!(f, "Questions  {questions} of {records} records, {model}")?;
         writeln!(
             f,
@@ -357,7 +357,7 @@ impl fmt::Display for DryRun {
             )?,
             None => writeln!(
                 f,
-                "Cost       cost unknown: no price of the model is listed; --prices FILE adds it"
+                "Cost       unknown: the model has no listed price; --prices FILE adds one"
             )?,
         }
         if self.engine == ExecutionEngine::Batch {

@@ -30,13 +30,13 @@ pub enum PipelineError {
     CriticWithoutModel,
     /// A model that may cost money, and no data.
     #[error(
-        "no data: data/train.json is not there, and a paid model does not answer the built-in sample by default; fetch the data with `convfinqa data download`, \
+        "no data: data/train.json does not exist, and a paid model does not answer the built-in sample by default; fetch the data with `convfinqa data download`, \
          or name a file or `sample` with --data-path"
     )]
     NoData,
     /// No file to take worked examples from.
     #[error(
-        "--examples takes labelled questions from data/train.json, which is not there; fetch it \
+        "--examples takes labelled questions from data/train.json, which does not exist; fetch it \
          with `convfinqa data download`"
     )]
     NoExamples,
@@ -139,7 +139,9 @@ pub enum PipelineError {
     #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
     ChangedInputs { id: String, changes: String },
     /// Shards of different settings, data, prompts, models or versions.
-    #[error("this is not {shard}: {changes}; undo the change, or name another run with --run")]
+    #[error(
+        "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
+    )]
     OtherShards { shard: RunShard, changes: String },
     /// A server decides which questions there are.
     #[error(

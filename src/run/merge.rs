@@ -59,10 +59,10 @@ pub enum MergeError {
         changes: String,
     },
     /// Questions are in several shards.
-    #[error("run {run} has questions more than once: {questions}")]
+    #[error("run {run} has the same questions in several shards: {questions}")]
     Doubled { run: String, questions: String },
     /// A shard has a question that is not its own.
-    #[error("shard {shard} of run {run} has a question that is not one of its own: {key}")]
+    #[error("shard {shard} of run {run} has a question of another shard: {key}")]
     Foreign {
         run: String,
         shard: u32,
@@ -70,7 +70,7 @@ pub enum MergeError {
     },
     /// Questions have no outcome.
     #[error(
-        "run {run} is not complete: {missing}; repeat these shards, or merge what there is with \
+        "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
          --allow-missing"
     )]
     Incomplete { run: String, missing: String },

@@ -39,9 +39,9 @@ impl RunMeta {
             .filter(|path| path.is_file())
             .collect();
         let mut reason = match &self.data_file {
-            Some(file) => format!("{}: the run's data file is no longer there", file.display()),
+            Some(file) => format!("{}: the run's data file no longer exists", file.display()),
             None => format!(
-                "{}: the run's data file is not there, seen from this folder",
+                "{}: the run's data file does not exist in this folder",
                 self.data
             ),
         };
@@ -63,7 +63,7 @@ impl RunMeta {
             return Ok(dataset);
         }
         Err(format!(
-            "{place} is not what it was when the questions were asked (its hash differs)"
+            "{place} has changed since the questions were asked (its hash differs)"
         ))
     }
 }

@@ -111,7 +111,7 @@ pub enum ScoreError {
     /// The row was answered for another gold.
     #[error(
         "line {line}: {question} has the gold `{file}` here and `{data}` in {dataset}; \
-         name the records that were asked, or correct the row"
+         name the records that the answers are for, or correct the row"
     )]
     DifferentGold {
         /// Where.

@@ -111,7 +111,7 @@ fn explained(error: ServerError) -> anyhow::Error {
     match &error {
         ServerError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
             let said = format!(
-                "{error}: another program does; name another --port, or 0 for one that is free"
+                "{error}: another program uses this port; choose another --port, or 0 for a free one"
             );
             Failure::new(Exit::Usage, said).into()
         }

@@ -44,8 +44,8 @@ pub enum JournalError {
     },
     /// The file was deleted or replaced under an open journal.
     #[error(
-        "{path} was deleted or replaced while the run was in progress: what was answered since it was \
-         opened is lost, and nothing more is asked; start a new run"
+        "{path} was deleted or replaced while the run was in progress: the answers since it was opened \
+         are lost; start a new run"
     )]
     Gone { path: PathBuf },
     /// Another process has it to itself.

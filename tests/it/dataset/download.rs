@@ -309,11 +309,11 @@ async fn what_is_not_an_archive_or_lacks_a_file_is_named() {
 async fn final_answers_are_not_asked_again() {
     let case = case(&NAMES);
     for (status, expected) in [
-        ("404 Not Found", "status 404: the file is not there"),
+        ("404 Not Found", "status 404: the file does not exist"),
         ("403 Forbidden", "status 403"),
         (
             "302 Found\r\nLocation: http://elsewhere.invalid/x",
-            "points to http://elsewhere.invalid/x",
+            "redirects to http://elsewhere.invalid/x",
         ),
     ] {
         let done = case.run(&vec![Act::Status(status); 5]).await;

@@ -147,9 +147,9 @@ fn a_turn_without_its_question_is_named() {
 }
 
 #[rstest]
-#[case("", "holds no record")]
-#[case("[]", "holds no record")]
-#[case("  \n", "holds no record")]
+#[case("", "has no records")]
+#[case("[]", "has no records")]
+#[case("  \n", "has no records")]
 #[case("id,question\n", "starts with 'i'")]
 #[case("\"text\"", "starts with '\"'")]
 #[case("[{\"id\": \"a\" \"b\": 1}]", "line 1, column 13")]

@@ -277,7 +277,7 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         "--model scripted --base-url {url} --data-path sample --dry-run"
     )));
     assert!(
-        shown.succeeds().stdout.contains("cost unknown"),
+        shown.succeeds().stdout.contains("Cost       unknown"),
         "{}",
         shown.stdout
     );

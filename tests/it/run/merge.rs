@@ -157,7 +157,7 @@ fn a_question_in_two_shards_or_in_the_wrong_one_is_named() {
     drop(connection);
     refused(
         place.merge(false),
-        &["more than once", &key, "in shards 1 and 2"],
+        &["several shards", &key, "in shards 1 and 2"],
     );
     Connection::open(&first)
         .unwrap()
@@ -165,7 +165,11 @@ fn a_question_in_two_shards_or_in_the_wrong_one_is_named() {
         .unwrap();
     refused(
         place.merge(true),
-        &["shard 2 of run nightly", "not one of its own", &key],
+        &[
+            "shard 2 of run nightly",
+            "a question of another shard",
+            &key,
+        ],
     );
 
     let place = Workplace::new();

@@ -116,7 +116,7 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
     assert_eq!(report.succeeds().stderr, "");
 
     std::fs::rename(place.path("data.json"), place.path("moved.json")).unwrap();
-    let missing = "data.json: the run's data file is no longer there";
+    let missing = "data.json: the run's data file no longer exists";
     for command in ["score", "analyze"] {
         let ran = place.run(&[command, csv.to_str().unwrap()]);
         assert!(ran.succeeds().stderr.contains(missing), "{}", ran.stderr);

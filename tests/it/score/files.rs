@@ -267,7 +267,7 @@ fn a_reworded_question_takes_no_other_rows_gold() {
         refused(&format!("{reworded}{swapped}")),
         format!(
             "line 2: {id} (qa_0) has the gold `{other}` here and `{gold}` in {source}; \
-             name the records that were asked, or correct the row"
+             name the records that the answers are for, or correct the row"
         )
     );
     // The same question twice is not another question of the record.

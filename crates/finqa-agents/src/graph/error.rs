@@ -24,7 +24,7 @@ pub enum GraphError {
         first: String,
         second: String,
     },
-    #[error("node `{node}` declares route `{route}`, which no edge wires")]
+    #[error("node `{node}` declares route `{route}`, which has no edge")]
     Unwired { node: String, route: String },
     #[error("node `{node}` has an edge for route `{route}`, which it does not declare")]
     Undeclared { node: String, route: String },

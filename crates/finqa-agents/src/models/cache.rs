@@ -46,7 +46,7 @@ pub enum CacheError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} is not a cache; name a folder that --cache made")]
+    #[error("{path} is not a cache; name the folder that was given to --cache")]
     Foreign { path: PathBuf },
     #[error("{path} is not a cache and not empty; name a new or empty folder")]
     Occupied { path: PathBuf },

@@ -276,7 +276,7 @@ fn refused(graph: Graph<Trace, Route, NoAnswer>) -> String {
 #[case::undeclared(pair(&[]).edge("analyst", Route::Done, END), "node `analyst` has an edge for route `done`, which it does not declare")]
 #[case::unwired(
     Graph::builder().node("critic", critic(&[])).start("critic").edge("critic", Route::Done, END),
-    "node `critic` declares route `revise`, which no edge wires"
+    "node `critic` declares route `revise`, which has no edge"
 )]
 #[case::unreachable(
     pair(&[]).node("judge", node("judge", &[Route::Done], &[])).edge("judge", Route::Done, END),

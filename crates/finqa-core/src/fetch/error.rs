@@ -18,7 +18,7 @@ pub enum DownloadError {
         reason: String,
     },
     /// The server answered, and will not give the file.
-    #[error("{url} is refused with status {status}: {hint}")]
+    #[error("{url}: the server refused with status {status}: {hint}")]
     Refused {
         url: String,
         /// The HTTP status.
@@ -45,7 +45,7 @@ pub enum DownloadError {
         source: zip::result::ZipError,
     },
     /// The archive lacks a file.
-    #[error("{path} holds no {name}, only {found}: it is not the published archive")]
+    #[error("{path} does not contain {name}, only {found}: it is not the published archive")]
     NotInArchive {
         path: PathBuf,
         /// The file that is missing.
@@ -61,9 +61,7 @@ pub enum DownloadError {
         limit: u64,
     },
     /// The server sends more than the file can have.
-    #[error(
-        "{url} is larger than the {limit} bytes that it may have: it is not the published file"
-    )]
+    #[error("{url} is larger than {limit} bytes: it is not the published file")]
     LargerThanAllowed { url: String, limit: u64 },
     /// Writing failed: no space, no permission.
     #[error(

@@ -283,13 +283,13 @@ fn refusal(url: &str, status: StatusCode, response: &Response) -> AttemptFailure
     }
     let hint = if status.is_redirection() {
         match header(LOCATION) {
-            Some(location) => format!("the server points to {location}; give that as the address"),
-            None => "the server points elsewhere without saying where".to_owned(),
+            Some(location) => format!("the server redirects to {location}; use that address"),
+            None => "the server redirects without an address".to_owned(),
         }
     } else if status == StatusCode::NOT_FOUND {
-        "the file is not there; check the address".to_owned()
+        "the file does not exist; check the address".to_owned()
     } else {
-        "the server does not give it out; check the address or the proxy".to_owned()
+        "access is denied; check the address or the proxy".to_owned()
     };
     AttemptFailure::Final(DownloadError::Refused {
         url: url.to_owned(),

@@ -44,7 +44,7 @@ pub enum ProgramError {
         label: String,
     },
     /// A cell of the row is not a number, or the row has no cells.
-    #[error("step {step}: row `{label}` is not all numbers")]
+    #[error("step {step}: row `{label}` has cells that are not numbers")]
     NotNumericRow {
         step: usize,
         /// The row label.

@@ -109,7 +109,7 @@ fn errors_name_the_step() {
         ),
         (
             "table_sum(bad, none)",
-            "step 0: row `bad` is not all numbers",
+            "step 0: row `bad` has cells that are not numbers",
         ),
     ] {
         let error = Program::parse(program)

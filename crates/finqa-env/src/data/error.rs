@@ -54,7 +54,7 @@ pub enum EnvError {
         turns: usize,
     },
     /// The note that a build left cannot be used.
-    #[error("{path}: not the note of a built environment: {reason}")]
+    #[error("{path}: not a file of `env build`: {reason}")]
     BuildNote {
         /// The note.
         path: PathBuf,

@@ -76,7 +76,7 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
     {
         return Err((
             StatusCode::UNAUTHORIZED,
-            "This server wants a bearer token in the Authorization header",
+            "This server requires a bearer token in the Authorization header",
         ));
     }
     Ok(())
