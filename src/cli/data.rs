@@ -198,8 +198,8 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Official execution of every gold program: a turn's in the ConvFinQA dialect,
-/// a stand-alone question's in FinQA's.
+/// Executes every gold program officially: those of turns in the ConvFinQA dialect,
+/// those of stand-alone questions in FinQA's.
 fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     let report = dataset::check(dataset);
     let fails = |defect| {

@@ -29,7 +29,7 @@ impl ToolEnvironment for ServerEnvironment {
             let mut waiting = dealt();
             if waiting.is_none() {
                 // An episode that failed is played again: its question has to be
-                // dealt once more.
+                // dealt again.
                 let found = self.0.deal(true, |other| *other == key).await;
                 let found = found.map_err(|error| EnvironmentError {
                     message: error.to_string(),

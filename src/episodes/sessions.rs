@@ -197,8 +197,8 @@ impl SessionPool {
         broken >= BROKEN
     }
 
-    /// Resets until a question is dealt that is wanted; `None` once a session has
-    /// seen them all, from here on if it is to walk `anew`. The session waits for
+    /// Resets until a wanted question is dealt; `None` once a session has seen all
+    /// questions, counted from here if `anew`. The session waits for
     /// its episode to begin.
     pub(super) async fn deal(
         &self,

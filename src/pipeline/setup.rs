@@ -338,8 +338,8 @@ fn server_setup(
     })
 }
 
-/// What is said where the base URL comes from a file and the key does not: the
-/// file may be somebody else's, and the key is sent to the address that it names.
+/// The note for a base URL from a file and a key from elsewhere: the file may be
+/// somebody else's, and the key is sent to the address that it names.
 fn foreign_address(
     settings: &Settings,
     choice: &ServerChoice,

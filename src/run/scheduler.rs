@@ -451,7 +451,7 @@ impl PassResult {
     }
 }
 
-/// How a task ended that did not end by itself.
+/// Why a task panicked or was cancelled.
 fn died(error: JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => panicked(&*panic),

@@ -298,7 +298,7 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
     let base = format!("http://{}/{KEY}/v1", server.address());
-    // Nobody listens at the tracking server: what is said of it names its address.
+    // Nobody listens at the tracking server: the message names its address.
     let mlflow = format!("http://127.0.0.1:9/{KEY}");
     let line =
         format!("--model m --data-path sample --n 2 --base-url {base} --mlflow {mlflow} --verbose");

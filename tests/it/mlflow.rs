@@ -1,4 +1,4 @@
-//! Runs told to MLflow: to a real server from its Python package, and to one
+//! Runs logged to MLflow: to a real server from its Python package, and to one
 //! that breaks on purpose.
 
 pub mod fake;

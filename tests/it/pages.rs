@@ -1,7 +1,7 @@
 //! Tests of the pages: what is generated is up to date, and links lead somewhere.
 //!
 //! `CONVFINQA_UPDATE=1 cargo nextest run pages::` writes the generated
-//! pages anew.
+//! pages again.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use crate::support::in_process;
 
-/// Gold that stands nowhere on the page: where it turns up, it was leaked.
+/// Gold that is not on the page: where it turns up, it was leaked.
 /// A turn's own number makes each unmistakable.
 fn records() -> Json {
     json!([{

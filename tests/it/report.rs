@@ -156,7 +156,7 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
     let questions = entries(&html, "q");
     let rows = index["rows"].as_array().unwrap();
     assert!(rows.len() > 20 && rows.len() == questions.len());
-    // Pages stand once, however many questions are asked about them.
+    // Pages are stored once, however many questions are asked about them.
     assert!(entries(&html, "p").len() < rows.len());
     let question = &questions[0];
     assert_eq!(question["page"], 0);

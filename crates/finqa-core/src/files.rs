@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The system's, or that the file is a FIFO, a socket or a device.
 pub fn open(path: &Path) -> Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
-    // Opening a folder fails by itself, in the system's words.
+    // Opening a folder fails with the system's message.
     if kind.is_file() || kind.is_dir() || is_descriptor(path) {
         File::open(path)
     } else {

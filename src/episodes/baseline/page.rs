@@ -1,5 +1,5 @@
-//! From what the tools told of a company's tables to the pages that the
-//! solver reads.
+//! Makes the pages that the solver reads from the tools' results about a company's
+//! tables.
 
 use std::collections::HashSet;
 

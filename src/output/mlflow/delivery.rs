@@ -59,8 +59,8 @@ pub(crate) struct RunDelivery {
 }
 
 impl RunDelivery {
-    /// Locks the delivery of the run in `folder`. With `anew`, what was delivered
-    /// before is left alone and forgotten.
+    /// Locks the delivery of the run in `folder`. With `anew`, earlier
+    /// deliveries are ignored.
     ///
     /// # Errors
     /// [`MlflowError`] if another process has it, or its journal or record

@@ -108,7 +108,7 @@ impl Histogram {
         }
         let positive = values.iter().copied().find(|value| *value > 0.0)?;
         let logarithmic = last / positive > 50.0 && percentile(&values, 0.5) * 8.0 < last;
-        // What is below a millionth of the longest is not told apart.
+        // Values below a millionth of the longest are drawn alike.
         let floor = positive.max(last / 1e6);
         let scale = |value: f64| {
             if logarithmic {

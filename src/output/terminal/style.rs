@@ -66,8 +66,8 @@ impl TerminalStyle {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        // Neither is left to what the table finds out by itself: it would ask
-        // whether stdout is a terminal, whatever the user has said.
+        // Width and color are set here: the table would look whether stdout is a
+        // terminal, whatever the user chose.
         table.set_width(self.width);
         if self.color {
             table.enforce_styling();

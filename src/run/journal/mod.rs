@@ -345,7 +345,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Where it lies.
+    /// Its file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -117,7 +117,7 @@ impl Journal {
 
     /// Reads a journal next to which SQLite cannot make the files that it shares
     /// among processes. A copy has them, and what a killed process left in the
-    /// log next to the journal; without a log the journal is whole by itself.
+    /// log next to the journal; without a log the journal is complete.
     fn read_in_place(path: &Path) -> Result<Self, JournalError> {
         let log = next_to(path, "-wal");
         if std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {

@@ -192,7 +192,7 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
     sync(&place, &mlflow, &["last"]).succeeds();
     assert_eq!(mlflow.content(&id).histories["theirs"].len(), 1);
 
-    // Deleted there: one line that says what to do; done, it is there anew.
+    // Deleted there: one line says what to do; afterwards the run exists again.
     mlflow.post("runs/delete", &json!({"run_id": id}));
     sync(&place, &mlflow, &["last"]).fails(5, &[&id, "was deleted", "track sync --new"]);
     sync(&place, &mlflow, &["last", "--new"]).succeeds();

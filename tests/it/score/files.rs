@@ -64,7 +64,7 @@ fn two_columns_for_one_thing_are_refused() {
         message("{\"id\": \"a\", \"gold\": 1, \"answer\": 2, \"ground_truth\": 3}"),
         refused("gold", "ground_truth")
     );
-    // Columns that nobody reads may stand as often as they like.
+    // Columns that nobody reads may be repeated.
     assert!(read("id,answer,note,note,,\na,1,x,y,,\n").is_ok());
 }
 
@@ -260,7 +260,7 @@ fn a_reworded_question_takes_no_other_rows_gold() {
         let rows = read(format!("{header}{rows}")).unwrap();
         rescore(rows, Some(&data)).unwrap_err().to_string()
     };
-    // Two reworded rows in the other order can only be told by their golds.
+    // Two reworded rows in the other order differ only in their golds.
     let swapped = line("once more?", 0, &gold);
     let source = &data.source;
     assert_eq!(

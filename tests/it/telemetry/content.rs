@@ -208,7 +208,7 @@ fn secrets_are_removed_from_traces_and_logs() {
     assert!(!all.contains(KEY) && !all.contains("sk-abcdefgh"));
 }
 
-/// A record whose golds are numbers that stand nowhere else.
+/// A record whose golds are numbers that occur nowhere else.
 fn marked(place: &Workplace) -> usize {
     let sample = include_str!("../../../data/sample.json");
     let records: Vec<Value> = serde_json::from_str(sample).unwrap();

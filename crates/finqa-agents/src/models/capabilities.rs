@@ -25,7 +25,7 @@ pub(crate) struct Capabilities {
     /// Whether it reasons before it answers: it takes no plain token limit.
     #[serde(default)]
     pub reasoning: bool,
-    /// The API of OpenAI under which the model is asked there, if not told otherwise.
+    /// Which of OpenAI's APIs is used for the model, unless `--api` names one.
     #[serde(default)]
     pub(super) api: OpenAiApi,
     /// Prompt and answer together, in tokens.

@@ -83,7 +83,7 @@ pub fn message(role: &str, text: &str) -> serde_json::Value {
 }
 
 /// One message as the value of `attributes::INPUT_MESSAGES` or
-/// `attributes::OUTPUT_MESSAGES`; what an agent says has stopped by itself.
+/// `attributes::OUTPUT_MESSAGES`; the finish reason of an agent's message is `stop`.
 #[must_use]
 pub fn messages(role: &str, text: &str) -> String {
     let mut said = message(role, text);

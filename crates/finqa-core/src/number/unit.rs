@@ -56,7 +56,7 @@ impl Scale {
 pub struct Unit {
     /// What kind of number it is.
     pub kind: UnitKind,
-    /// The scale word it is said in, if any (never applied to the value).
+    /// The scale word it is written with, if any (never applied to the value).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
 }

@@ -180,7 +180,7 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The program: a literal by itself, or steps joined by `", "`, an equal
+    /// The program: a single literal, or steps joined by `", "`, an equal
     /// sub-expression computed once.
     #[must_use]
     pub fn program(&self) -> String {

@@ -1,5 +1,5 @@
-//! Column labels: from the table's first row where it is sound, else repaired
-//! from `table_ori`, else told apart by their order.
+//! Column labels: from the table's first row if it is sound, else repaired
+//! from `table_ori`, else distinguished by their order.
 //!
 //! The tokeniser flattened multi-row headers by repeating the upper row over
 //! as many columns as it held cells, which leaves labels twice or a label on

@@ -1,5 +1,5 @@
-//! What can stop the server as a whole. What is wrong with one request is said
-//! to the client that made it and never comes here.
+//! Errors that stop the whole server. Errors of a request are answered to the client
+//! that made it.
 
 use std::net::SocketAddr;
 

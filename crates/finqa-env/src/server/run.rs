@@ -1,4 +1,4 @@
-//! Starting the server, running it until told to stop, and stopping it in
+//! Starts the server, runs it until a signal, and stops it in
 //! order: no new connections, requests and steps in progress finish, sockets
 //! are closed with 1001, and what has not ended after the drain time is dropped.
 

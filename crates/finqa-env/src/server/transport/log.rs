@@ -1,5 +1,5 @@
 //! Log lines of the server: one for each request and each socket. Never a
-//! query, a header or a body: tokens stand there, and answers.
+//! query, a header or a body, which may contain tokens and answers.
 
 use std::time::Instant;
 

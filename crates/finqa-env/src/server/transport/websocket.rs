@@ -119,7 +119,7 @@ pub(crate) enum SocketMessage {
     Close,
 }
 
-/// A fault of the transport, before anything is said about it.
+/// A fault of the transport, before it is answered.
 pub(crate) enum SocketFault {
     /// The peer is gone.
     Gone,
