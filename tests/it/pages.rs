@@ -1,10 +1,11 @@
-//! Tests of the pages: what is generated is up to date, and links lead somewhere.
+//! Tests of the pages: what is generated is up to date, links lead somewhere, and the
+//! program accepts the commands that they show.
 //!
 //! `CONVFINQA_UPDATE=1 cargo nextest run pages::` writes the generated
 //! pages again.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convfinqa::settings::{Settings, keys};
 
@@ -161,34 +162,99 @@ fn configuration_page() -> String {
 
 const TABLE: &str = "<!-- settings -->";
 
-/// A relative link of a page leads to a file, and a command that a page shows
-/// starts with one that exists.
-#[test]
-fn links_of_the_pages_lead_to_files() {
+/// README, CONTRIBUTING and the pages of `docs`, with their paths.
+fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pages: Vec<_> = std::fs::read_dir(root.join("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
-    for name in ["README.md", "CONTRIBUTING.md", "output/README.md"] {
-        pages.push(root.join(name));
-    }
+    let docs = std::fs::read_dir(root.join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    let docs = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let others = ["README.md", "CONTRIBUTING.md", "output/README.md"];
+    let paths = docs.chain(others.map(|name| root.join(name)));
+    paths
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (path, text)
+        })
+        .collect()
+}
+
+/// The anchors that GitHub gives to the headings of a page.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter_map(|line| {
+        let heading = line.trim_start_matches('#');
+        (heading.len() < line.len()).then(|| heading.strip_prefix(' '))?
+    });
+    headings
+        .map(|heading| {
+            let kept = heading.trim().chars().filter_map(|c| match c {
+                ' ' => Some('-'),
+                c if c.is_alphanumeric() || "-_".contains(c) => Some(c.to_ascii_lowercase()),
+                _ => None,
+            });
+            kept.collect()
+        })
+        .collect()
+}
+
+#[test]
+fn links_of_the_pages_lead_to_files_and_headings() {
     let link = regex::Regex::new(r"\]\(([^)\s]+)\)").unwrap();
     let mut seen = 0;
-    for page in pages {
-        let text = std::fs::read_to_string(&page).unwrap();
+    for (page, text) in pages() {
         for target in link.captures_iter(&text).map(|found| found[1].to_owned()) {
-            if target.starts_with("http") || target.starts_with('#') {
+            if target.starts_with("http") {
                 continue;
             }
             seen += 1;
-            let file = target.split('#').next().unwrap();
-            let file = page.parent().unwrap().join(file);
+            let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let file = match file {
+                "" => page.clone(),
+                file => page.parent().unwrap().join(file),
+            };
             assert!(file.exists(), "{}: {target} leads nowhere", page.display());
+            if !anchor.is_empty() {
+                let text = std::fs::read_to_string(&file).unwrap();
+                let found = anchors(&text).contains(anchor);
+                assert!(found, "{}: {target}: no such heading", page.display());
+            }
         }
     }
-    assert!(seen > 10, "only {seen} links seen");
+    assert!(seen > 100, "only {seen} links seen");
+}
+
+/// The words of a command, of which those in quotes hold spaces.
+fn words(command: &str) -> Vec<String> {
+    let word = regex::Regex::new(r#"(?:"[^"]*"|'[^']*'|[^\s"'])+"#).unwrap();
+    let words = word.find_iter(command);
+    words
+        .map(|word| word.as_str().replace(['"', '\''], ""))
+        .collect()
+}
+
+#[test]
+fn the_command_line_accepts_the_commands_of_the_pages() {
+    let fence = regex::Regex::new(r"(?ms)^ *```(?:console|sh)\n(.*?)^ *```$").unwrap();
+    let command = regex::Regex::new(
+        r"(?m)(?:^\s*(?:\$ )?|[;&|]\s+|\b(?:while|then) )(?:\w+=\S*\s+)*(convfinqa\b[^#;&|\n]*)",
+    )
+    .unwrap();
+    let redirection = regex::Regex::new(r"\d?>\S+").unwrap();
+    let mut refused = Vec::new();
+    let mut seen = 0;
+    for (page, text) in pages() {
+        for block in fence.captures_iter(&text) {
+            let block = redirection.replace_all(&block[1], "").replace("\\\n", " ");
+            for found in command.captures_iter(&block) {
+                seen += 1;
+                let parsed = convfinqa::cli::command().try_get_matches_from(words(&found[1]));
+                if let Err(error) = parsed {
+                    refused.push(format!("{}: {}: {error}", page.display(), &found[1]));
+                }
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    assert!(seen > 80, "only {seen} commands seen");
 }
 
 #[test]

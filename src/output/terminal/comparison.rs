@@ -91,7 +91,7 @@ pub(in crate::output) fn span(interval: Interval) -> String {
 fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
     let signed = |x: f64| format!("{:+.1}", 100.0 * x + 0.0);
     let Interval { low, high } = rule.interval;
-    // Told apart only where the interval leaves 0 out.
+    // Different only if the interval excludes 0.
     let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
     vec![
         Cell::new(rule_title(rule.rule)),

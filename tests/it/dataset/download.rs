@@ -295,7 +295,7 @@ async fn what_is_not_an_archive_or_lacks_a_file_is_named() {
     let short = case(&["data/train.json"]);
     let text = line(short.run(&[]).await);
     assert!(
-        text.contains("holds no dev.json, only data/train.json"),
+        text.contains("does not contain dev.json, only data/train.json"),
         "{text}"
     );
     let mut none = case(&NAMES);
