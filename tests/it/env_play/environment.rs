@@ -208,13 +208,13 @@ fn what_is_not_an_openenv_server_is_one_clear_line() {
     let place = Workplace::new();
     for (answer, said) in [
         ("hello", "not JSON"),
-        ("{\"type\": \"state\"}", "without `data`"),
+        ("{\"type\": \"state\"}", "has no `data`"),
         ("{\"type\": \"state\", \"data\": []}", "not an object"),
         (
             "{\"type\": \"observation\", \"data\": {}}",
             "answered with `observation`",
         ),
-        ("[1]", "without `data`"),
+        ("[1]", "has no `data`"),
     ] {
         let server = Double::start(move |_, _, _| Some(answer.to_owned()));
         let (ran, _) = play(&place, &["--url", &server.url()]);

@@ -141,7 +141,7 @@ fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case
     place.shards(&["1/3"], "");
     refused(
         place.shard("2/3", given),
-        &["not shard 2/3 of run nightly", words, "--run"],
+        &["shard 2/3 of run nightly", words, "--run"],
     );
     assert!(!place.shard_folder(2).exists());
     refused(place.shard("2/4", ""), &["it has 3 shards, now 4"]);
