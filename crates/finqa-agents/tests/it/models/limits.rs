@@ -159,7 +159,7 @@ async fn a_reset_in_milliseconds_is_waited_for_and_left_out_of_the_latency() {
 }
 
 #[tokio::test]
-async fn a_wait_for_the_budget_is_told_as_a_wait_and_not_as_latency() {
+async fn a_wait_for_the_budget_is_recorded_as_a_wait_and_not_as_latency() {
     let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
     // Of two requests with such an output limit, one fits at a time.
     let budget = Arc::new(Budget::new(BudgetLimits {
