@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::models::{
-    BatchQueue, Budget, Cassette, HttpModel, Limits, ModelConnection, Observer, PriceList,
-    ResponseCache,
+    BatchQueue, Budget, Cassette, HttpClients, HttpModel, Limits, ModelConnection, Observer,
+    PriceList, ResponseCache,
 };
 use finqa_core::secrets::shown_address;
 
@@ -18,6 +18,7 @@ pub(crate) struct ModelContext {
     /// Hears of retries.
     pub observer: Observer,
     pub limits: Limits,
+    pub clients: HttpClients,
     /// Requests are recorded to it, or answered from it.
     pub cassette: Option<Cassette>,
     /// Replies are kept in it, and given again.
@@ -70,6 +71,7 @@ impl ModelContext {
         Self {
             observer,
             limits: Limits::default(),
+            clients: HttpClients::default(),
             cassette: None,
             cache: None,
             journaled: None,
@@ -99,7 +101,7 @@ pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,
 ) -> Result<HttpModel, PipelineError> {
-    let model = HttpModel::new(connection)?
+    let model = HttpModel::sharing(connection, &context.clients)?
         .with_observer(Arc::clone(&context.observer))
         .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
         .with_batches(context.batches.as_ref())?;

@@ -201,10 +201,10 @@ impl LlmAnalyst {
         let first = numbers
             .clone()
             .map(|number| request("analyst", number, dialogue.clone()));
-        let first: Vec<_> = first.collect();
-        let mut drafts = Vec::with_capacity(first.len());
+        let first = first.collect();
+        let mut drafts = Vec::new();
         let mut again = Vec::new();
-        let replies = exchange.call_all(&*self.model, round, &first).await;
+        let replies = exchange.call_all(&*self.model, round, first).await;
         for (number, reply) in numbers.zip(replies) {
             drafts.push(match reply {
                 Ok(reply) => match read(&reply, exchange, answer_from) {
@@ -224,7 +224,7 @@ impl LlmAnalyst {
             });
         }
         let (places, again): (Vec<_>, Vec<_>) = again.into_iter().unzip();
-        let replies = exchange.call_all(&*self.model, round, &again).await;
+        let replies = exchange.call_all(&*self.model, round, again).await;
         for (place, reply) in places.into_iter().zip(replies) {
             let drafted = match reply {
                 Ok(reply) => match read(&reply, exchange, answer_from) {

@@ -108,7 +108,7 @@ impl RecordedCalls {
         &mut self,
         model: &dyn ChatModel,
         round: u32,
-        request: &ChatRequest,
+        request: ChatRequest,
         known: usize,
     ) -> Result<ChatReply, ModelError> {
         let prepared = self.prepare(model, request);
@@ -122,10 +122,10 @@ impl RecordedCalls {
         &mut self,
         model: &dyn ChatModel,
         round: u32,
-        requests: &[ChatRequest],
+        requests: Vec<ChatRequest>,
     ) -> Vec<Result<ChatReply, ModelError>> {
         let prepared: Vec<_> = requests
-            .iter()
+            .into_iter()
             .map(|request| self.prepare(model, request))
             .collect();
         let asked = prepared
@@ -146,29 +146,28 @@ impl RecordedCalls {
     }
 
     /// Recalls the reply to a request, or says which call of the question it is.
-    fn prepare(&mut self, model: &dyn ChatModel, request: &ChatRequest) -> PreparedCall {
-        let hash = request_hash(request);
+    fn prepare(&mut self, model: &dyn ChatModel, mut request: ChatRequest) -> PreparedCall {
+        let hash = request_hash(&request);
         let mut recorded = self.memory.replies.iter();
         let known_at = recorded.position(|call| call.request_hash == hash && call.reply.is_some());
         if let Some(call) = known_at.map(|at| self.memory.replies.remove(at))
             && let Some(reply) = call.reply.clone()
         {
-            super::trace::recalled(model, request, &call);
+            super::trace::recalled(model, &request, &call);
             return PreparedCall::Recalled(Box::new((call, reply)));
         }
         let count = |is: &dyn Fn(&&Call) -> bool| {
             u32::try_from(self.made.iter().filter(is).count()).unwrap_or(u32::MAX)
         };
-        let origin = RequestOrigin {
+        request.origin = RequestOrigin {
             call: count(&|call| call.node == request.node),
             repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
             ..self.origin.clone()
         };
-        let request = Box::new(ChatRequest {
-            origin,
-            ..request.clone()
-        });
-        PreparedCall::New { request, hash }
+        PreparedCall::New {
+            request: Box::new(request),
+            hash,
+        }
     }
 
     /// Sends what was not recalled, and records it.

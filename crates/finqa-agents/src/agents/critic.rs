@@ -186,7 +186,7 @@ impl LlmCritic {
             .map_err(prompt_failure)?;
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));
-        let reply = exchange.call(&*self.model, number, &request).await?;
+        let reply = exchange.call(&*self.model, number, request).await?;
         let verdict = match parse::verdict(&reply).value {
             ParsedVerdict::AllOk => CriticVerdict::Ok,
             ParsedVerdict::Revise { findings } => CriticVerdict::Revise { findings },

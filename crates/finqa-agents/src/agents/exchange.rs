@@ -111,7 +111,7 @@ impl Exchange {
         &mut self,
         model: &dyn ChatModel,
         round: u32,
-        request: &ChatRequest,
+        request: ChatRequest,
     ) -> Result<String, QuestionFailure> {
         content(self.calls.call(model, round, request, 0).await)
     }
@@ -121,7 +121,7 @@ impl Exchange {
         &mut self,
         model: &dyn ChatModel,
         round: u32,
-        requests: &[ChatRequest],
+        requests: Vec<ChatRequest>,
     ) -> Vec<Result<String, QuestionFailure>> {
         let replies = self.calls.call_all(model, round, requests).await;
         replies.into_iter().map(content).collect()

@@ -31,7 +31,7 @@ use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::event::{CallEvent, Observer};
-use super::http;
+use super::http::HttpClients;
 use super::limits::{LimitedCall, Limiter, end_slot, token_bound};
 use super::price::PriceTier;
 use super::price_list::PriceList;
@@ -66,9 +66,20 @@ pub struct HttpModel {
 impl HttpModel {
     /// A model by these settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
+        Self::sharing(settings, &HttpClients::default())
+    }
+
+    /// The same, on the connections that other models of these clients use too.
+    ///
+    /// # Errors
+    /// As [`HttpModel::new`].
+    pub fn sharing(
+        settings: ModelConnection,
+        clients: &HttpClients,
+    ) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
-        let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
+        let http = clients.get(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
         let capabilities = Capabilities::of(&settings.model);
         Ok(Self {
             limiter: None,

@@ -46,7 +46,9 @@ pub use cost::Cost;
 pub use difference::FieldDifference;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use event::{CallEvent, Observer};
-pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
+pub use http::{
+    HttpClients, client as http_client, download_client, install_crypto, upgrade_client,
+};
 pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::Dollars;

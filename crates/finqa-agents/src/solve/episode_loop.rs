@@ -141,7 +141,8 @@ impl<'a> EpisodeLoop<'a> {
         let answered = if self.agent.options.recorded {
             let number = count(self.calls.made.len()).saturating_add(1);
             let known = self.recorded;
-            self.calls.call(model, number, &self.request, known).await
+            let request = self.request.clone();
+            self.calls.call(model, number, request, known).await
         } else {
             model.chat(&self.request, stop).await
         };

@@ -1,5 +1,7 @@
 //! What goes over the wire, and what a good answer turns into.
 
+use finqa_agents::models::HttpClients;
+
 use super::*;
 
 #[tokio::test]
@@ -33,6 +35,20 @@ async fn openai_gets_its_path_key_and_body() {
         seen[0].body,
         json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How much?"}]})
     );
+}
+
+/// Analyst and critic at one server need no connections of their own.
+#[tokio::test]
+async fn models_of_the_same_clients_share_their_connections() {
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let clients = HttpClients::default();
+    for _ in 0..3 {
+        let model = HttpModel::sharing(openai(&server), &clients).unwrap();
+        chat(&model, &ask("How much?")).await.unwrap();
+        // The connection is free once its task has run.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!((server.count(), server.connections()), (3, 1));
 }
 
 #[tokio::test]

@@ -146,6 +146,7 @@ struct Shared {
     handler: Box<Handler>,
     /// Read whole so far.
     count: AtomicUsize,
+    connections: AtomicUsize,
     /// `None` where nobody asks for them.
     requests: Option<Mutex<Vec<Request>>>,
     repeats: Mutex<HashMap<Vec<u8>, usize>>,
@@ -189,6 +190,7 @@ impl FaultServer {
         let shared = Arc::new(Shared {
             handler,
             count: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
             requests,
             repeats: Mutex::default(),
             in_flight: Mutex::default(),
@@ -209,6 +211,7 @@ impl FaultServer {
                     let serve = async {
                         loop {
                             let (stream, _) = listener.accept().await.unwrap();
+                            shared.connections.fetch_add(1, Ordering::SeqCst);
                             tokio::spawn(connection(stream, Arc::clone(&shared)));
                         }
                     };
@@ -252,6 +255,11 @@ impl FaultServer {
     /// Requests read whole so far.
     pub fn count(&self) -> usize {
         self.shared.count.load(Ordering::SeqCst)
+    }
+
+    /// Connections accepted so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
     }
 
     pub fn requests(&self) -> Vec<Request> {
