@@ -342,12 +342,12 @@ impl fmt::Display for DryRun {
         )?;
         writeln!(
             f,
-            "Tokens in  {} to {} (the rendered prompts at {} to {} bytes a token)",
+            "Tokens in  {} to {} (the rendered prompts at {} to {} bytes per token)",
             input_tokens.low, input_tokens.high, BYTES_PER_TOKEN.low, BYTES_PER_TOKEN.high
         )?;
         writeln!(
             f,
-            "Tokens out {} to {} ({} to {} a reply, or --max-tokens if lower; models that reason write more)",
+            "Tokens out {} to {} ({} to {} per reply, or --max-tokens if lower; models that reason write more)",
             output_tokens.low, output_tokens.high, REPLY_TOKENS.low, REPLY_TOKENS.high
         )?;
         match self.cost_usd {
@@ -369,7 +369,7 @@ impl fmt::Display for DryRun {
         } else {
             writeln!(
                 f,
-                "Time       {:.0} to {:.0} s ({} at a time, {} to {} s a call)",
+                "Time       {:.0} to {:.0} s ({} at a time, {} to {} s per call)",
                 self.seconds.low,
                 self.seconds.high,
                 self.concurrency,

@@ -332,7 +332,7 @@ fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
     });
     let cost = match (critic.cost.total(), critic.cost_per_net_fix_usd) {
         (Some(cost), Some(each)) if !cost.is_zero() => {
-            format!("; after them ${cost:.4}, ${each:.4} a net fix")
+            format!("; after them ${cost:.4}, ${each:.4} per net fix")
         }
         (Some(cost), None) if !cost.is_zero() => format!("; after them ${cost:.4}, no net fix"),
         _ => String::new(),
