@@ -92,7 +92,6 @@ impl Cause {
     ];
 
     /// The name in files.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Filtered => "filtered",

@@ -41,9 +41,6 @@ pub(crate) struct AnalyzeArgs {
 }
 
 /// Analyses the answers.
-///
-/// # Errors
-/// Answers or records that cannot be read, a CSV that cannot be written.
 pub(crate) fn execute(
     args: &AnalyzeArgs,
     matches: &ArgMatches,

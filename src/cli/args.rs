@@ -39,9 +39,6 @@ pub(crate) struct OutputFolder {
 
 impl OutputFolder {
     /// The folder that flag, environment or settings file name.
-    ///
-    /// # Errors
-    /// One line that names the layer and the setting.
     pub(crate) fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)

@@ -56,9 +56,6 @@ pub(crate) struct ExplainArgs {
 }
 
 /// Does what the command says.
-///
-/// # Errors
-/// A folder that is not a cache, a run or question that is not there.
 pub(crate) fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         CacheCommand::Stats(args) => stats(&open(&args.folder, matches)?, args.json)?,

@@ -84,9 +84,6 @@ impl DataFile {
 }
 
 /// Runs one.
-///
-/// # Errors
-/// Data that cannot be fetched or read, in one line.
 pub(crate) fn execute(command: DataCommand) -> anyhow::Result<Exit> {
     match command {
         DataCommand::Download { output, force } => fetch(&output, force),

@@ -101,7 +101,6 @@ pub(super) fn elsewhere(option: &'static str) -> impl Fn(OutputError) -> anyhow:
 
 /// Which exit code an error ends the program with: the one place that knows
 /// what each module's errors mean to a caller.
-#[must_use]
 pub(crate) fn classify(error: &anyhow::Error) -> Exit {
     error.chain().find_map(exit_of).unwrap_or(Exit::Bug)
 }
@@ -207,7 +206,6 @@ fn journal_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e JournalErro
 }
 
 /// The error chain on one line, without repeats.
-#[must_use]
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     // SQLite's own words for its code say the same again.

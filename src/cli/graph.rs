@@ -20,9 +20,6 @@ enum Format {
 }
 
 /// Prints the drawing.
-///
-/// # Errors
-/// Only if the wiring itself were wrong.
 pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
     let drawings = Drawings::of_agents()?;
     let drawing = match args.format {

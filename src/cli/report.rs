@@ -27,10 +27,6 @@ pub(crate) struct ReportArgs {
 }
 
 /// Writes the files and says where the report is.
-///
-/// # Errors
-/// A run that is not there, a journal that cannot be read, a file that cannot
-/// be written.
 pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output.path(matches)?, &args.run)?;
     let journal = Journal::read(&folder.journal())?;

@@ -81,9 +81,6 @@ pub(super) enum RunProcess {
 }
 
 /// Runs the main job with the settings among `flags`.
-///
-/// # Errors
-/// As [`execute`].
 pub(super) fn execute_as(
     process: RunProcess,
     flags: &impl Serialize,
@@ -349,9 +346,6 @@ fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
 
 /// Writes the files that were asked for in addition to the run's own, and holds a complete
 /// run to its thresholds; those of a shard are applied by `merge`.
-///
-/// # Errors
-/// A file that cannot be written, or a score below its threshold.
 pub(super) fn judge(
     results: &RunResults,
     export_predictions: Option<&Path>,

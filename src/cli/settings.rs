@@ -28,9 +28,6 @@ pub(crate) fn load(
 
 /// The same, with `variable` instead of the environment; it is asked once
 /// `.env` has been read.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn load_by(
     flags: &impl Serialize,
     matches: &ArgMatches,
@@ -79,9 +76,6 @@ fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::T
 }
 
 /// A mistyped variable would be ignored in silence.
-///
-/// # Errors
-/// One line that names the variable.
 pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
@@ -93,9 +87,6 @@ pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
 }
 
 /// The log settings of a command without other settings, over the environment.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
@@ -105,9 +96,6 @@ pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Resu
 
 /// The settings of a run that is resumed: its `own` instead of defaults,
 /// `convfinqa.toml` and the environment, under the file `named` and `flags`.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn load_resumed(
     own: toml::Table,
     flags: &impl Serialize,

@@ -9,9 +9,6 @@ use crate::output::terminal::harmless;
 use super::{Exit, Failure};
 
 /// Prints to standard output; `false` if nobody reads it any more.
-///
-/// # Errors
-/// What cannot be written for any other reason, such as a full disk.
 pub(super) fn print(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -27,9 +24,6 @@ pub(super) fn print(
 }
 
 /// Prints text that others wrote in part, without what a terminal would obey.
-///
-/// # Errors
-/// As [`print`].
 pub(super) fn print_words(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -42,9 +36,6 @@ pub(super) fn print_words(
 }
 
 /// Prints a value as indented JSON.
-///
-/// # Errors
-/// As [`print`].
 pub(super) fn print_json(value: &impl serde::Serialize) -> Result<bool, Failure> {
     print(|out| {
         serde_json::to_writer_pretty(&mut *out, value)?;

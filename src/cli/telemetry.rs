@@ -74,9 +74,6 @@ pub(crate) enum TraceDestination {
 
 /// Starts what the settings and variables ask for. Within a runtime, for a
 /// collector's sake.
-///
-/// # Errors
-/// Settings or variables that cannot work, in one line.
 pub(crate) fn start(
     settings: &Settings,
     place: TraceDestination,
@@ -107,9 +104,6 @@ pub(crate) fn start(
 }
 
 /// Starts logs alone, for a command without traces.
-///
-/// # Errors
-/// An unknown level, in one line.
 pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
     install(log.log, log.log_level.clone(), writer, |log| {
         TelemetryOptions {

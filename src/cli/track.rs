@@ -52,9 +52,6 @@ pub(crate) struct SyncArgs {
 }
 
 /// Runs a command of `track`.
-///
-/// # Errors
-/// As [`sync`].
 pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         TrackCommand::Sync(args) => {

@@ -42,7 +42,6 @@ pub enum RecordDefect {
 
 impl RecordDefect {
     /// What it is, in a few words.
-    #[must_use]
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::NoGold => "question without gold",

@@ -28,14 +28,12 @@ pub enum Source {
 
 impl Source {
     /// The file that `convfinqa data download` writes, if it is there.
-    #[must_use]
     pub(crate) fn downloaded() -> Option<Self> {
         let file = Path::new("data/train.json");
         file.is_file().then(|| Self::Path(file.to_owned()))
     }
 
     /// The file at a path, or the built-in sample by its name, `sample`.
-    #[must_use]
     pub(crate) fn named(name: &str) -> Self {
         match name {
             "sample" => Self::Sample,
@@ -77,9 +75,6 @@ pub fn sample() -> Result<Dataset, DatasetError> {
 }
 
 /// The records of [`Source::named`], if one is named.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
     name.map(|name| load(&Source::named(name))).transpose()
 }

@@ -158,7 +158,6 @@ fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str
 
 impl DatasetError {
     /// The error for an id that the dataset does not hold, with the closest that it does.
-    #[must_use]
     pub(crate) fn unknown_id(dataset: &Dataset, id: &str) -> Self {
         Self::UnknownId {
             origin: dataset.source.clone(),

@@ -62,7 +62,6 @@ impl Address {
     }
 
     /// The address as shown to people; it holds no secret.
-    #[must_use]
     pub(crate) fn shown(&self) -> String {
         let shown = shown_address(self.url.as_str());
         shown

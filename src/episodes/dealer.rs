@@ -26,7 +26,6 @@ pub(crate) struct ServerDealer {
 
 impl ServerDealer {
     /// Deals `n` questions at most, those of an earlier process among them.
-    #[must_use]
     pub(crate) fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
         Self {
             sessions,

@@ -76,9 +76,6 @@ impl EpisodeOptions {
 }
 
 /// The job of playing these episodes by the settings' model.
-///
-/// # Errors
-/// A model that cannot be asked, or is known to take no tools.
 pub(crate) fn job(
     settings: &Settings,
     options: &EpisodeOptions,

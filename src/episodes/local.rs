@@ -28,7 +28,6 @@ pub(crate) struct LocalEnvironment {
 
 impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
-    #[must_use]
     pub(crate) fn new(tools: Arc<Tools>, rules: Rules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
@@ -44,7 +43,6 @@ impl LocalEnvironment {
 
     /// The first `n` questions, or all of them, in the order of a seed, or else
     /// that of their file. A question that the file repeats is planned once.
-    #[must_use]
     pub(crate) fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let mut order = match seed {

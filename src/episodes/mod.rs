@@ -27,7 +27,6 @@ pub(crate) use server::ServerEnvironment;
 pub(crate) use sessions::SessionPool;
 
 /// The environment's tools as they are described to models.
-#[must_use]
 pub(crate) fn tool_specs() -> Vec<ToolSpec> {
     let tools = specs().iter().map(|spec| ToolSpec {
         name: spec.name.to_owned(),

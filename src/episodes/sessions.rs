@@ -76,7 +76,6 @@ pub(super) struct DealtSession {
 impl SessionPool {
     /// The server at an address; `note` is called with what should be known.
     /// Without a seed the order of questions is one that is the same every time.
-    #[must_use]
     pub(crate) fn new(address: Address, seed: Option<u64>, note: Note) -> Arc<Self> {
         Arc::new(Self {
             address,

@@ -45,7 +45,6 @@ pub(super) struct RoundFindings {
 
 impl<'a> AnswerView<'a> {
     /// Names the cited places and lists each round's findings.
-    #[must_use]
     pub(crate) fn new(question: &'a Question, solution: &'a Solution) -> Self {
         let table = Table::from_document(&question.document, TableStyle::Repaired);
         let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);

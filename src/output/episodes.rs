@@ -82,7 +82,6 @@ struct EpisodeLine<'r> {
 }
 
 /// Whether a file holds episodes of this run alone, or none.
-#[must_use]
 pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
     #[derive(Deserialize)]
     struct Line {
@@ -96,9 +95,6 @@ pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
 }
 
 /// Writes the episodes of a run, in the order of its plan.
-///
-/// # Errors
-/// [`OutputError`] if the journal cannot be read or the file not be written.
 pub(crate) fn write_episodes(
     path: &Path,
     journal: &Journal,

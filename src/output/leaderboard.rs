@@ -20,9 +20,6 @@ struct Prediction {
 }
 
 /// Writes the predictions of a run's first pass from its journal, in its order.
-///
-/// # Errors
-/// [`OutputError`] if the journal cannot be read or the file not be written.
 pub(crate) fn write_leaderboard(
     path: &Path,
     journal: &Journal,

@@ -142,9 +142,6 @@ impl Write for StagedFile {
 }
 
 /// Writes a file in one go, whole or not at all.
-///
-/// # Errors
-/// [`OutputError`] naming the file.
 pub(crate) fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -157,9 +154,6 @@ pub(crate) fn write_atomic(
 }
 
 /// Writes a value as one line of JSON, whole or not at all.
-///
-/// # Errors
-/// [`OutputError`] naming the file.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         serde_json::to_writer(&mut *file, value)?;
@@ -168,9 +162,6 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Outp
 }
 
 /// The same, indented for people.
-///
-/// # Errors
-/// [`OutputError`] naming the file.
 pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         serde_json::to_writer_pretty(&mut *file, value)?;
@@ -179,9 +170,6 @@ pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(
 }
 
 /// Copies the result of a run to a second place, whole or not at all.
-///
-/// # Errors
-/// [`OutputError::Write`] naming the file that cannot be read or written.
 pub(crate) fn copy(from: &Path, to: &Path, run: &str) -> Result<(), OutputError> {
     let mut opened = std::fs::File::open(from).map_err(|source| OutputError::Write {
         path: from.to_owned(),
@@ -222,9 +210,6 @@ pub(crate) fn remove_unfinished(folder: &Path, owners: &[&str]) {
 }
 
 /// Joins files of lines, whole or not at all; the last line of each is ended.
-///
-/// # Errors
-/// [`OutputError::Write`] naming the file that cannot be written.
 pub(crate) fn join_lines(from: &[PathBuf], to: &Path) -> Result<(), OutputError> {
     write_atomic(to, |file| {
         for path in from {

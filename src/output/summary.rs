@@ -7,9 +7,6 @@ use crate::run::{EpisodeMeta, RunMeta, Summary};
 use super::staged::{OutputError, write_atomic, write_json_pretty};
 
 /// Writes `summary.json`.
-///
-/// # Errors
-/// [`OutputError`] if it cannot be written.
 pub(crate) fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
     write_json_pretty(path, summary)
 }
@@ -17,9 +14,6 @@ pub(crate) fn write_summary(path: &Path, summary: &Summary) -> Result<(), Output
 /// Writes `config.toml`: the settings, and the hashes of what they refer to as
 /// comments, so that the file can be used as a settings file as it is. `notes` are
 /// further comments.
-///
-/// # Errors
-/// [`OutputError`] if it cannot be written.
 pub(crate) fn write_config(
     path: &Path,
     meta: &RunMeta,

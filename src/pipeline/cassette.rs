@@ -11,9 +11,6 @@ use super::PipelineError;
 use super::resume::own_settings;
 
 /// The run that was recorded; `None` for a cassette of a command without runs.
-///
-/// # Errors
-/// A run that this program cannot read.
 pub(crate) fn recorded_run(replay: &CassetteReplay) -> Result<Option<RunMeta>, PipelineError> {
     let run = replay.run().map(RunMeta::deserialize).transpose();
     run.map_err(|source| PipelineError::CassetteRun {
@@ -24,9 +21,6 @@ pub(crate) fn recorded_run(replay: &CassetteReplay) -> Result<Option<RunMeta>, P
 
 /// The settings of a replay: the recorded run's, and `now` for what affects no answer, such
 /// as where results go.
-///
-/// # Errors
-/// Settings that cannot be written as TOML.
 pub(crate) fn replay_settings(
     recorded: &RunMeta,
     now: &Settings,

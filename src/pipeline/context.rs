@@ -36,9 +36,6 @@ pub(crate) struct ModelContext {
 
 /// Opens the cache that the settings name. A cassette holds every call of a run, so a run
 /// that is recorded or replayed has none.
-///
-/// # Errors
-/// A folder that cannot be used.
 pub(crate) fn cache(
     settings: &Settings,
     cassette: Option<&Cassette>,

@@ -75,9 +75,6 @@ pub(crate) struct DryRun {
 }
 
 /// Measures the run that the settings describe.
-///
-/// # Errors
-/// [`PipelineError`] if the run could not be started.
 pub(crate) async fn dry_run(
     settings: &Settings,
     cassette: Option<&Cassette>,

@@ -12,9 +12,6 @@ use crate::dataset::{self, Case, Source};
 use super::PipelineError;
 
 /// Reads the train file.
-///
-/// # Errors
-/// A file that is not there, or cannot be read.
 pub(super) fn store() -> Result<ExampleStore, PipelineError> {
     let source = Source::downloaded().ok_or(PipelineError::NoExamples)?;
     let records = dataset::load(&source)?.records;

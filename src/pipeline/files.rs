@@ -14,9 +14,6 @@ use crate::run::{Journal, Row, RunFolder, Summary, SummaryBuilder};
 /// of the last run's of questions, once the run has an answer: a wrong key takes no
 /// earlier result away. The summary is written last, so that a run whose summary is complete
 /// has all its files.
-///
-/// # Errors
-/// A journal that cannot be read, a file that cannot be written.
 pub(crate) fn write_results(
     into: &Path,
     journal: &Journal,
@@ -50,9 +47,6 @@ pub(crate) fn write_results(
 }
 
 /// Writes a run's files into its folder, from its journal. The caller holds its lock.
-///
-/// # Errors
-/// As [`write_results`].
 pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
@@ -66,9 +60,6 @@ pub(super) fn write_run(
 }
 
 /// Writes the report alone.
-///
-/// # Errors
-/// As [`write_results`].
 pub(crate) fn write_report(
     to: &Path,
     journal: &Journal,

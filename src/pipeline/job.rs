@@ -40,9 +40,6 @@ pub struct Job {
 }
 
 /// The questions of the settings' records, answered by the settings' agents.
-///
-/// # Errors
-/// Settings, data or prompts that a run cannot work with.
 pub(super) fn questions(
     settings: &Settings,
     variables: &Variables,

@@ -164,9 +164,6 @@ impl Run {
     /// Starts, or continues, the run of the job that `job` makes of the settings.
     /// It is not asked if every question is answered already. What it says is shown
     /// once the run is not refused; what its models share becomes events of the run.
-    ///
-    /// # Errors
-    /// [`PipelineError`] if the run cannot be started.
     pub(crate) fn start_job(
         settings: &Settings,
         context: RunContext,

@@ -52,9 +52,6 @@ impl ResumedRun {
     }
 
     /// The same for the run in this folder.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub(super) fn in_folder(
         folder: RunFolder,
         kind: RunKind,
@@ -117,9 +114,6 @@ impl ResumedRun {
     }
 
     /// Whether no question is left to be asked.
-    ///
-    /// # Errors
-    /// A journal that cannot be read.
     pub(super) fn is_answered(&self) -> Result<bool, PipelineError> {
         Ok(self.run.journal.status()? == Status::Complete)
     }
@@ -227,9 +221,6 @@ pub(super) fn own_settings(meta: &RunMeta) -> toml::Table {
 }
 
 /// Begins a new run of what `job` describes, in this folder or in one of its own.
-///
-/// # Errors
-/// A folder that cannot be written to.
 pub(super) fn begin(
     output: &Path,
     folder: Option<RunFolder>,

@@ -9,10 +9,6 @@ use super::PipelineError;
 const PAID_DEFAULT_RECORDS: usize = 100;
 
 /// Loads and selects the records; `note` gets what was chosen by default.
-///
-/// # Errors
-/// Data that cannot be read, a selection that finds nothing, or a paid model
-/// without data.
 pub(super) fn selected(
     settings: &Settings,
     remote: bool,

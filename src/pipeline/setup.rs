@@ -34,9 +34,6 @@ pub(crate) struct PairSetup {
 }
 
 /// Sets up the pair that the settings ask for.
-///
-/// # Errors
-/// A template, key or address that cannot work, in one line.
 pub(crate) fn pair_setup(
     settings: &Settings,
     variables: &Variables,
@@ -229,10 +226,6 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
 }
 
 /// The settings' model, with `variables` instead of the environment.
-///
-/// # Errors
-/// A key or address that cannot work, or a limit of money for a model without a known
-/// price, in one line.
 pub(crate) fn model_setup(
     settings: &Settings,
     variables: &Variables,
@@ -246,9 +239,6 @@ pub(crate) fn model_setup(
 }
 
 /// The models of analyst and critic, with `variables` instead of the environment.
-///
-/// # Errors
-/// As [`model_setup`].
 pub(super) fn models_setup(
     settings: &Settings,
     variables: &Variables,

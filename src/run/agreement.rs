@@ -81,7 +81,6 @@ impl Agreement {
 
     /// Shares of right answers, of the model's and of the rules', where the rules' is larger by
     /// more than chance and no answer was replaced.
-    #[must_use]
     pub(crate) fn better_rules(&self) -> Option<(f64, f64)> {
         if self.count.answers < HINT_FROM || self.arbitration.is_some() {
             return None;

@@ -124,7 +124,6 @@ impl RunFolder {
     }
 
     /// The folder of the runs' outputs.
-    #[must_use]
     pub(crate) fn output(&self) -> &Path {
         &self.output
     }

@@ -31,7 +31,6 @@ pub struct Identity {
 impl Identity {
     /// The options that make `now` another run, by their names with both values.
     /// `changes` are the settings that differ.
-    #[must_use]
     pub(crate) fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
         let differs = |affects| match affects {
             RunAspect::Model => self.model != now.model,
@@ -48,7 +47,6 @@ impl Identity {
 
     /// What has changed behind the options, a line each: `data` is where the data
     /// come from.
-    #[must_use]
     pub(crate) fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
             ("the model", &self.model, &now.model),
@@ -186,7 +184,6 @@ pub enum RunKind {
 
 impl RunKind {
     /// The command that starts a run of this kind.
-    #[must_use]
     pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Questions => "run",
@@ -195,7 +192,6 @@ impl RunKind {
     }
 
     /// The command that resumes a run of this kind.
-    #[must_use]
     pub(crate) fn resume_command(self) -> &'static str {
         match self {
             Self::Questions => "convfinqa --resume",
@@ -215,7 +211,6 @@ impl RunMeta {
     }
 
     /// When it was started, in seconds since 1970 UTC; 0 if it is not known.
-    #[must_use]
     pub(crate) fn started_at(&self) -> i64 {
         let at = self.started.parse();
         at.map_or(0, jiff::Timestamp::as_second)
@@ -223,14 +218,12 @@ impl RunMeta {
 
     /// Whether its CSV becomes that of the last run: not that of a shard, because `merge`
     /// writes the whole run's.
-    #[must_use]
     pub(crate) fn is_for_last_csv(&self) -> bool {
         self.kind() == RunKind::Questions && self.shard.is_none()
     }
 
     /// What a tracking server knows it by. The name of a merged run may be that of another one
     /// elsewhere, and its rows are others after a shard was continued.
-    #[must_use]
     pub(crate) fn tracked_as(&self) -> String {
         match &self.merged {
             None => self.id.clone(),
@@ -242,7 +235,6 @@ impl RunMeta {
     }
 
     /// What continues it, in words.
-    #[must_use]
     pub(crate) fn continuation(&self) -> &'static str {
         match &self.shard {
             Some(_) => "the same command",

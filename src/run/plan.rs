@@ -133,7 +133,6 @@ impl Plan {
     }
 
     /// How many units there are.
-    #[must_use]
     pub(crate) fn length(&self) -> usize {
         self.pass.len() * self.epochs as usize
     }
@@ -214,7 +213,6 @@ fn units_of(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
 
 /// Turns an earlier turn's gold into plain history: the one place where gold
 /// becomes something an agent may see, and only for turns that are over.
-#[must_use]
 pub(crate) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),

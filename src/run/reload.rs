@@ -9,7 +9,6 @@ use super::identity::{RunKind, RunMeta};
 impl RunMeta {
     /// The file of records as a whole path, which is the same from every
     /// folder. `None` if they come from no file.
-    #[must_use]
     pub(crate) fn file_of(dataset: &Dataset) -> Option<PathBuf> {
         if dataset.invented {
             return None;

@@ -68,9 +68,6 @@ impl Iterator for UnfinishedUnits {
 
 /// Passes on to `events` and `dealer` what a journal holds of a run of `total` questions,
 /// of which those in `plan` are known.
-///
-/// # Errors
-/// [`JournalError`] if it cannot be read.
 pub(super) async fn replay(
     journal: Journal,
     total: Option<usize>,

@@ -119,7 +119,6 @@ impl Summary {
     }
 
     /// Why it is not complete, in a few words, and the command that continues it.
-    #[must_use]
     pub(crate) fn unfinished(&self) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
@@ -136,13 +135,11 @@ impl Summary {
     }
 
     /// What is missing of a run that was merged without all of its questions, in one line.
-    #[must_use]
     pub(crate) fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
 
     /// What is to be known about settings that were not sent, in one line.
-    #[must_use]
     pub(crate) fn left_out_line(&self) -> Option<String> {
         let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
         (!names.is_empty()).then(|| left_out_line(&names))

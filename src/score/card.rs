@@ -45,7 +45,6 @@ impl Rule {
     ];
 
     /// The name in files.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ExactMatch => "exact_match",
@@ -58,7 +57,6 @@ impl Rule {
     }
 
     /// What the rule says of a row; `None` where its gold is missing.
-    #[must_use]
     pub(crate) fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
         match self {

@@ -42,7 +42,6 @@ impl Diagnostic {
     ];
 
     /// The name in files.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sign => "sign",

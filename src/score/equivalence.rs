@@ -39,7 +39,6 @@ impl FeReason {
     ];
 
     /// The name in files.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",

@@ -17,7 +17,6 @@ pub struct WrittenNumber {
 
 impl WrittenNumber {
     /// With the scale word multiplied out.
-    #[must_use]
     pub(crate) fn scaled(&self) -> Self {
         let factor = self.scale.map_or(1.0, Scale::factor);
         Self {
@@ -59,7 +58,6 @@ impl Quantity {
     }
 
     /// A value, such as `exe_ans`: its decimals are those of its shortest form.
-    #[must_use]
     pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Number(x) => Self::Number(WrittenNumber {
@@ -75,7 +73,6 @@ impl Quantity {
     /// A printed answer with its digits restored from the unrounded value it
     /// was printed from; the printed answer's sign of percent and scale word
     /// stay. A value that does not print so wins: it is the executed program.
-    #[must_use]
     pub(crate) fn sharpened(printed: &str, value: &Value) -> Self {
         let Value::Number(exact) = value else {
             return Self::of(value);
@@ -95,7 +92,6 @@ impl Quantity {
 }
 
 /// Whether two golds as written say the same: `14.10%` and `14.1%` do.
-#[must_use]
 pub(crate) fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {

@@ -132,7 +132,6 @@ impl Row {
     }
 
     /// What the calls cost, with what is not known of it.
-    #[must_use]
     pub(crate) fn spent(&self) -> Cost {
         let sum: Cost = self.solution.calls.iter().map(|call| call.cost).sum();
         match self.cost {
@@ -165,7 +164,6 @@ impl Row {
     }
 
     /// The unrounded value, if known; FE and execution accuracy read it.
-    #[must_use]
     pub(crate) fn value(&self) -> Option<&Value> {
         self.solution.answer.as_ref()?.value.as_ref()
     }
@@ -177,7 +175,6 @@ impl Row {
     }
 
     /// Rounds of analyst and critic, if known.
-    #[must_use]
     pub(crate) fn rounds(&self) -> Option<usize> {
         match &self.cells {
             Some(cells) => cells.rounds,
@@ -186,7 +183,6 @@ impl Row {
     }
 
     /// Its place in the run's plan, if it is a run's.
-    #[must_use]
     pub(crate) fn place(&self) -> Option<usize> {
         self.cells.is_none().then_some(self.index)
     }
@@ -209,7 +205,6 @@ impl Row {
 
     /// The prediction as written in the CSV: the printed answer to a question,
     /// the value rounded to 5 decimals of a turn; empty without an answer.
-    #[must_use]
     pub(crate) fn prediction(&self) -> Cow<'_, str> {
         match &self.cells {
             Some(cells) => Cow::Borrowed(&cells.prediction),
@@ -372,7 +367,6 @@ pub enum Effort {
 
 impl Effort {
     /// By gold's program; `None` if it is missing or cannot be read.
-    #[must_use]
     pub(crate) fn of(gold: &Gold) -> Option<Self> {
         let program = Program::parse(gold.program.as_deref()?).ok()?;
         Some(match program.steps().len() {
@@ -383,7 +377,6 @@ impl Effort {
     }
 
     /// The name in files.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::LookUp => "look_up",

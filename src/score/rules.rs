@@ -29,7 +29,6 @@ pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
 /// What NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*` without `$` and
 /// `,`; 0 if there is none or it is not a number (`yes, 5` is 0: the comma
 /// matches). Only ASCII digits, where Python's `\d` takes those of any script.
-#[must_use]
 pub(crate) fn numeric_value(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let is_digit_or_comma = |b: &u8| b.is_ascii_digit() || *b == b',';
@@ -53,7 +52,6 @@ pub(crate) fn numeric_value(text: &str) -> f64 {
 
 /// What a plain answer equals under the official execution: `add(x, 0)` for
 /// a literal, `greater(1, 0)` or `greater(0, 1)` for yes and no.
-#[must_use]
 pub(crate) fn plain_answer(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Some(yes) = Value::Text(text.to_owned()).yes_no() {
@@ -82,7 +80,6 @@ pub fn program_execution(exe_ans: &Value, program: &str, table: &[Vec<String>]) 
 }
 
 /// Official program accuracy: [`program::equal`].
-#[must_use]
 pub(crate) fn program_accuracy(gold: &str, predicted: &str) -> bool {
     program::equal(gold, predicted)
 }

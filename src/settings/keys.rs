@@ -92,7 +92,6 @@ fn affects(key: &str) -> RunAspect {
 }
 
 /// The settings `base` with those of `other` that may affect answers.
-#[must_use]
 pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
     let effects = |key: &str| affects(key) != RunAspect::Nothing;
     let base = base.into_iter().filter(|(key, _)| !effects(key));
@@ -212,7 +211,6 @@ fn plain(text: &str) -> Value {
 impl Settings {
     /// The settings that decide answers and are in no other part of a run's
     /// identity, in one line.
-    #[must_use]
     pub(crate) fn deciding(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all

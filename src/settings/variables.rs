@@ -44,7 +44,6 @@ impl Variables {
     }
 
     /// Whether a `.env` file set the variable.
-    #[must_use]
     pub(crate) fn is_from_file(&self, name: &str) -> bool {
         (self.is_from_file)(name)
     }

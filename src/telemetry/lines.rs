@@ -20,7 +20,6 @@ pub struct TraceLine {
 
 impl TraceLine {
     /// The body of an OTLP/HTTP request (`application/x-protobuf`).
-    #[must_use]
     pub(crate) fn to_protobuf(&self) -> Vec<u8> {
         self.request.encode_to_vec()
     }

@@ -22,9 +22,6 @@ pub(crate) struct BuildArgs {
 }
 
 /// Builds it and prints what is in it and what was left out.
-///
-/// # Errors
-/// Records that cannot be read, a folder that holds other files or cannot be written.
 pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let dataset = dataset::load(&Source::named(&args.data_path))?;
     let options = BuildOptions {

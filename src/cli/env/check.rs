@@ -17,9 +17,6 @@ pub(crate) struct CheckArgs {
 }
 
 /// Prints what there is and what is wrong with it; the exit code says which.
-///
-/// # Errors
-/// Data that cannot be read.
 pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
     let catalog = catalog(args.directory.as_deref().or(args.data_path.as_deref()))?;
     let report = catalog.check();

@@ -33,9 +33,6 @@ pub(crate) struct HubArgs {
 }
 
 /// Fetches it and prints what is there now.
-///
-/// # Errors
-/// A hub that cannot be reached or whose files do not verify, a folder that cannot be written.
 pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     let defaults = HubOptions::default();
     let options = HubOptions {

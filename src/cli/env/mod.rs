@@ -34,9 +34,6 @@ pub(crate) enum EnvCommand {
 }
 
 /// Runs a subcommand.
-///
-/// # Errors
-/// What the subcommand says.
 pub(crate) fn execute(
     command: EnvCommand,
     matches: &ArgMatches,

@@ -41,9 +41,6 @@ pub(crate) struct ServeArgs {
 }
 
 /// Serves until a signal comes.
-///
-/// # Errors
-/// Data that cannot be read, an address that cannot be taken.
 pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = oddities(&catalog);

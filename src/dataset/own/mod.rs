@@ -72,9 +72,6 @@ struct Grid {
 
 /// Reads a document from one file that holds it all (Markdown, or text or a
 /// table alone, by its extension).
-///
-/// # Errors
-/// [`OwnError`], in one line.
 pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     match extension(path).as_str() {
         "csv" | "tsv" | "tab" => read_parts(Some(path), None),
@@ -96,9 +93,6 @@ pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
 
 /// Reads a document from a file with its table and one with its text, either
 /// of which may be missing, but not both.
-///
-/// # Errors
-/// [`OwnError`], in one line.
 pub(crate) fn read_parts(
     table: Option<&Path>,
     text: Option<&Path>,

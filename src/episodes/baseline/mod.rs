@@ -34,7 +34,6 @@ pub(crate) struct Baseline {
 
 impl Baseline {
     /// The baseline with the built-in weights.
-    #[must_use]
     pub(crate) fn new() -> Self {
         Self::default()
     }

@@ -85,13 +85,11 @@ impl RunDelivery {
     }
 
     /// What this run is.
-    #[must_use]
     pub(crate) fn meta(&self) -> &RunMeta {
         &self.meta
     }
 
     /// The server.
-    #[must_use]
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }

@@ -101,7 +101,6 @@ impl MlflowError {
     }
 
     /// Whether the cause is on this machine and not on the server.
-    #[must_use]
     pub(crate) fn is_local(&self) -> bool {
         matches!(
             self,

@@ -15,9 +15,6 @@ pub(crate) struct Drawings {
 
 impl Drawings {
     /// Draws the graph that a run of this kind runs; an episode has none.
-    ///
-    /// # Errors
-    /// As [`Self::of_agents`].
     pub(crate) fn of_run(kind: RunKind) -> Result<Option<Self>, GraphError> {
         match kind {
             RunKind::Questions => Self::of_agents().map(Some),
@@ -26,9 +23,6 @@ impl Drawings {
     }
 
     /// Draws the graph of analyst and critic.
-    ///
-    /// # Errors
-    /// Only if the wiring itself were wrong.
     pub(crate) fn of_agents() -> Result<Self, GraphError> {
         let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
         let graph = pair.graph();

@@ -92,7 +92,6 @@ pub(crate) struct Series {
 
 impl Series {
     /// A run of which nothing is known yet.
-    #[must_use]
     pub(crate) fn new(meta: &RunMeta) -> Self {
         let begun = started(meta);
         Self {
@@ -126,7 +125,6 @@ impl Series {
     }
 
     /// Questions answered so far, and when the last of them was.
-    #[must_use]
     pub(crate) fn place(&self) -> (i64, i64) {
         (i64::try_from(self.step).unwrap_or(i64::MAX), self.at)
     }
@@ -181,7 +179,6 @@ fn stride(step: u64) -> u64 {
 }
 
 /// A run's totals, at its last step, without those that [`Series`] has logged.
-#[must_use]
 pub(crate) fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
     let mut points = StepPoints::at(place);
     for (rule, rate) in summary.scores.rates.iter() {

@@ -85,9 +85,6 @@ impl DeliveryRecord {
     }
 
     /// Whether every trace in the run's folder is delivered, or never can be.
-    ///
-    /// # Errors
-    /// [`MlflowError::File`] if they cannot be read.
     pub(crate) fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
         if self
             .shortfalls

@@ -43,7 +43,6 @@ pub(crate) struct Sidecar {
 impl Sidecar {
     /// Starts logging the run in `folder`, which has `total` questions, to
     /// `server`. `say` is called at most once.
-    #[must_use]
     pub(crate) fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
         // Each question is answered once: a queue that holds all never blocks.
         let (samples, received) = mpsc::channel(total.max(1));
@@ -226,9 +225,6 @@ impl LiveDelivery {
 }
 
 /// Finishes a delivery, trying again where that may help.
-///
-/// # Errors
-/// The last try's.
 pub(crate) async fn finish(
     delivery: &mut RunDelivery,
     ending: &FinishedRun,

@@ -36,9 +36,6 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// The table as JSON in pandas' `split` form.
-///
-/// # Errors
-/// [`OutputError`] if the journal cannot be read.
 pub(super) fn table(journal: &Journal) -> Result<String, OutputError> {
     let mut data = Vec::new();
     journal.for_each_row(|row| data.push(cells(&row)))?;

@@ -127,7 +127,6 @@ impl Target {
     }
 
     /// Whether credentials would go unencrypted to another machine.
-    #[must_use]
     pub(crate) fn is_exposed(&self) -> bool {
         !matches!(self.credentials, Credentials::None)
             && self.uri.starts_with("http://")

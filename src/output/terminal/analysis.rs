@@ -11,7 +11,6 @@ const SHOWN: usize = 40;
 
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
-#[must_use]
 pub(crate) fn analysis_tables(
     analysis: &MissAnalysis,
     examples: usize,

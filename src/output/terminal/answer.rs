@@ -15,7 +15,6 @@ const WIDTH: usize = 80;
 const INDENT: usize = 10;
 
 /// The answer with its steps, its evidence, its program and its verdicts.
-#[must_use]
 pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     let mut out = String::new();
     let mut part = |title: &str, lines: &[String]| {
@@ -51,7 +50,6 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
 }
 
 /// The answer alone, in one line.
-#[must_use]
 pub(crate) fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
         return format!("none ({})", solution.outcome.name().replace('_', " "));

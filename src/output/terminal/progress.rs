@@ -38,7 +38,6 @@ pub(crate) struct TerminalWriter {
 
 impl TerminalWriter {
     /// A writer with a bar, which appears on a terminal once it has a length.
-    #[must_use]
     pub(crate) fn new(options: ProgressOptions) -> Self {
         let target = if options.terminal && !options.quiet && !options.logged {
             ProgressDrawTarget::stderr()
@@ -55,7 +54,6 @@ impl TerminalWriter {
     }
 
     /// The same with a template of its own, in indicatif's syntax.
-    #[must_use]
     pub(crate) fn styled_bar(&self, template: &str) -> ProgressBar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);
@@ -132,7 +130,6 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     /// A display that has seen nothing yet.
-    #[must_use]
     pub(crate) fn new(options: ProgressOptions) -> Self {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar();
@@ -202,7 +199,6 @@ impl RunProgress {
     }
 
     /// Prints lines above this display, from any thread.
-    #[must_use]
     pub(crate) fn writer(&self) -> TerminalWriter {
         self.writer.clone()
     }

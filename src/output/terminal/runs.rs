@@ -12,7 +12,6 @@ const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 /// The runs with id, time, model, questions answered, and how far they are, a
 /// line each. Where `width` columns do not hold the whole ids, only as much of
 /// them is shown as tells the runs apart, which names them too.
-#[must_use]
 pub(crate) fn runs_list(
     runs: &[(String, Result<RunState, String>)],
     width: Option<usize>,

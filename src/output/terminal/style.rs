@@ -9,7 +9,6 @@ use console::measure_text_width;
 /// characters become their pictures (`␛`), and marks that turn the direction of
 /// writing, which would show text in an order that it does not have, their codes
 /// (`<U+202E>`). Lines and tabs stay.
-#[must_use]
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
     if !text.contains(obeyed) {

@@ -11,7 +11,6 @@ use super::episodes::episode_table;
 use super::style::TerminalStyle;
 
 /// The summary as tables: scores, what is behind them, what they took.
-#[must_use]
 pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String {
     let mut parts = Vec::new();
     if let Some(episodes) = &summary.episodes {
@@ -101,7 +100,6 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
 }
 
 /// A rule's name for people.
-#[must_use]
 pub(crate) fn rule_title(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "exact match",

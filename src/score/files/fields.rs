@@ -51,7 +51,6 @@ impl PredictionField {
 /// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
 /// `JKHY/2009/page_28.pdf`.
 /// A whole id that names no file stays as it is.
-#[must_use]
 pub(crate) fn filename_of(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")

@@ -66,7 +66,6 @@ impl Op {
     }
 
     /// Whether it reads a table row.
-    #[must_use]
     pub(crate) fn is_table(self) -> bool {
         matches!(
             self,

@@ -82,7 +82,6 @@ impl Cell {
     }
 
     /// The number as printed (14.1 for `14.1%`), if it is one.
-    #[must_use]
     pub(crate) fn value(&self) -> Option<f64> {
         match self.kind {
             CellKind::Number { value, .. } => Some(value),

@@ -156,7 +156,6 @@ impl Table {
     }
 
     /// The style it was read in.
-    #[must_use]
     pub(crate) fn style(&self) -> TableStyle {
         self.style
     }

@@ -255,7 +255,6 @@ impl Catalog {
     }
 
     /// Which of them train, validate and test.
-    #[must_use]
     pub(crate) fn splits(&self) -> &TaskSplits {
         &self.splits
     }

@@ -28,7 +28,6 @@ impl TaskSplit {
     pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
 
     /// The name that clients use.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -38,7 +37,6 @@ impl TaskSplit {
     }
 
     /// The split of a name.
-    #[must_use]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|split| split.name() == name)
     }
@@ -54,7 +52,6 @@ pub(crate) struct TaskSplits {
 
 impl TaskSplits {
     /// The questions of a split; a task's index is its position here.
-    #[must_use]
     pub(crate) fn tasks(&self, split: TaskSplit) -> &[usize] {
         match split {
             TaskSplit::Train => &self.train,

@@ -79,9 +79,6 @@ pub fn compute_reward(
 }
 
 /// Grades with the tolerances of OpenEnv's `finqa_env`, and tells what was compared.
-///
-/// # Errors
-/// As [`compute_reward`].
 pub(crate) fn grade(
     prediction: &str,
     truth: &str,

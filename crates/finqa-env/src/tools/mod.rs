@@ -88,9 +88,6 @@ impl Tools {
 
     /// As [`Self::call`], but gives a query only a few milliseconds, in which
     /// ordinary ones finish. `None` if it did not: it needs [`Self::call_fully`].
-    ///
-    /// # Errors
-    /// As [`Self::call`].
     pub(crate) fn call_briefly(
         &self,
         tool: &str,
@@ -114,9 +111,6 @@ impl Tools {
 
     /// Calls a tool with the full budget of a query; waits while another query
     /// uses it.
-    ///
-    /// # Errors
-    /// As [`Self::call`].
     pub(crate) fn call_fully(
         &self,
         tool: &str,

@@ -27,9 +27,6 @@ pub(crate) struct ComparisonPage<'a> {
 
 impl ComparisonPage<'_> {
     /// Writes the page, whole or not at all.
-    ///
-    /// # Errors
-    /// [`OutputError`] if it cannot be written.
     pub(crate) fn write(&self, path: &Path) -> Result<(), OutputError> {
         let pairs = pairs::listed_pairs(self.comparison, self.answers);
         let links = self
