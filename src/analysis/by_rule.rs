@@ -8,13 +8,12 @@ use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Rule, floor};
 use finqa_core::stats::{Interval, PairedTest, Rate, bootstrap_difference, clustered_mcnemar};
 
-use super::compare::{AnswerPair, rule_name};
+use super::compare::AnswerPair;
 
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleComparison {
     /// The rule.
-    #[serde(serialize_with = "rule_name")]
     pub rule: Rule,
     /// Pairs that the rule can judge: one for each question and epoch.
     pub n: usize,

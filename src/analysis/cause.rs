@@ -1,10 +1,15 @@
 //! The causes of misses, by name.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Why an answer is wrong. What each means, and how it is found, is in
 /// `docs/analysis.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Cause {
     /// The provider's filter, or the model, refused.
     Filtered,
@@ -61,72 +66,9 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause, in the order of tables of equal counts.
-    pub(crate) const ALL: [Self; 26] = [
-        Self::Filtered,
-        Self::ParseFailure,
-        Self::NoAnswer,
-        Self::IllPosed,
-        Self::SuspectGold,
-        Self::StaleTurn,
-        Self::CarriedOver,
-        Self::YesNo,
-        Self::MissingEvidence,
-        Self::Sign,
-        Self::Scale,
-        Self::ScaleAndSign,
-        Self::PercentDecimal,
-        Self::Truncation,
-        Self::AbsoluteForRelative,
-        Self::Complement,
-        Self::DashAsNumber,
-        Self::SwappedOperands,
-        Self::WrongBase,
-        Self::WrongColumn,
-        Self::WrongRow,
-        Self::WrongCell,
-        Self::Operator,
-        Self::Steps,
-        Self::Arithmetic,
-        Self::Unexplained,
-    ];
-
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Filtered => "filtered",
-            Self::ParseFailure => "parse_failure",
-            Self::NoAnswer => "no_answer",
-            Self::IllPosed => "ill_posed",
-            Self::SuspectGold => "suspect_gold",
-            Self::StaleTurn => "stale_turn",
-            Self::CarriedOver => "carried_over",
-            Self::YesNo => "yes_no",
-            Self::MissingEvidence => "missing_evidence",
-            Self::Sign => "sign",
-            Self::Scale => "scale",
-            Self::ScaleAndSign => "scale_and_sign",
-            Self::PercentDecimal => "percent_decimal",
-            Self::Truncation => "truncation",
-            Self::AbsoluteForRelative => "absolute_for_relative",
-            Self::Complement => "complement",
-            Self::DashAsNumber => "dash_as_number",
-            Self::SwappedOperands => "swapped_operands",
-            Self::WrongBase => "wrong_base",
-            Self::WrongColumn => "wrong_column",
-            Self::WrongRow => "wrong_row",
-            Self::WrongCell => "wrong_cell",
-            Self::Operator => "operator",
-            Self::Steps => "steps",
-            Self::Arithmetic => "arithmetic",
-            Self::Unexplained => "unexplained",
-        }
-    }
-}
-
-impl Serialize for Cause {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        self.into()
     }
 }
 
@@ -144,18 +86,5 @@ impl CauseFound {
             cause,
             detail: detail.into(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Cause;
-
-    #[test]
-    fn every_cause_has_a_name_of_its_own() {
-        let mut names: Vec<_> = Cause::ALL.iter().map(|cause| cause.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), Cause::ALL.len());
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use strum::VariantArray;
 
 use crate::dataset::QuestionKey;
 use crate::score::{Row, Rule, same_gold};
@@ -35,7 +36,6 @@ pub struct Comparison {
     /// Every rule that judges pairs of both.
     pub rules: Vec<RuleComparison>,
     /// The rule that decides what a flip is.
-    #[serde(serialize_with = "rule_name")]
     pub rule: Rule,
     /// Questions that exactly one of the two gets right, those of A first.
     pub flips: Vec<Flip>,
@@ -142,10 +142,6 @@ pub struct Amounts {
     pub total_a: f64,
     /// B's sum.
     pub total_b: f64,
-}
-
-pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(rule.name())
 }
 
 /// A question of both.
@@ -330,9 +326,9 @@ fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
     let count = |holds: &dyn Fn(&[Option<Miss>; 2]) -> bool| {
         pairs.iter().filter(|pair| holds(&pair.misses)).count()
     };
-    let mut changes: Vec<CauseChange> = Cause::ALL
-        .into_iter()
-        .map(|cause| CauseChange {
+    let mut changes: Vec<CauseChange> = Cause::VARIANTS
+        .iter()
+        .map(|&cause| CauseChange {
             cause,
             a: count(&|[a, _]| is(a, cause)),
             b: count(&|[_, b]| is(b, cause)),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::dataset::{Gold, QuestionKey};
 use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, name_hash, suspect};
@@ -12,7 +13,7 @@ use finqa_core::number::Value;
 
 use super::answers::Answers;
 use super::cause::{Cause, CauseFound};
-use super::compare::{rule_name, shown};
+use super::compare::shown;
 use super::explain::{EarlierAnswer, MissEvidence, explain};
 use super::places::PageNumbers;
 use super::target::TargetNumber;
@@ -25,7 +26,6 @@ pub struct MissAnalysis {
     /// The records that were read; without them pages are missing.
     pub dataset: Option<String>,
     /// The rule that says what a miss is.
-    #[serde(serialize_with = "rule_name")]
     pub rule: Rule,
     /// Questions that the rule can judge.
     pub questions: usize,
@@ -143,9 +143,9 @@ fn told_by((missing, misses): (&'static str, usize)) -> Option<UncheckedCauses> 
 fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
     let share = |count: usize| count as f64 / misses.len().max(1) as f64;
-    let mut counts: Vec<CauseCount> = Cause::ALL
-        .into_iter()
-        .map(|cause| {
+    let mut counts: Vec<CauseCount> = Cause::VARIANTS
+        .iter()
+        .map(|&cause| {
             let count = misses.iter().filter(|miss| miss.cause == cause).count();
             CauseCount {
                 cause,

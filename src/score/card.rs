@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::dataset::Outcome;
 
@@ -17,7 +18,9 @@ use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
 /// A scoring rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Rule {
     /// EM.
     ExactMatch,
@@ -46,14 +49,7 @@ impl Rule {
 
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::ExactMatch => "exact_match",
-            Self::NumericalMatch => "numerical_match",
-            Self::ExecutionAccuracy => "execution_accuracy",
-            Self::ProgramExecution => "program_execution",
-            Self::ProgramAccuracy => "program_accuracy",
-            Self::FinancialEquivalence => "financial_equivalence",
-        }
+        self.into()
     }
 
     /// What the rule says of a row; `None` where its gold is missing.
@@ -269,8 +265,8 @@ impl Scorecard {
     }
 }
 
-fn counts<T: Copy, const N: usize>(
-    all: [T; N],
+fn counts<T: Copy>(
+    all: &[T],
     name: fn(T) -> &'static str,
     counted: &[usize; N],
 ) -> Vec<Count> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::dataset::RecordKind;
 
@@ -26,7 +26,6 @@ pub struct ConversationRate {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationCard {
     /// The rule.
-    #[serde(serialize_with = "rule_name")]
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,

@@ -2,6 +2,7 @@
 //! it is ever in the headline.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use finqa_core::number::{Value, within};
 use finqa_core::program::{Argument, Op, Program};
@@ -10,8 +11,22 @@ use super::equivalence::{FeContext, NEAR, is_zero, plain};
 use super::quantity::WrittenNumber;
 
 /// A single slip that turns gold into the prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Diagnostic {
     /// The sign is the other one.
     Sign,
@@ -30,28 +45,9 @@ pub enum Diagnostic {
 }
 
 impl Diagnostic {
-    /// Every diagnostic.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Sign,
-        Self::Scale,
-        Self::ScaleAndSign,
-        Self::AbsVsRel,
-        Self::Complement,
-        Self::Inverse,
-        Self::GrowthFactor,
-    ];
-
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sign => "sign",
-            Self::Scale => "scale",
-            Self::ScaleAndSign => "scale_and_sign",
-            Self::AbsVsRel => "abs_vs_rel",
-            Self::Complement => "complement",
-            Self::Inverse => "inverse",
-            Self::GrowthFactor => "growth_factor",
-        }
+        self.into()
     }
 }
 

@@ -3,6 +3,7 @@
 //! ([`diagnostic`](super::diagnostic)).
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use finqa_core::number::{rounds_to, within};
 
@@ -10,8 +11,22 @@ use super::diagnostic::{Diagnostic, diagnose};
 use super::quantity::{Quantity, WrittenNumber};
 
 /// Why FE accepts an answer: the first that holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FeReason {
     /// The same number, or the same text.
     Exact,
@@ -28,26 +43,9 @@ pub enum FeReason {
 }
 
 impl FeReason {
-    /// Every reason, in the order in which they are tried.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Exact,
-        Self::Rounding,
-        Self::Truncation,
-        Self::Near,
-        Self::PercentDecimal,
-        Self::YesNo,
-    ];
-
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Rounding => "rounding",
-            Self::Truncation => "truncation",
-            Self::Near => "near",
-            Self::PercentDecimal => "percent_decimal",
-            Self::YesNo => "yes_no",
-        }
+        self.into()
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::dataset::{Document, Gold, Mode, Outcome, QuestionKey, RecordKind};
 use finqa_agents::agents::{Answer, Solution};
@@ -355,8 +356,11 @@ fn has_content(value: &Value) -> bool {
 }
 
 /// What a question takes, by its gold program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Effort {
     /// The program is a single number.
     LookUp,
@@ -378,11 +382,7 @@ impl Effort {
 
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::LookUp => "look_up",
-            Self::OneStep => "one_step",
-            Self::MoreSteps => "more_steps",
-        }
+        self.into()
     }
 }
 

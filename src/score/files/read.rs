@@ -257,8 +257,8 @@ impl PredictionFile<'_> {
         let id = take(PredictionField::Id).ok_or_else(|| bad("id", "", "a record id"))?;
         let outcome = take(PredictionField::Outcome)
             .map(|text| {
-                let known = Outcome::ALL.into_iter().find(|o| o.name() == text.trim());
-                known.ok_or_else(|| bad("outcome", &text, "a known outcome"))
+                let known = text.trim().parse();
+                known.map_err(|_| bad("outcome", &text, "a known outcome"))
             })
             .transpose()?;
         let mut seconds = |field, column, unit: f64| {

@@ -2,6 +2,7 @@
 //! stopped.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::offline::UNDEFINED;
 use crate::parse::{Analysis, CitedEvidence, CriticFinding, Leniency};
@@ -212,8 +213,9 @@ fn implied_unit(answer: &str) -> Unit {
     Unit { kind, scale: None }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
+#[strum(serialize_all = "snake_case")]
 pub enum CriticVerdict {
     /// The answer is accepted.
     Ok,
@@ -231,12 +233,7 @@ pub enum CriticVerdict {
 impl CriticVerdict {
     /// The name in files and in traces.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Revise { .. } => "revise",
-            Self::Unparsable { .. } => "unparsable",
-            Self::Skipped => "skipped",
-        }
+        self.into()
     }
 }
 

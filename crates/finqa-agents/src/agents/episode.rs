@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 use crate::models::ChatMessage;
 use finqa_core::outcome::Outcome;
 
 /// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EpisodeEnd {
     /// An answer was submitted and graded.
     Submitted,
@@ -30,15 +32,7 @@ impl EpisodeEnd {
     /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Submitted => "submitted",
-            Self::StepLimit => "step_limit",
-            Self::NoAnswer => "no_answer",
-            Self::ContentFilter => "content_filter",
-            Self::Refusal => "refusal",
-            Self::ContextFull => "context_full",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     /// The outcome of the question.

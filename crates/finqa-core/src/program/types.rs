@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use strum::{EnumString, IntoStaticStr};
+
 /// An operation of the language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Op {
     /// a + b
     Add,
@@ -28,41 +31,16 @@ pub enum Op {
 }
 
 impl Op {
-    /// All operations, in the order in which the authors list them.
-    pub(crate) const ALL: [Self; 10] = [
-        Self::Add,
-        Self::Subtract,
-        Self::Multiply,
-        Self::Divide,
-        Self::Exp,
-        Self::Greater,
-        Self::TableMax,
-        Self::TableMin,
-        Self::TableSum,
-        Self::TableAverage,
-    ];
-
     /// The name as written in programs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Subtract => "subtract",
-            Self::Multiply => "multiply",
-            Self::Divide => "divide",
-            Self::Exp => "exp",
-            Self::Greater => "greater",
-            Self::TableMax => "table_max",
-            Self::TableMin => "table_min",
-            Self::TableSum => "table_sum",
-            Self::TableAverage => "table_average",
-        }
+        self.into()
     }
 
     /// The operation of that name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| op.name() == name)
+        name.parse().ok()
     }
 
     /// Whether it reads a table row.

@@ -1,6 +1,7 @@
 //! The text of `get_table_info`, made once for each entry of the metadata.
 
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 use super::frame::{FrameCell, RawFrame};
 use crate::python;
@@ -13,7 +14,7 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String
     let dtypes = frame
         .columns
         .iter()
-        .map(|(name, cells)| (name.clone(), Value::from(dtype(cells).name())))
+        .map(|(name, cells)| (name.clone(), Value::from(<&str>::from(dtype(cells)))))
         .collect();
     let values = frame
         .columns
@@ -35,25 +36,14 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String
 }
 
 /// The dtype of a column that is built without inference (pandas 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 enum Dtype {
     Str,
     Int64,
     Float64,
     Bool,
     Object,
-}
-
-impl Dtype {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Str => "str",
-            Self::Int64 => "int64",
-            Self::Float64 => "float64",
-            Self::Bool => "bool",
-            Self::Object => "object",
-        }
-    }
 }
 
 fn dtype(cells: &[FrameCell]) -> Dtype {

@@ -9,11 +9,13 @@
 use std::collections::BTreeSet;
 
 use finqa_core::question::page_of_record;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::EnvQuestion;
 
 /// A split of the tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum TaskSplit {
     /// About eight tenths of the groups.
     Train,
@@ -24,21 +26,14 @@ pub enum TaskSplit {
 }
 
 impl TaskSplit {
-    /// All of them, in the order in which they are listed.
-    pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
-
     /// The name that clients use.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Validation => "validation",
-            Self::Test => "test",
-        }
+        self.into()
     }
 
     /// The split of a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|split| split.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -139,7 +134,8 @@ mod tests {
     }
 
     fn sizes(splits: &TaskSplits) -> [usize; 3] {
-        TaskSplit::ALL.map(|split| splits.tasks(split).len())
+        [TaskSplit::Train, TaskSplit::Validation, TaskSplit::Test]
+            .map(|split| splits.tasks(split).len())
     }
 
     #[test]
@@ -149,7 +145,7 @@ mod tests {
             let splits = TaskSplits::new(&questions);
             assert_eq!(sizes(&splits).iter().sum::<usize>(), questions.len());
             let mut seen = BTreeSet::new();
-            for split in TaskSplit::ALL {
+            for &split in TaskSplit::VARIANTS {
                 let tasks = splits.tasks(split);
                 assert!(tasks.is_sorted() && !tasks.is_empty(), "{count}: {split:?}");
                 let found: BTreeSet<&str> = tasks
@@ -177,7 +173,7 @@ mod tests {
             .cloned()
             .collect();
         let (of_all, of_some) = (TaskSplits::new(&all), TaskSplits::new(&some));
-        for split in TaskSplit::ALL {
+        for &split in TaskSplit::VARIANTS {
             let ids = |questions: &[EnvQuestion], splits: &TaskSplits| {
                 let tasks = splits.tasks(split).iter();
                 tasks

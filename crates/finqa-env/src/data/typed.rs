@@ -1,11 +1,14 @@
 //! A table with column types, inferred as `pandas.read_json` infers them.
 
+use strum::IntoStaticStr;
+
 use super::frame::{FrameCell, RawFrame};
 use super::timestamp;
 use crate::python;
 
 /// The declared `SQLite` type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum ColumnType {
     /// All cells are 64-bit integers.
     Integer,
@@ -21,12 +24,7 @@ impl ColumnType {
     /// Its name in `CREATE TABLE`.
     #[must_use]
     pub fn sql(self) -> &'static str {
-        match self {
-            Self::Integer => "INTEGER",
-            Self::Real => "REAL",
-            Self::Text => "TEXT",
-            Self::Timestamp => "TIMESTAMP",
-        }
+        self.into()
     }
 }
 

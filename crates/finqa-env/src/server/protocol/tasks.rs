@@ -4,6 +4,8 @@
 use finqa_core::text::cut;
 use serde_json::{Value, json};
 
+use strum::VariantArray;
+
 use crate::data::{Catalog, TaskSplit};
 use crate::episode::TaskError;
 use crate::server::protocol::validate::TaskQuery;
@@ -13,7 +15,7 @@ pub(crate) const ENVIRONMENT: &str = "finqa_env";
 
 /// The splits, in OpenEnv's form.
 pub(crate) fn splits() -> Value {
-    TaskSplit::ALL
+    TaskSplit::VARIANTS
         .iter()
         .map(|split| json!({"name": split.name(), "type": split.name()}))
         .collect()

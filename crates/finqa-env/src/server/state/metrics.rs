@@ -11,6 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::tools::{SUBMIT_ANSWER, specs};
 
@@ -34,7 +35,8 @@ pub(crate) enum CallKind {
 }
 
 /// Why a connection, session, request or answer was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Rejection {
     /// No bearer token, or a wrong one.
     Token,
@@ -61,35 +63,8 @@ pub(crate) enum Rejection {
 }
 
 impl Rejection {
-    const ALL: [Self; 11] = [
-        Self::Token,
-        Self::Host,
-        Self::Connections,
-        Self::Sessions,
-        Self::ClientSessions,
-        Self::UnknownSession,
-        Self::AttachedSession,
-        Self::TooLarge,
-        Self::Memory,
-        Self::SlowBody,
-        Self::Invalid,
-    ];
-
     fn labels(self) -> Labels<1> {
-        let reason = match self {
-            Self::Token => "token",
-            Self::Host => "host",
-            Self::Connections => "connections",
-            Self::Sessions => "sessions",
-            Self::ClientSessions => "client_sessions",
-            Self::UnknownSession => "unknown_session",
-            Self::AttachedSession => "attached_session",
-            Self::TooLarge => "too_large",
-            Self::Memory => "memory",
-            Self::SlowBody => "slow_body",
-            Self::Invalid => "invalid",
-        };
-        [("reason", reason)]
+        [("reason", self.into())]
     }
 }
 
@@ -161,7 +136,7 @@ impl Metrics {
         for ending in ["submitted", "step_limit"] {
             drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
         }
-        for reason in Rejection::ALL {
+        for reason in Rejection::VARIANTS {
             drop(metrics.rejections.get_or_create(&reason.labels()));
         }
         metrics
