@@ -27,7 +27,6 @@ pub enum AnswersOrigin {
 pub struct Answers {
     /// The file or folder, as it was given.
     pub path: PathBuf,
-    /// What it is.
     pub origin: AnswersOrigin,
     /// The model that answered, where a run says it.
     pub model: Option<String>,
@@ -36,7 +35,6 @@ pub struct Answers {
     pub dataset: Option<String>,
     /// Why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
-    /// The answers.
     pub rows: Vec<Row>,
     /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,

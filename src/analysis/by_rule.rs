@@ -13,17 +13,12 @@ use super::compare::AnswerPair;
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleComparison {
-    /// The rule.
     pub rule: Rule,
     /// Pairs that the rule can judge: one for each question and epoch.
     pub n: usize,
-    /// Right in both.
     pub both: usize,
-    /// Right in A alone.
     pub only_a: usize,
-    /// Right in B alone.
     pub only_b: usize,
-    /// Right in neither.
     pub neither: usize,
     /// Questions that the pairs are about.
     pub questions: usize,
@@ -38,7 +33,6 @@ pub struct RuleComparison {
     /// The best constant answer to the same questions, by numeric match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<LabelFloor>,
-    /// B's rate less A's.
     pub difference: f64,
     /// 95 % interval of the difference, by a bootstrap over pages.
     pub interval: Interval,

@@ -21,9 +21,7 @@ use super::misses::{Miss, Searcher};
 /// Two runs, question by question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The first run.
     pub a: RunSide,
-    /// The second run.
     pub b: RunSide,
     /// Whether A and B are one and the same file or run.
     pub same: bool,
@@ -41,7 +39,6 @@ pub struct Comparison {
     pub flips: Vec<Flip>,
     /// Causes of misses by that rule, side by side, those that changed most first.
     pub causes: Vec<CauseChange>,
-    /// Seconds, rounds and money.
     pub spending: RunAmounts,
     /// Every question of both, in A's order.
     #[serde(skip)]
@@ -85,24 +82,19 @@ pub struct RunSide {
 /// A question that exactly one of the two gets right.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flip {
-    /// Which question.
     #[serde(flatten)]
     pub key: QuestionKey,
     /// Which repetition.
     pub epoch: String,
-    /// Its text.
     pub question: String,
     /// What is right.
     pub gold: String,
-    /// A's answer.
     pub a: String,
-    /// B's answer.
     pub b: String,
     /// Which of the two is right.
     pub right: RunLetter,
     /// Why the other one is wrong.
     pub cause: Cause,
-    /// The evidence.
     pub detail: String,
 }
 
@@ -119,9 +111,7 @@ pub enum RunLetter {
 /// What the pairs took, over those where both runs recorded it.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunAmounts {
-    /// Seconds per question.
     pub latency: Option<Amounts>,
-    /// Rounds per question.
     pub rounds: Option<Amounts>,
     /// US dollars per question.
     pub cost_usd: Option<Amounts>,
@@ -132,15 +122,10 @@ pub struct RunAmounts {
 pub struct Amounts {
     /// Pairs where both sides know it.
     pub n: usize,
-    /// A's mean.
     pub mean_a: f64,
-    /// B's mean.
     pub mean_b: f64,
-    /// B's mean less A's.
     pub difference: f64,
-    /// A's sum.
     pub total_a: f64,
-    /// B's sum.
     pub total_b: f64,
 }
 

@@ -28,18 +28,13 @@ pub enum AnalysisError {
     NoRun { path: PathBuf },
     /// No question has an outcome yet.
     #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
-    NoAnswers {
-        /// The journal.
-        path: PathBuf,
-    },
+    NoAnswers { path: PathBuf },
     /// The records given are not those that were asked.
     #[error("{}: {key} is not in {dataset}; name the file with its records with --data-path", path.display())]
     UnknownQuestion {
-        /// The answers.
         path: PathBuf,
         /// The question that is not there.
         key: QuestionKey,
-        /// The records.
         dataset: String,
     },
     /// The two hold different questions.
@@ -48,13 +43,11 @@ pub enum AnalysisError {
          (such as {example}); pass --common to compare only the {common}"
     )]
     DifferentQuestions {
-        /// Questions in both.
         common: usize,
         /// Questions of A that B does not have.
         only_a: usize,
         /// Questions of B that A does not have.
         only_b: usize,
-        /// One of them.
         example: String,
     },
     /// No question is in both.
@@ -62,38 +55,24 @@ pub enum AnalysisError {
         "A and B have no question in common (such as {a} in A and {b} in B); \
          rows are paired by id, part and epoch"
     )]
-    NothingInCommon {
-        /// A's first question.
-        a: String,
-        /// B's first question.
-        b: String,
-    },
+    NothingInCommon { a: String, b: String },
     /// No rule can judge a pair.
     #[error(
         "none of the {questions} questions has gold to compare by; name the records with --data-path"
     )]
-    NothingToCompare {
-        /// Questions in both.
-        questions: usize,
-    },
+    NothingToCompare { questions: usize },
     /// One id and part, two questions.
     #[error(
         "{key} is not the same question in A and B: their texts differ; compare runs over the same data"
     )]
-    DifferentText {
-        /// Which.
-        key: QuestionKey,
-    },
+    DifferentText { key: QuestionKey },
     /// One question, two golds.
     #[error(
         "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared; pass --data-path FILE to score both by one file's gold"
     )]
     DifferentGold {
-        /// Which question.
         key: QuestionKey,
-        /// Its gold in A.
         a: String,
-        /// Its gold in B.
         b: String,
     },
 }

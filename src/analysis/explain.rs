@@ -13,7 +13,6 @@ use super::target::TargetNumber;
 
 /// A miss and what may explain it.
 pub(super) struct MissEvidence<'e> {
-    /// The miss.
     pub row: &'e Row,
     /// Gold's program, also one found among the conversation's turns.
     pub gold_program: Option<&'e str>,
@@ -28,7 +27,6 @@ pub(super) struct MissEvidence<'e> {
 pub(super) struct EarlierAnswer {
     /// Whose: `turn 2`, `the question before`, `the row before`.
     pub whose: String,
-    /// The answer.
     pub own: Option<f64>,
     /// Its gold, at 5 decimals.
     pub gold: Option<f64>,

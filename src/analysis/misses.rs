@@ -52,25 +52,20 @@ pub struct CauseCount {
 /// A wrong answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Miss {
-    /// Which question.
     #[serde(flatten)]
     pub key: QuestionKey,
     /// Which repetition.
     pub epoch: String,
-    /// Its text.
     pub question: String,
     /// What is right, as written.
     pub gold: String,
     /// What was answered, or how asking ended.
     pub answer: String,
     pub cause: Cause,
-    /// The evidence.
     pub detail: String,
     /// What else fits; of a suspect gold, what the answer differs in.
     pub also: Vec<CauseFound>,
-    /// The answer's program.
     pub program: Option<String>,
-    /// Gold's program.
     pub gold_program: Option<String>,
     /// Why gold is suspect, by the checked-in list.
     pub suspect: Option<String>,

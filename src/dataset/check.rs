@@ -64,9 +64,7 @@ impl RecordDefect {
 /// One oddity and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetFinding {
-    /// What kind it is.
     pub defect: RecordDefect,
-    /// The record.
     pub id: String,
     /// The question (`qa_0`, `2`); `None` for the record as a whole.
     pub part: Option<String>,

@@ -12,21 +12,16 @@ pub enum DatasetError {
     #[error(
         "no data file at {path}: name a JSON or JSONL file of ConvFinQA records, `sample`, or fetch the published files with `convfinqa data download`"
     )]
-    Missing {
-        /// The path as given.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// The file is there and cannot be read.
     #[error("cannot read {path}")]
     Io {
-        /// The path as given.
         path: PathBuf,
         source: std::io::Error,
     },
     /// The bytes are not JSON, or JSON of another shape.
     #[error("{origin} is not a ConvFinQA file: {reason}")]
     NotJson {
-        /// The file, or `built-in sample`.
         origin: String,
         /// What is there instead, where, and what to do.
         reason: String,
@@ -36,19 +31,14 @@ pub enum DatasetError {
         "{origin} is cut off at line {line}, column {column}, after {records} whole records: fetch or copy it again"
     )]
     Truncated {
-        /// The file, or `built-in sample`.
         origin: String,
-        /// Line from 1.
         line: usize,
-        /// Column from 1.
         column: usize,
-        /// Records read before the cut.
         records: usize,
     },
     /// A record is not what a record must be.
     #[error("{origin}, {record}, field `{field}`: {reason}")]
     Record {
-        /// The file, or `built-in sample`.
         origin: String,
         /// `record 4 (Single_…)`, counted from 1.
         record: String,
@@ -62,7 +52,6 @@ pub enum DatasetError {
         "{origin}: records {first} and {second} both have the id {id}: ids name the rows of the output, so drop or rename one"
     )]
     DuplicateId {
-        /// The file, or `built-in sample`.
         origin: String,
         id: String,
         /// Number of the first, from 1.
@@ -82,9 +71,7 @@ pub enum DatasetError {
     /// An id that the file does not hold.
     #[error("{origin} has no record {id}: the closest ids are {closest}")]
     UnknownId {
-        /// The file, or `built-in sample`.
         origin: String,
-        /// The id as given.
         id: String,
         /// Up to three ids that the file holds.
         closest: String,
@@ -93,36 +80,22 @@ pub enum DatasetError {
     #[error(
         "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
     )]
-    RangeForm {
-        /// The range as given.
-        range: String,
-    },
+    RangeForm { range: String },
     /// A range that the file does not reach.
     #[error("the range {range} exceeds the {records} records of {origin}: it may end at {records}")]
     RangeBeyondEnd {
-        /// The file, or `built-in sample`.
         origin: String,
-        /// The range as given.
         range: String,
-        /// Records there are.
         records: usize,
     },
     /// A filter that is not a regular expression.
     #[error(
         "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
-    Filter {
-        /// The filter as given.
-        filter: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Filter { filter: String, reason: String },
     /// Range, ids and filter leave no record.
     #[error("range, ids and filter together select no record of {origin}: widen one of them")]
-    NothingSelected {
-        /// The file, or `built-in sample`.
-        origin: String,
-    },
+    NothingSelected { origin: String },
 }
 
 impl DatasetError {

@@ -31,7 +31,6 @@ pub struct Selection {
 /// Positions of records from 0, the end left out: `0..100`, `100..`, `..25`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRange {
-    /// The first position.
     pub start: usize,
     /// The position after the last; `None` is the end of the file.
     pub end: Option<usize>,

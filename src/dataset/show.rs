@@ -9,9 +9,7 @@ use finqa_core::table::{Table, TableStyle};
 /// A record to be printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordView {
-    /// The record's id.
     pub id: String,
-    /// The report page.
     pub filename: String,
     /// Single or Double.
     pub kind: RecordKind,

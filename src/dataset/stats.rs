@@ -45,10 +45,8 @@ pub struct Stats {
 /// Least, mean and most over the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// The least.
     pub min: usize,
     pub mean: f64,
-    /// The most.
     pub max: usize,
 }
 

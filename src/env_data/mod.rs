@@ -31,7 +31,6 @@ pub struct BuildReport {
     pub companies: usize,
     /// Tables, those of sentences among them.
     pub tables: usize,
-    /// Questions written.
     pub questions: usize,
     /// Stand-alone questions left out because they have no gold.
     pub without_gold: usize,

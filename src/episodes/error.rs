@@ -8,64 +8,34 @@ use finqa_agents::agents::{Fault, RunFailure};
 pub(crate) enum RemoteError {
     /// The address is not a server's.
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
-    Address {
-        /// The address as given.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Address { url: String, reason: String },
     /// No connection: dead host, refused port, unknown name, no encryption.
     #[error("{url}: the environment cannot be reached: {reason}")]
-    Unreachable {
-        /// The server.
-        url: String,
-        /// What the transport said.
-        reason: String,
-    },
+    Unreachable { url: String, reason: String },
     /// The server answered, but not with a WebSocket.
     #[error("{url}: the environment refused the WebSocket with status {status}{hint}")]
     Refused {
-        /// The server.
         url: String,
-        /// The HTTP status.
         status: u16,
         /// What may be done about it, or nothing.
         hint: &'static str,
     },
     /// All of the server's sessions are taken.
     #[error("{url}: {message}")]
-    Full {
-        /// The server.
-        url: String,
-        /// Its words.
-        message: String,
-    },
+    Full { url: String, message: String },
     /// The connection ended, or nothing came in time.
     #[error("{url}: the connection to the environment broke: {reason}")]
-    Lost {
-        /// The server.
-        url: String,
-        /// How.
-        reason: String,
-    },
+    Lost { url: String, reason: String },
     /// The server answered a request with an error.
     #[error("{url}: the environment answered with {code}: {message}")]
     Answer {
-        /// The server.
         url: String,
-        /// Its code, e.g. `EXECUTION_ERROR`.
         code: String,
-        /// Its words.
         message: String,
     },
     /// What the server sent is not the protocol.
     #[error("{url}: not an answer of an OpenEnv FinQA server: {reason}")]
-    Protocol {
-        /// The server.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Protocol { url: String, reason: String },
 }
 
 impl RemoteError {

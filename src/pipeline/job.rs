@@ -19,7 +19,6 @@ use super::{Notify, PipelineError, RunNotice};
 pub struct Job {
     /// What is asked, in which order.
     pub plan: Plan,
-    /// Who answers.
     pub solver: Arc<dyn Solver>,
     /// Deals the questions that follow those of the plan, where a server decides
     /// them.

@@ -19,7 +19,6 @@ use super::explain::JournaledModel;
 
 /// What answers, and where it lives.
 pub(crate) struct PairSetup {
-    /// The two agents' options.
     pub pair: PairOptions,
     /// The analyst's server; none offline.
     server: Option<ModelSetup>,

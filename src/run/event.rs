@@ -22,11 +22,7 @@ pub enum Event {
         answered: usize,
     },
     /// A round has its verdict.
-    Round {
-        /// Which question.
-        key: QuestionKey,
-        round: Box<Round>,
-    },
+    Round { key: QuestionKey, round: Box<Round> },
     /// A question has its outcome, and the journal holds it.
     Answered {
         row: Arc<Row>,
@@ -37,7 +33,6 @@ pub enum Event {
     Postponed {
         /// Its place in the plan.
         index: usize,
-        /// Which question.
         key: QuestionKey,
         reason: String,
     },
@@ -54,7 +49,6 @@ pub enum Event {
     Limits(LimitStatus),
     /// Nothing follows.
     Finished {
-        /// How it ended.
         finish: Finish,
         /// Wall time of this process.
         elapsed: Duration,

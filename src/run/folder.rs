@@ -159,7 +159,6 @@ pub struct RunState {
     pub meta: RunMeta,
     /// Questions that have an outcome.
     pub answered: usize,
-    /// Its stage.
     pub stage: Stage,
 }
 

@@ -34,7 +34,6 @@ pub struct Scheduler {
     /// Deals the questions that follow those of the plan; without one there are
     /// no others.
     pub dealer: Option<Box<dyn Dealer>>,
-    /// Who answers.
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,

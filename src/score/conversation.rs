@@ -17,7 +17,6 @@ use finqa_core::stats::{Rate, RateTally};
 pub struct ConversationRate {
     /// Which: `0`, `look_up`, `double`, …
     pub name: String,
-    /// Their rate.
     #[serde(flatten)]
     pub rate: Rate,
 }
@@ -25,7 +24,6 @@ pub struct ConversationRate {
 /// Accuracy over conversations, by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationCard {
-    /// The rule.
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,

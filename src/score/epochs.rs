@@ -13,7 +13,6 @@ use finqa_core::stats::Rate;
 /// Passes compared, by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EpochCard {
-    /// The rule's name.
     pub rule: &'static str,
     /// Passes over every question.
     pub k: usize,

@@ -11,7 +11,6 @@ pub enum ScoreError {
     #[error("cannot read {}", path.display())]
     Read {
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: std::io::Error,
     },
@@ -31,16 +30,13 @@ pub enum ScoreError {
         path: PathBuf,
         /// Its name, alternatives after a `|`.
         column: &'static str,
-        /// The columns it has.
         found: String,
     },
     /// Two columns would both be read as the same thing.
     #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same data; remove one of them", path.display())]
     DuplicateColumn {
         path: PathBuf,
-        /// The header, or the object.
         line: usize,
-        /// The first one.
         first: String,
         /// The other; often of the same name.
         second: String,
@@ -49,9 +45,7 @@ pub enum ScoreError {
     #[error("{}, line {line}: not a row of the table", path.display())]
     Csv {
         path: PathBuf,
-        /// Where.
         line: usize,
-        /// What the reader says.
         #[source]
         source: csv::Error,
     },
@@ -59,9 +53,7 @@ pub enum ScoreError {
     #[error("{}, line {line}: not a JSON object", path.display())]
     Json {
         path: PathBuf,
-        /// Where.
         line: usize,
-        /// What the reader says.
         #[source]
         source: serde_json::Error,
     },
@@ -69,20 +61,15 @@ pub enum ScoreError {
     #[error("{}, line {line}: `{column}` holds `{text}`, not {expected}", path.display())]
     BadField {
         path: PathBuf,
-        /// Where.
         line: usize,
         column: &'static str,
-        /// The text there.
         text: String,
-        /// What should.
         expected: &'static str,
     },
     /// A question occurs twice.
     #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
     Duplicate {
-        /// Where it occurs again.
         line: usize,
-        /// Where it occurs first.
         first: usize,
         id: String,
         /// The part, or the question where there is no part.
@@ -91,21 +78,16 @@ pub enum ScoreError {
     /// The dataset has no such record.
     #[error("line {line}: {dataset} has no record {id}")]
     UnknownRecord {
-        /// Where.
         line: usize,
         id: String,
-        /// Where the dataset comes from.
         dataset: String,
     },
     /// The record has no such part, or fewer questions than rows.
     #[error("line {line}: record {id} in {dataset} has no question for {part}")]
     UnknownPart {
-        /// Where.
         line: usize,
         id: String,
-        /// The part, or `this row`.
         part: String,
-        /// Where the dataset comes from.
         dataset: String,
     },
     /// The row was answered for another gold.
@@ -114,27 +96,18 @@ pub enum ScoreError {
          name the records that the answers are for, or correct the row"
     )]
     DifferentGold {
-        /// Where.
         line: usize,
         /// The record, and the part that the row was paired with.
         question: String,
-        /// The row's gold.
         file: String,
-        /// The dataset's.
         data: String,
-        /// Where the dataset comes from.
         dataset: String,
     },
     /// No row has gold.
     #[error(
         "{}: none of its {rows} answers has gold to score by; name the records with --data-path", path.display()
     )]
-    NothingScored {
-        /// The file or folder.
-        path: PathBuf,
-        /// How many answers there are.
-        rows: usize,
-    },
+    NothingScored { path: PathBuf, rows: usize },
     /// The suspect golds that are part of the program do not parse.
     #[error("the built-in list of suspect golds")]
     Suspects(#[source] serde_json::Error),

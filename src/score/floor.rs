@@ -7,7 +7,6 @@ use super::rules::numeric_value;
 /// The best constant answer to a set of questions under NM.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LabelFloor {
-    /// The constant.
     pub answer: f64,
     /// Questions it gets right.
     pub hits: usize,

@@ -15,7 +15,6 @@ const LIST: &str = include_str!("../../data/suspect_golds.json");
 /// A gold that is not to be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspect {
-    /// Which question.
     #[serde(flatten)]
     pub key: QuestionKey,
     /// What is the matter: `wrong_row`, `years_swapped`, `sign`, `truncated`,

@@ -22,20 +22,13 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// The file is not TOML.
     #[error("{path}: not TOML: {message}")]
-    NotToml {
-        /// The file.
-        path: PathBuf,
-        /// Why, in one line.
-        message: String,
-    },
+    NotToml { path: PathBuf, message: String },
     /// A setting is unknown or of the wrong type or value.
     #[error("{place}: {message}")]
     Setting {

@@ -11,7 +11,6 @@ pub enum TelemetryError {
     #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
     File {
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
@@ -22,12 +21,7 @@ pub enum TelemetryError {
     #[error(
         "log level `{level}`: {reason}; use error, warn, info, debug, trace, or `target=level,…`"
     )]
-    Level {
-        /// As given.
-        level: String,
-        /// Why.
-        reason: String,
-    },
+    Level { level: String, reason: String },
     /// Another subscriber is already installed in this process.
     #[error("traces and logs are already set up")]
     Installed,

@@ -43,11 +43,9 @@ pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Which log lines, in what form, where to.
 pub struct LogOptions {
-    /// The form.
     pub format: LogFormat,
     /// `error` to `trace` for this program, or `target=level,…` for all.
     pub level: String,
-    /// Where they go.
     pub sink: LineSink,
 }
 

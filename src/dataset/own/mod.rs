@@ -26,7 +26,6 @@ pub(crate) enum OwnError {
     #[error("{path}: {source}")]
     Unreadable {
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
@@ -41,7 +40,6 @@ pub(crate) enum OwnError {
     #[error("{path}: line {line}: {reason}")]
     Table {
         path: PathBuf,
-        /// The line, from 1.
         line: u64,
         /// What is wrong, and what to do.
         reason: String,

@@ -27,7 +27,6 @@ const BATCH: usize = 1000;
 /// The result of a run, besides its journal.
 #[derive(Clone, Debug)]
 pub(crate) struct FinishedRun {
-    /// How it ended.
     pub finish: Finish,
     /// Scores and cost.
     pub summary: Summary,

@@ -83,7 +83,6 @@ pub(super) struct ExecutedProgram {
 #[derive(Debug, Serialize)]
 struct ExecutedStep {
     text: String,
-    /// The step's result.
     result: Option<String>,
 }
 

@@ -32,9 +32,7 @@ pub struct PredictionRow {
     pub answer: Option<String>,
     /// The unrounded value.
     pub value: Option<Value>,
-    /// The predicted program.
     pub program: Option<String>,
-    /// Gold's program.
     pub gold_program: Option<String>,
     /// What gold's program executes to.
     pub exe_ans: Option<Value>,
@@ -42,7 +40,6 @@ pub struct PredictionRow {
     pub outcome: Option<Outcome>,
     /// Seconds.
     pub latency: Option<f64>,
-    /// The report page.
     pub filename: Option<String>,
     /// Which repetition of the question, where it is asked several times.
     pub epoch: Option<u32>,

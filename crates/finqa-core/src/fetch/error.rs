@@ -14,16 +14,13 @@ pub enum DownloadError {
         url: String,
         /// Tries in a row without progress.
         attempts: u32,
-        /// What the last one met.
         reason: String,
     },
     /// The server answered, and will not give the file.
     #[error("{url}: the server refused with status {status}: {hint}")]
     Refused {
         url: String,
-        /// The HTTP status.
         status: u16,
-        /// What to do.
         hint: String,
     },
     /// The bytes are not the published ones.
@@ -31,11 +28,8 @@ pub enum DownloadError {
         "{path} is not the published file (git blob {found}, expected {expected}): it was removed; run the command again, or check that the address serves the original"
     )]
     WrongHash {
-        /// What was checked.
         path: PathBuf,
-        /// The published blob id.
         expected: String,
-        /// The blob id it has.
         found: String,
     },
     /// The archive cannot be read.
@@ -48,9 +42,7 @@ pub enum DownloadError {
     #[error("{path} does not contain {name}, only {found}: it is not the published archive")]
     NotInArchive {
         path: PathBuf,
-        /// The file that is missing.
         name: String,
-        /// What it holds.
         found: String,
     },
     /// A file in the archive unpacks to more than it may.

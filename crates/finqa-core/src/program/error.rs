@@ -13,36 +13,20 @@ pub enum ProgramError {
     NotANumber(String),
     /// The token where an operation is due is not one.
     #[error("step {step}: unknown operation `{name}`")]
-    UnknownOperation {
-        step: usize,
-        /// The text there.
-        name: String,
-    },
+    UnknownOperation { step: usize, name: String },
     /// A step does not have the form `operation(argument, argument)`, with a
     /// comma and a space between the arguments.
     #[error("step {step}: not of the form `operation(argument, argument)`")]
     Malformed { step: usize },
     /// An argument is neither a literal number nor a reference.
     #[error("step {step}: `{text}` is not a number")]
-    BadLiteral {
-        step: usize,
-        /// The text there.
-        text: String,
-    },
+    BadLiteral { step: usize, text: String },
     /// `#k` does not point at an earlier step.
     #[error("step {step}: `{text}` does not refer to an earlier step")]
-    BadReference {
-        step: usize,
-        /// The text there.
-        text: String,
-    },
+    BadReference { step: usize, text: String },
     /// No row of the table has this label.
     #[error("step {step}: the table has no row `{label}`")]
-    NoSuchRow {
-        step: usize,
-        /// The row label.
-        label: String,
-    },
+    NoSuchRow { step: usize, label: String },
     /// A cell of the row is not a number, or the row has no cells.
     #[error("step {step}: row `{label}` has cells that are not numbers")]
     NotNumericRow {

@@ -73,7 +73,6 @@ pub enum Argument {
 /// `operation(argument, argument)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramStep {
-    /// The operation.
     pub op: Op,
     /// First and second argument.
     pub arguments: [Argument; 2],

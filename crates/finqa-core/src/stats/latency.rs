@@ -7,21 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct LatencySummary {
     /// Questions with a latency.
     pub n: usize,
-    /// Arithmetic mean.
     pub mean: f64,
-    /// The shortest.
     pub min: f64,
-    /// The longest.
     pub max: f64,
-    /// First quartile.
     pub p25: f64,
-    /// Median.
     pub p50: f64,
-    /// Third quartile.
     pub p75: f64,
-    /// 95th percentile.
     pub p95: f64,
-    /// 99th percentile.
     pub p99: f64,
 }
 

@@ -37,7 +37,6 @@ pub struct Cell {
     /// What a program would write for it: `-2913`, `28%`, `103102`; a dash as
     /// `—`; other text with its lost escapes repaired.
     pub literal: String,
-    /// What it is.
     pub kind: CellKind,
 }
 

@@ -9,16 +9,13 @@ pub enum EnvError {
     /// A file or folder of the layout cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file or folder.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: std::io::Error,
     },
     /// The questions' CSV is damaged or lacks a required column.
     #[error("{path}: {reason}")]
     Questions {
-        /// The CSV file.
         path: PathBuf,
         /// What is wrong, with the line where there is one.
         reason: String,
@@ -26,7 +23,6 @@ pub enum EnvError {
     /// The table metadata is not a JSON object of objects.
     #[error("{path}: not the expected table metadata: {source}")]
     Metadata {
-        /// The JSON file.
         path: PathBuf,
         /// The parser's error, with line and column.
         #[source]
@@ -34,23 +30,16 @@ pub enum EnvError {
     },
     /// Nothing can be asked of this directory.
     #[error("{path}: no questions in benchmark_questions/finqa.csv")]
-    NoQuestions {
-        /// The data directory.
-        path: PathBuf,
-    },
+    NoQuestions { path: PathBuf },
     /// Nothing can be built from these records.
     #[error(
         "{from} has no stand-alone question to build from: {without_gold} are without gold, \
          {not_in_cells} need more than cells, and {turns} turns of conversations cannot be asked alone"
     )]
     NothingToBuild {
-        /// The file of records.
         from: String,
-        /// Stand-alone questions without gold.
         without_gold: usize,
-        /// Questions that `--tables-only` leaves out.
         not_in_cells: usize,
-        /// Turns of conversations.
         turns: usize,
     },
     /// The note that a build left cannot be used.
@@ -65,18 +54,11 @@ pub enum EnvError {
     #[error(
         "{path} holds other files, such as {found}: name a new folder, an empty one, or one of an earlier `env build`"
     )]
-    Foreign {
-        /// The folder.
-        path: PathBuf,
-        /// One of its entries.
-        found: String,
-    },
+    Foreign { path: PathBuf, found: String },
     /// A built file cannot be written.
     #[error("cannot write {path}: free some space or name another folder")]
     Write {
-        /// The file or folder.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: std::io::Error,
     },

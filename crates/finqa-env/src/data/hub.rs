@@ -72,7 +72,6 @@ impl Default for HubOptions {
 pub enum HubEvent {
     /// The revision was resolved to a commit, and its files are listed.
     Listed {
-        /// The commit.
         commit: String,
         /// Number of files to fetch.
         files: usize,
@@ -113,7 +112,6 @@ pub enum HubError {
     /// The hub's answer is not a listing.
     #[error("{url}: {reason}; check the address, the connection or the proxy")]
     Listing {
-        /// The address.
         url: String,
         /// What is wrong with the answer.
         reason: String,
@@ -121,35 +119,24 @@ pub enum HubError {
     /// The revision lacks a file that every data directory has.
     #[error("{dataset} at {commit} has no {missing}, so it is not the benchmark")]
     NotTheBenchmark {
-        /// The dataset.
         dataset: String,
-        /// The commit.
         commit: String,
-        /// What is missing.
         missing: &'static str,
     },
     /// The hub lists more than the benchmark can contain.
     #[error("{dataset} at {commit}: {what}; it is not the benchmark")]
     TooLarge {
-        /// The dataset.
         dataset: String,
-        /// The commit.
         commit: String,
         /// What is too large, and the limit.
         what: String,
     },
     /// A listed path would leave the data directory.
     #[error("the hub lists {path:?}, which is not a path inside a data directory")]
-    Path {
-        /// The path.
-        path: String,
-    },
+    Path { path: String },
     /// The folder was made by `env build`.
     #[error("{path} contains an environment that `env build` made; choose another folder")]
-    Built {
-        /// The folder.
-        path: PathBuf,
-    },
+    Built { path: PathBuf },
     /// The folder's content cannot be read.
     #[error(transparent)]
     Folder(#[from] EnvError),

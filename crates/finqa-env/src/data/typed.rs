@@ -37,7 +37,6 @@ pub struct TypedColumn {
     /// that are years and one empty heading into dates, and `007` into `7`.
     /// A query may use either.
     pub(crate) alias: Option<String>,
-    /// Its declared type.
     pub kind: ColumnType,
     /// Its cells. A `Text` column keeps numbers as they are in the file.
     pub cells: Vec<FrameCell>,

@@ -43,19 +43,9 @@ impl ResetOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// A tool answered, possibly with an `Error: ...` of its own.
-    Result {
-        /// The tool.
-        tool: String,
-        /// Its text.
-        text: String,
-    },
+    Result { tool: String, text: String },
     /// The call never reached a tool.
-    Failure {
-        /// The requested tool.
-        tool: String,
-        /// Why.
-        failure: ToolFailure,
-    },
+    Failure { tool: String, failure: ToolFailure },
     /// Nothing, after a submission and on steps after the end.
     Empty,
 }
@@ -63,7 +53,6 @@ pub enum Observation {
 /// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepOutcome {
-    /// What it shows.
     pub observation: Observation,
     /// `None` on ordinary steps, 1.0 or 0.0 on the step that ends the episode, and
     /// 0.0 after it.

@@ -9,9 +9,7 @@ pub enum ServerError {
     /// The address cannot be listened on: taken, or not this machine's.
     #[error("cannot listen on {address}")]
     Bind {
-        /// The address asked for.
         address: SocketAddr,
-        /// What the system said.
         #[source]
         source: std::io::Error,
     },
@@ -20,8 +18,5 @@ pub enum ServerError {
     Listener(#[source] std::io::Error),
     /// The official MCP transport over standard input and output ended with an error.
     #[error("the MCP session over standard input and output failed: {message}")]
-    Stdio {
-        /// What the transport said.
-        message: String,
-    },
+    Stdio { message: String },
 }

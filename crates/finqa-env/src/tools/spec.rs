@@ -11,20 +11,15 @@ pub const SUBMIT_ANSWER: &str = "submit_answer";
 /// An argument of a tool. All are required strings.
 #[derive(Debug)]
 pub struct ToolParameter {
-    /// Its name.
     pub name: &'static str,
-    /// Its description for agents.
     pub description: &'static str,
 }
 
 /// A tool as it is announced to agents.
 #[derive(Debug)]
 pub struct EnvTool {
-    /// Its name.
     pub name: &'static str,
-    /// Its description for agents.
     pub description: &'static str,
-    /// Its arguments in order.
     pub parameters: &'static [ToolParameter],
 }
 

@@ -26,12 +26,7 @@ pub(crate) enum ObservationContent {
     #[default]
     Nothing,
     /// A tool's text.
-    Text {
-        /// The tool.
-        tool: String,
-        /// What it said.
-        text: String,
-    },
+    Text { tool: String, text: String },
     /// A call that failed outside the tool.
     Failed {
         /// The tool, as it was asked for.

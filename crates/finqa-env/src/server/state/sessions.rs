@@ -72,9 +72,7 @@ struct SessionEntry {
 /// All slots are taken: those of the server, or those that one client may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CapacityReached {
-    /// Sessions open.
     pub(crate) active: usize,
-    /// Sessions allowed.
     pub max: usize,
     /// Whether they are those of the client.
     pub(crate) of_client: bool,
@@ -313,7 +311,6 @@ fn shown(id: &str) -> String {
 /// A WebSocket's hold on a session; dropping it lets go.
 pub(crate) struct SessionHandle {
     sessions: Arc<SessionTable>,
-    /// The session held.
     pub session: Arc<EnvSession>,
 }
 
