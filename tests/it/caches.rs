@@ -33,7 +33,7 @@ fn a_second_run_is_answered_from_the_cache_and_says_what_it_saved() {
     let ran = run(&place, &server, &["-o", "second", "--json"]);
     ran.succeeds();
     assert_eq!(server.count(), sent);
-    let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let summary = ran.json();
     let analyst = &summary["spent"]["nodes"]["analyst"];
     assert_eq!(summary["spent"]["requests"], 0);
     assert_eq!(analyst["cached_calls"], analyst["calls"]);
@@ -83,7 +83,7 @@ fn cached_calls_count_against_no_budget() {
         &server,
         &[&capped[..], &["-o", "third", "--seed", "9"]].concat(),
     );
-    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    ran.ends(7);
     assert_eq!(server.count(), sent);
 }
 

@@ -120,12 +120,7 @@ fn a_replay_in_the_folder_of_its_recording_is_a_run_of_its_own() {
     let csv = place.read("output/output.csv");
     let sent = server.count();
     let ran = replay(&place, &place, &[]);
-    ran.succeeds();
-    assert!(
-        ran.stderr.contains("is already in output"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("is already in output");
     assert_eq!(
         std::fs::read_dir(place.path("output/runs"))
             .unwrap()
@@ -152,7 +147,7 @@ fn a_recording_continues_with_the_run_that_is_resumed() {
         }
     });
     let ran = record(&place, &server, &["--attempts", "1", "-j", "1"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    ran.ends(4);
     // The process might have been killed within its last line.
     let text = place.read("run.jsonl");
     place.write("run.jsonl", &format!("{text}{{\"call\""));
@@ -264,7 +259,7 @@ fn a_file_that_cannot_be_used_is_one_line(
         let ran = place.run(&[command, arguments].concat());
         if words == "cannot be used with" {
             assert_eq!(ran.code, Some(2));
-            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+            ran.tells(words);
         } else {
             ran.fails(code, &[words]);
         }
@@ -295,7 +290,7 @@ fn questions_about_a_document_are_recorded_and_replayed() {
     let replayed = ask(&["--replay", "ask.jsonl"]);
     replayed.succeeds();
     assert_eq!(live.stdout, replayed.stdout);
-    let run = place.run(&words("--model m --data-path sample --replay ask.jsonl"));
+    let run = place.run_line("--model m --data-path sample --replay ask.jsonl");
     run.fails(2, &["it holds the calls of `ask`"]);
 }
 

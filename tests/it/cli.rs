@@ -6,7 +6,7 @@ use convfinqa::run::RunFolder;
 use convfinqa::settings::Layers;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::run;
 
@@ -90,12 +90,7 @@ fn without_key_or_data_nothing_is_paid_for() {
     place
         .run(&["--model", "gpt-4o"])
         .fails(2, &["OPENAI_API_KEY"]);
-    let keyed = Ran::of(
-        place
-            .command()
-            .args(["--model", "gpt-4o"])
-            .env("OPENAI_API_KEY", "k"),
-    );
+    let keyed = place.run_with(&["--model", "gpt-4o"], &[("OPENAI_API_KEY", "k")]);
     keyed.fails(3, &["data download"]);
 }
 
@@ -114,16 +109,16 @@ fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
     ] {
         let server = FaultServer::start(move |_| reply.clone());
         let url = server.base_url();
-        let ran = place.run(&words(&format!(
+        let ran = place.run_line(&format!(
             "--model m --data-path sample --base-url {url} -j 2"
-        )));
+        ));
         ran.fails(5, &[word]);
         assert!(
             server.count() <= 4,
             "{} requests for a run that cannot succeed",
             server.count()
         );
-        assert!(ran.stderr.contains("--resume"), "{}", ran.stderr);
+        ran.tells("--resume");
     }
     let dead = FaultServer::start(scripted).base_url();
     place
@@ -143,7 +138,7 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
         ),
     );
     place
-        .run(&words("--model m --data-path sample --n 2 --critic rules"))
+        .run_line("--model m --data-path sample --n 2 --critic rules")
         .succeeds();
     assert_eq!(server.requests()[0].key(), Some("sk-very-secret"));
     for entry in std::fs::read_dir(place.run_folder()).unwrap() {
@@ -295,12 +290,7 @@ fn answers_that_nothing_can_score_are_an_error() {
     place.write("test.json", &records.to_string());
     let ran = place.run(&["--data-path", "test.json"]);
     ran.succeeds();
-    assert!(
-        ran.stdout
-            .contains("questions has gold, so nothing is scored"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints("questions has gold, so nothing is scored");
     assert!(!ran.stdout.contains("95 % CI"), "{}", ran.stdout);
 }
 
@@ -369,8 +359,8 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
     place
         .run(&["env", "play", "-j", "4611686018427387904"])
         .fails(2, &["concurrency"]);
-    let variable = |name: &str, value: &str| Ran::of(place.command().env(name, value));
-    variable("CONVFINQA_SEED", huge).fails(2, &["environment", "seed"]);
+    let seeded = place.run_with(&[], &[("CONVFINQA_SEED", huge)]);
+    seeded.fails(2, &["environment", "seed"]);
     place.write("convfinqa.toml", &format!("seed = {huge}\n"));
     place.run(&[]).fails(2, &["convfinqa.toml"]);
 }
@@ -380,25 +370,21 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
 #[test]
 fn a_mistyped_variable_is_refused_with_the_nearest_name() {
     let place = Workplace::new();
-    let with = |name: &str, value: &str| {
-        let arguments = ["--n", "1", "--quiet"];
-        Ran::of(place.command().args(arguments).env(name, value))
-    };
+    let with = |name: &str, value: &str| place.run_with(&["--n", "1", "--quiet"], &[(name, value)]);
     with("CONVFINQA_MAX_ROUND", "2").fails(
         2,
         &["CONVFINQA_MAX_ROUND;", "did you mean CONVFINQA_MAX_ROUNDS?"],
     );
-    for command in ["score", "analyze", "compare", "report", "runs", "graph"] {
-        let mut typed = place.command();
-        typed.arg(command).env("CONVFINQA_BOGUSXYZ", "1");
-        if ["score", "compare"].contains(&command) {
-            typed.args(
-                ["a", "b"]
-                    .iter()
-                    .take(1 + usize::from(command == "compare")),
-            );
-        }
-        Ran::of(&mut typed).fails(2, &["unknown variable CONVFINQA_BOGUSXYZ; unset it"]);
+    for command in [
+        "score a",
+        "analyze",
+        "compare a b",
+        "report",
+        "runs",
+        "graph",
+    ] {
+        let ran = place.run_with(&words(command), &[("CONVFINQA_BOGUSXYZ", "1")]);
+        ran.fails(2, &["unknown variable CONVFINQA_BOGUSXYZ; unset it"]);
     }
     for (name, value) in [
         ("CONVFINQA_MAX_ROUND", ""),
@@ -438,11 +424,6 @@ fn a_nan_in_the_data_is_named_with_its_place() {
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {
     let place = Workplace::new();
-    Ran::of(
-        place
-            .command()
-            .args(["env", "check"])
-            .env("FINQA_DATA_PATH", ""),
-    )
-    .succeeds();
+    let ran = place.run_with(&["env", "check"], &[("FINQA_DATA_PATH", "")]);
+    ran.succeeds();
 }

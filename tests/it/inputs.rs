@@ -124,10 +124,5 @@ fn an_output_is_written_to_the_fifo_device_or_link_that_is_named(
     );
     assert!(reader.join().unwrap().contains(held));
 
-    let printed = to("/dev/stdout");
-    assert!(
-        printed.succeeds().stdout.contains(held),
-        "{}",
-        printed.stdout
-    );
+    to("/dev/stdout").succeeds().prints(held);
 }

@@ -73,24 +73,14 @@ fn a_chosen_model_or_nothing_to_use_is_not_announced() {
 #[case("API_BASE_URL")]
 fn a_play_announces_a_key_without_a_model(#[case] name: &str) {
     let place = Workplace::new();
-    let mut command = place.command();
-    let ran = Ran::of(
-        command
-            .env(name, "http://x.example/v1")
-            .args(["env", "play", "-n", "1"]),
-    );
-    let line = if name == "API_BASE_URL" {
-        "API_BASE_URL is set"
-    } else {
-        name
+    let play = words("env play -n 1");
+    let ran = place.run_with(&play, &[(name, "http://x.example/v1")]);
+    let line = match name {
+        "API_BASE_URL" => "API_BASE_URL is set",
+        name => name,
     };
-    assert!(ran.succeeds().stderr.contains(line), "{}", ran.stderr);
-    assert!(
-        ran.stderr
-            .contains("but no model is chosen: playing with the embedded analyst"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells(line);
+    ran.tells("but no model is chosen: playing with the embedded analyst");
 }
 
 const KEY: &str = "sk-planted-0123456789abcdef";
@@ -102,18 +92,13 @@ fn a_dotenv_of_a_parent_folder_is_not_read() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    place.write(
-        ".env",
-        &format!("OPENAI_API_KEY=k\nOPENAI_BASE_URL={url}\n"),
-    );
+    let dotenv = format!("OPENAI_API_KEY=k\nOPENAI_BASE_URL={url}\n");
+    place.write(".env", &dotenv);
     let below = place.path("below");
     std::fs::create_dir(&below).unwrap();
     let mut command = place.command();
-    let run =
-        command
-            .current_dir(&below)
-            .args(["--model", "m", "--data-path", "sample", "--n", "1"]);
-    Ran::of(run).fails(2, &["OPENAI_API_KEY"]);
+    command.args(words("--model m --data-path sample --n 1"));
+    Ran::of(command.current_dir(&below)).fails(2, &["OPENAI_API_KEY"]);
     assert_eq!(server.count(), 0);
 }
 
@@ -163,32 +148,16 @@ fn a_base_url_of_a_file_with_a_key_of_elsewhere_is_announced(
         format!("note: the key from the environment is sent to {url}, the base URL in {file}");
     let run = words("--model m --data-path sample --n 1 --quiet");
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
-    let ask = [
-        "ask",
-        "--model",
-        "m",
-        "--quiet",
-        "page.md",
-        "what was revenue in 2019?",
-    ];
-    let play = [
-        "env", "play", "--model", "m", "--data", "sample", "-n", "1", "--quiet",
-    ];
-    for arguments in [&run[..], &ask, &play] {
-        let mut command = place.command();
-        command.args(arguments);
-        if announced {
-            command.env("OPENAI_API_KEY", KEY);
-        }
-        let ran = Ran::of(&mut command);
+    let ask = words("ask --model m --quiet page.md what?");
+    let play = words("env play --model m --data sample -n 1 --quiet");
+    let exported = [("OPENAI_API_KEY", KEY)];
+    let exported = &exported[..usize::from(announced)];
+    for arguments in [run, ask, play] {
+        let ran = place.run_with(&arguments, exported);
         let told = ran.stderr.lines().filter(|told| *told == line).count();
         assert_eq!(told, usize::from(announced), "{line} in {}", ran.stderr);
-        assert!(
-            server
-                .requests()
-                .iter()
-                .all(|request| request.key() == Some(KEY))
-        );
+        let requests = server.requests();
+        assert!(requests.iter().all(|request| request.key() == Some(KEY)));
     }
 }
 
@@ -209,13 +178,8 @@ fn an_address_on_the_command_line_is_not_announced() {
 #[case::play(&["env", "play", "--url", "http://env.invalid:8000"])]
 fn a_key_is_not_sent_over_http_to_another_machine(#[case] arguments: &[&str]) {
     let place = Workplace::new();
-    let mut command = place.command();
-    command
-        .args(arguments)
-        .env("OPENAI_API_KEY", KEY)
-        .env("MLFLOW_TRACKING_TOKEN", KEY)
-        .env("FINQA_TOKEN", KEY);
-    let ran = Ran::of(&mut command);
+    let variables = ["OPENAI_API_KEY", "MLFLOW_TRACKING_TOKEN", "FINQA_TOKEN"];
+    let ran = place.run_with(arguments, &variables.map(|name| (name, KEY)));
     ran.fails(2, &["unencrypted", "--allow-http"]);
     assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
 }
@@ -227,10 +191,8 @@ fn a_base_url_of_a_resumed_run_with_an_exported_key_is_announced() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "no"));
     let url = server.base_url();
     let line = format!("--model m --data-path sample --n 1 --base-url {url} --attempts 1");
-    let begin = words(&line);
-    assert_eq!(place.run(&begin).code, Some(5));
-    let mut command = place.command();
-    let ran = Ran::of(command.env("OPENAI_API_KEY", KEY).arg("--resume"));
+    place.run_line(&line).ends(5);
+    let ran = place.run_with(&["--resume"], &[("OPENAI_API_KEY", KEY)]);
     let line = format!(
         "note: the key from the environment is sent to {url}, the base URL in the run's own settings"
     );
@@ -300,17 +262,12 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
     let base = format!("http://{}/{KEY}/v1", server.address());
     // Nobody listens at the tracking server: the message names its address.
     let mlflow = format!("http://127.0.0.1:9/{KEY}");
-    let line =
-        format!("--model m --data-path sample --n 2 --base-url {base} --mlflow {mlflow} --verbose");
-    let arguments = words(&line);
-    let ran = place.run(&arguments);
+    let ran = place.run_line(&format!(
+        "--model m --data-path sample --n 2 --base-url {base} --mlflow {mlflow} --verbose"
+    ));
     ran.succeeds();
     assert!(server.requests()[0].path.contains(KEY));
-    assert!(
-        ran.stderr.contains("http://127.0.0.1:9/[redacted]"),
-        "{}",
-        ran.stderr
-    );
+    ran.tells("http://127.0.0.1:9/[redacted]");
     holds_no_key(&place, &ran);
     let config = place.run_folder().join("config.toml");
     let ran = place.run(&["--config", config.to_str().unwrap()]);

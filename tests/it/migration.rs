@@ -134,8 +134,7 @@ fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
     assert_eq!(place.summary()["complete"], false);
     let before = csv_rows(&place.run_folder().join("output.csv"));
     assert_eq!(before.len(), 3);
-    let listed = place.run(&["runs"]);
-    assert!(listed.succeeds().stdout.contains(&id), "{}", listed.stdout);
+    place.run(&["runs"]).succeeds().prints(&id);
 
     place
         .run(&["--resume", &id, "--allow-version", "--quiet"])

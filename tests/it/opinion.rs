@@ -160,11 +160,9 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
             "answer": "25%", "program": "subtract(75, 60), divide(#0, 60)", "exe_ans": 0.25}}]);
     place.write("data.json", &record.to_string());
     let url = server.base_url();
-    let line = format!(
+    let ran = place.run_line(&format!(
         "--model m --base-url {url} --data-path data.json --seed 7 --samples auto --critic auto --max-rounds 1"
-    );
-    let args = words(&line);
-    let ran = place.run(&args);
+    ));
     let summary = place.summary();
     let samples = &summary["samples"];
     let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
@@ -173,12 +171,7 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
         [&json!(1), &json!(4), &json!(1), &json!(0), &json!(0)],
         "{samples}"
     );
-    assert!(
-        ran.stdout
-            .contains("Samples: 4 more for 1 questions, fixed 1, broke 0, unchanged 0"),
-        "{}",
-        ran.stdout
-    );
+    ran.prints("Samples: 4 more for 1 questions, fixed 1, broke 0, unchanged 0");
     let row = &place.rows("output/output.csv")[0];
     assert_eq!(
         (row["votes"].as_str(), row["answer"].as_str()),
@@ -400,7 +393,7 @@ fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let server = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();
     let url = server.base_url();
-    let ran = place.run(&words(&format!("--model m --base-url {url} --critic rules --max-rounds 1 --samples 2 --data-path sample --n 5")));
+    let ran = place.run_line(&format!("--model m --base-url {url} --critic rules --max-rounds 1 --samples 2 --data-path sample --n 5"));
     let rows = place.rows("output/output.csv");
     assert!(!rows.is_empty(), "{}", ran.stderr);
     assert!(rows.iter().all(|row| row["votes"] == "1:2"));
@@ -417,5 +410,5 @@ fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let counted = &place.summary()["second_opinion"];
     let n = |part: &str| counted[part]["n"].as_u64().unwrap_or(0);
     assert_eq!(n("agreed") + n("differed"), opinions.len() as u64);
-    assert!(ran.stdout.contains("Second opinion: "), "{}", ran.stdout);
+    ran.prints("Second opinion: ");
 }

@@ -7,11 +7,8 @@ use crate::support::cli::{Ran, Workplace};
 
 /// What the commands that read runs say about one that was written to `results`.
 fn all_find_the_run(place: &Workplace, environment: &[(&str, &str)]) {
-    let ran = |arguments: &[&str]| {
-        let environment = environment.iter().copied();
-        Ran::of(place.command().args(arguments).envs(environment))
-    };
-    ran(&["--n", "1", "--quiet"]).succeeds();
+    let ran = place.run_with(&["--n", "1", "--quiet"], environment);
+    ran.succeeds();
     assert!(place.path("results/output.csv").is_file());
     let folder = std::fs::read_dir(place.path("results/runs"))
         .unwrap()
@@ -30,15 +27,12 @@ fn all_find_the_run(place: &Workplace, environment: &[(&str, &str)]) {
             "every run in results/runs is complete on the server",
         ),
     ] {
-        let mut command = place.command();
-        command.args(arguments).envs(environment.iter().copied());
         if arguments[0] == "track" {
             // Nothing is to be sent anywhere.
             std::fs::rename(place.path("results/runs"), place.path("results/gone")).unwrap();
         }
-        let ran = Ran::of(&mut command);
-        ran.succeeds();
-        assert!(ran.stdout.contains(shown), "{arguments:?}: {}", ran.stdout);
+        let ran = place.run_with(arguments, environment);
+        ran.succeeds().prints(shown);
     }
 }
 
@@ -70,11 +64,8 @@ fn a_named_settings_file_says_where_the_runs_are_and_the_flag_wins() {
 fn the_number_of_episodes_is_taken_from_environment_and_settings_file() {
     let place = Workplace::new();
     let play = |place: &Workplace, environment: &[(&str, &str)], more: &[&str]| {
-        let mut command = place.command();
-        command.args(["env", "play", "--json"]).args(more);
-        let ran = Ran::of(command.envs(environment.iter().copied()));
-        let summary: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
-        summary["questions"].as_u64().unwrap()
+        let ran = place.run_with(&[&["env", "play", "--json"], more].concat(), environment);
+        ran.succeeds().json()["questions"].as_u64().unwrap()
     };
     assert_eq!(play(&place, &[("CONVFINQA_N", "2")], &[]), 2);
     assert_eq!(play(&place, &[("CONVFINQA_N", "2")], &["--n", "1"]), 1);

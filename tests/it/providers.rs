@@ -73,7 +73,7 @@ fn each_protocol_gives_the_same_answers_and_the_summary_shows_the_cached_share()
             answers(&place)
         );
         let share = "40.0 % of the tokens in from the provider's cache";
-        assert!(ran.stdout.contains(share), "{}", ran.stdout);
+        ran.prints(share);
         let nodes = place.summary()["spent"]["nodes"].clone();
         let tokens = |name: &str| -> u64 {
             let nodes = nodes.as_object().unwrap().values();
@@ -221,18 +221,13 @@ fn ask_and_episodes_work_over_each_protocol() {
             }
             Ran::of(command)
         };
-        let asked = with(
-            place
-                .command()
-                .args(["ask", "page.md", "what was revenue?", "--json"]),
-        );
-        asked.succeeds();
-        let answer: Value = serde_json::from_str(&asked.stdout).unwrap();
+        let ask = ["ask", "page.md", "what was revenue?", "--json"];
+        let asked = with(place.command().args(ask));
+        let answer = asked.succeeds().json();
         assert_eq!(answer["outcome"], "answered", "{answer}");
         let play = ["env", "play", "--data-path", "sample", "--n", "2", "--json"];
         let played = with(place.command().args(play).args(["--mlflow", "off"]));
-        played.succeeds();
-        let summary: Value = serde_json::from_str(&played.stdout).unwrap();
+        let summary = played.succeeds().json();
         assert_eq!(summary["episodes"]["played"], 2, "{summary}");
     }
 }

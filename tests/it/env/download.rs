@@ -20,20 +20,11 @@ async fn run(place: &Workplace, hub: &str, arguments: &[&str]) -> Ran {
 async fn the_command_says_licence_and_purpose_and_what_is_there() {
     let (hub, place) = (faulty(&[(TABLE, Act::Cut(20))]).await, Workplace::new());
     let ran = run(&place, &hub.url, &[]).await;
-    ran.succeeds();
-    assert!(ran.stderr.contains("Apache-2.0"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("evaluation only"), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("commit c0ffee: 3 files"),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        ran.stderr.contains("IncomeStatement.json: error reading"),
-        "{}",
-        ran.stderr
-    );
-    assert!(ran.stderr.contains("; again in 1 s"), "{}", ran.stderr);
+    ran.succeeds().tells("Apache-2.0");
+    ran.tells("evaluation only");
+    ran.tells("commit c0ffee: 3 files");
+    ran.tells("IncomeStatement.json: error reading");
+    ran.tells("; again in 1 s");
     let first = ran.stdout.lines().next().unwrap();
     assert_eq!(
         first,
@@ -106,8 +97,7 @@ async fn names_of_files_are_shown_and_not_obeyed() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("\u{1b}[31m\u{202e}.json"), "{}").unwrap();
     let ran = run(&place, &hub.url, &[]).await;
-    ran.succeeds();
-    assert!(ran.stdout.contains("␛[31m<U+202E>.json"), "{}", ran.stdout);
+    ran.succeeds().prints("␛[31m<U+202E>.json");
     assert!(
         !ran.stdout.contains(['\u{1b}', '\u{202e}']),
         "{}",

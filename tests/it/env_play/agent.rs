@@ -5,28 +5,15 @@ use serde_json::{Value, json};
 use super::{
     FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, play, results, submit, truths,
 };
-use crate::support::cli::Workplace;
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use finqa_env::server::ServerOptions;
 
 /// Plays some questions of the fixture by a model on this server.
-fn play_by(
-    place: &Workplace,
-    model: &FaultServer,
-    more: &[&str],
-) -> (crate::support::cli::Ran, Value) {
+fn play_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> (Ran, Value) {
     let url = model.base_url();
-    let fixed = [
-        "--model",
-        "scripted",
-        "--base-url",
-        &url,
-        "--data",
-        FIXTURE,
-        "--out",
-        "a.jsonl",
-    ];
-    play(place, &[&fixed, more].concat())
+    let line = format!("--model scripted --base-url {url} --data {FIXTURE} --out a.jsonl");
+    play(place, &[&words(&line), more].concat())
 }
 
 /// The only episode of a play of one question by `script`.
@@ -93,19 +80,11 @@ fn on_a_server_the_model_never_sees_the_truth_either() {
     let server = Serving::start(fixture(), ServerOptions::default());
     let model = knowing(truths(&fixture()));
     let url = model.base_url();
-    let (ran, summary) = play(
-        &place,
-        &[
-            "--model",
-            "scripted",
-            "--base-url",
-            &url,
-            "--url",
-            &server.url,
-            "-j",
-            "3",
-        ],
+    let line = format!(
+        "--model scripted --base-url {url} --url {} -j 3",
+        server.url
     );
+    let (ran, summary) = play(&place, &words(&line));
     ran.succeeds();
     assert_eq!(summary["reward"]["mean"], 1.0);
     assert_eq!(summary["played"], 12);
@@ -297,7 +276,7 @@ fn a_busy_provider_is_asked_again() {
     assert_eq!(summary["reward"]["mean"], 1.0);
     assert_eq!(summary["spent"]["calls"], 6);
     assert_eq!(summary["spent"]["requests"], 12);
-    assert!(ran.stderr.contains("again in"), "{}", ran.stderr);
+    ran.tells("again in");
 }
 
 #[test]
@@ -321,13 +300,8 @@ fn a_model_without_tools_is_one_clear_line() {
     );
     let url = model.base_url();
     let (ran, _) = play(&place, &["--model", "o1-mini", "--base-url", &url]);
-    ran.fails(
-        2,
-        &[
-            "o1-mini: the model does not support tool calls",
-            "models.json",
-        ],
-    );
+    let refused = "o1-mini: the model does not support tool calls";
+    ran.fails(2, &[refused, "models.json"]);
 }
 
 #[test]
@@ -345,8 +319,7 @@ fn a_filter_counts_as_wrong_and_a_provider_that_fails_leaves_its_question_for_re
         }
     });
     let (ran, summary) = play_by(&place, &model, &["--attempts", "1"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
-    assert!(ran.stderr.contains("no luck today"), "{}", ran.stderr);
+    ran.ends(4).tells("no luck today");
     let count = |name: &str| summary["outcomes"][name].as_u64().unwrap_or_default();
     assert!(count("content_filter") >= 1, "{summary}");
     assert_eq!(count("failed"), 0);
@@ -387,10 +360,8 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let run = |more: &[(&str, &str)], arguments: &[&str]| {
-        let mut command = place.command();
-        command.args(["env", "play", "--json", "-n", "1", "--data", FIXTURE]);
-        command.args(arguments).envs(more.iter().copied());
-        crate::support::cli::Ran::of(&mut command)
+        let play = ["env", "play", "--json", "-n", "1", "--data", FIXTURE];
+        place.run_with(&[&play, arguments].concat(), more)
     };
     let url = model.base_url();
     let variables = [
@@ -398,22 +369,16 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
         ("API_KEY", "from-api-key"),
         ("MODEL", "named"),
     ];
-    run(
-        &[&variables[..], &[("OPENAI_API_KEY", "another")]].concat(),
-        &[],
-    )
-    .succeeds();
+    let another = [&variables[..], &[("OPENAI_API_KEY", "another")]].concat();
+    run(&another, &[]).succeeds();
     let request = model.requests().pop().unwrap();
     assert_eq!(request.body["model"], "named");
     assert_eq!(request.key(), Some("from-api-key"));
     // A flag goes before them, and our own variables too.
     run(&variables, &["--model", "other"]).succeeds();
     assert_eq!(model.requests().pop().unwrap().body["model"], "other");
-    run(
-        &[&variables[..], &[("CONVFINQA_MODEL", "ours")]].concat(),
-        &[],
-    )
-    .succeeds();
+    let ours = [&variables[..], &[("CONVFINQA_MODEL", "ours")]].concat();
+    run(&ours, &[]).succeeds();
     assert_eq!(model.requests().pop().unwrap().body["model"], "ours");
     // A server named by a flag gets its own key.
     let flagged = ["--base-url", url.as_str()];
@@ -430,9 +395,7 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
 #[test]
 fn a_model_that_may_cost_money_plays_the_sample_only_on_request() {
     let place = Workplace::new();
-    let mut command = place.command();
-    command
-        .args(["env", "play", "--model", "gpt-4o"])
-        .env("OPENAI_API_KEY", "sk-x");
-    crate::support::cli::Ran::of(&mut command).fails(3, &["no data", "--data", "--url"]);
+    let play = words("env play --model gpt-4o");
+    let ran = place.run_with(&play, &[("OPENAI_API_KEY", "sk-x")]);
+    ran.fails(3, &["no data", "--data", "--url"]);
 }

@@ -2,10 +2,9 @@
 
 use convfinqa::env_data::{BuildOptions, build};
 use finqa_env::server::ServerOptions;
-use serde_json::Value;
 
 use super::{Serving, play};
-use crate::support::cli::{Workplace, words};
+use crate::support::cli::Workplace;
 
 #[test]
 fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side_by_side() {
@@ -40,7 +39,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     }
 
     let compared = place.run(&["compare", "output/output.csv", &tool_csv, "--json"]);
-    let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    let compared = compared.succeeds().json();
     assert_eq!(compared["questions"], built.questions);
     let rules: Vec<&str> = compared["rules"]
         .as_array()
@@ -52,7 +51,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     // As a run it is named by its id.
     let id = summary["run"]["id"].as_str().unwrap();
     let shown = place.run(&["compare", "output/output.csv", id]);
-    assert!(shown.succeeds().stdout.contains("FE"), "{}", shown.stdout);
+    shown.succeeds().prints("FE");
 }
 
 #[test]
@@ -71,10 +70,10 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         assert!(row["ground_truth"].is_empty() && !row["exe_ans"].is_empty());
         assert!(!row["financial_equivalence"].is_empty());
     }
-    let compared = place.run(&words(&format!(
+    let compared = place.run_line(&format!(
         "compare output/output.csv {tool_csv} --data-path sample --json"
-    )));
-    let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    ));
+    let compared = compared.succeeds().json();
     assert_eq!(
         compared["questions"],
         convfinqa::env_data::builtin().unwrap().questions().len()

@@ -170,10 +170,9 @@ fn a_server_that_wants_a_token_gets_it() {
     .0
     .succeeds();
     assert!(!place.read("a.jsonl").contains("secret-word"));
-    let mut command = place.command();
-    command.args(["env", "play", "-n", "1", "--url", &server.url]);
-    command.env("FINQA_TOKEN", "secret-word");
-    crate::support::cli::Ran::of(&mut command).succeeds();
+    let play = ["env", "play", "-n", "1", "--url", &server.url];
+    let ran = place.run_with(&play, &[("FINQA_TOKEN", "secret-word")]);
+    ran.succeeds();
 }
 
 #[test]
@@ -242,12 +241,7 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
         &place,
         &["--url", &server.url(), "-j", "1", "-v", "--out", "a.jsonl"],
     );
-    ran.succeeds();
-    assert!(
-        ran.stderr.contains("a reward is not a number"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("a reward is not a number");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
     assert_eq!(summary["failed"], 0);
     assert_eq!(summary["reward"]["n"], 4);
@@ -278,8 +272,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
     });
     let url = server.url();
     let (ran, summary) = play(&place, &["--url", &url, "-j", "1", "--out", "a.jsonl"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
-    assert!(ran.stderr.contains("broke"), "{}", ran.stderr);
+    ran.ends(4).tells("broke");
     assert_eq!(
         (&summary["played"], &summary["complete"]),
         (&json!(3), &json!(false))
@@ -295,7 +288,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
     // is missing alone.
     let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
     // Nothing but this question was asked, so nothing says that the server is well.
-    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    ran.ends(5);
     assert_eq!(summary["played"], 3);
 }
 

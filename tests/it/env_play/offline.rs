@@ -138,5 +138,5 @@ fn the_table_fits_80_columns_and_names_the_files() {
     {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    assert!(ran.stderr.contains("plays 12 episodes"), "{}", ran.stderr);
+    ran.tells("plays 12 episodes");
 }

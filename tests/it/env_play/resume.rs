@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, results, truths};
 use crate::cassettes::same_files;
 use crate::mlflow::fake::Fake;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
 use finqa_env::server::ServerOptions;
 
@@ -237,7 +237,7 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     let mut arguments: Vec<_> = expected.split(' ').collect();
     arguments.extend(["--json", "-o", "again"]);
     let again = place.run(&arguments);
-    let again: Value = serde_json::from_str(&again.succeeds().stdout).unwrap();
+    let again = again.succeeds().json();
     assert_eq!(again["run"]["identity"], first["run"]["identity"]);
     assert_eq!(again["questions"], 2);
 }
@@ -278,8 +278,7 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
     let url = model.base_url();
     let more = ["--attempts", "1", "-v", "--out", "a.jsonl"];
     let (ran, summary) = play(&place, &[&arguments(&url)[..], &more].concat());
-    ran.succeeds();
-    assert!(ran.stderr.contains("no luck"), "{}", ran.stderr);
+    ran.succeeds().tells("no luck");
     assert_eq!(
         (&summary["failed"], &summary["reward"]["n"]),
         (&json!(0), &json!(12))
@@ -327,10 +326,10 @@ fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
 fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() {
     let place = Workplace::new();
     let server = Fake::start(|_| None);
-    let mut command = place.command();
-    command.args(["env", "play", "--data-path", FIXTURE, "--json"]);
-    let ran = Ran::of(command.env("MLFLOW_TRACKING_URI", server.uri()));
-    let summary: Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let uri = server.uri();
+    let tracked = |arguments: &[&str]| place.run_with(arguments, &[("MLFLOW_TRACKING_URI", &uri)]);
+    let ran = tracked(&["env", "play", "--data-path", FIXTURE, "--json"]);
+    let summary = ran.succeeds().json();
     let id = summary["run"]["id"].as_str().unwrap();
     {
         let told = server.told();
@@ -344,12 +343,7 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
         let drawn = told.files.keys().filter(|name| name.starts_with("graph"));
         assert_eq!(drawn.count(), 0, "the tool-using agent is no graph");
     }
-    let listed = place.run(&["runs"]);
-    assert!(
-        listed.succeeds().stdout.contains("12/12"),
-        "{}",
-        listed.stdout
-    );
+    place.run(&["runs"]).succeeds().prints("12/12");
 
     let folder = place.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
@@ -366,12 +360,9 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     );
     assert_eq!(place.summary()["episodes"], summary["episodes"]);
 
-    let mut command = place.command();
-    command.args(["track", "sync", id]);
-    let synced = Ran::of(command.env("MLFLOW_TRACKING_URI", server.uri()));
-    assert!(synced.succeeds().stdout.contains(id), "{}", synced.stdout);
+    tracked(&["track", "sync", id]).succeeds().prints(id);
     let compared = place.run(&["compare", id, id, "--json"]);
-    let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    let compared = compared.succeeds().json();
     assert_eq!(compared["questions"], 12);
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{FIXTURE, asked, call, results, submit};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::written_in;
 
@@ -29,15 +29,9 @@ fn play(place: &Workplace, more: &[&str]) -> Ran {
             _ => submit("77777"),
         }
     });
-    let ran = Ran::of(
-        place
-            .command()
-            .env("API_KEY", KEY)
-            .env("API_BASE_URL", model.base_url())
-            .args(["env", "play", "--model", "scripted", "--data", FIXTURE])
-            .args(["-n", "3", "-j", "1", "--out", "a.jsonl"])
-            .args(more),
-    );
+    let line = format!("env play --model scripted --data {FIXTURE} -n 3 -j 1 --out a.jsonl");
+    let variables = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
+    let ran = place.run_with(&[&words(&line), more].concat(), &variables);
     ran.succeeds();
     ran
 }
@@ -85,9 +79,9 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert!(ran.stdout.contains("95 % interval"));
     // Plain by default; an unknown form is refused as everywhere.
     assert!(!play(&Workplace::new(), &[]).stderr.contains("INFO"));
-    let mut command = place.command();
-    command.env("CONVFINQA_LOG", "xml");
-    Ran::of(command.args(["env", "play"])).fails(2, &["log"]);
+    let place = Workplace::new();
+    let ran = place.run_with(&["env", "play"], &[("CONVFINQA_LOG", "xml")]);
+    ran.fails(2, &["log"]);
 }
 
 #[test]

@@ -221,18 +221,14 @@ async fn episodes_of_a_killed_server_are_played_again_on_the_others() {
     });
     let ran = ran.await.unwrap();
     ran.succeeds();
-    let summary: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let summary = ran.json();
     assert_eq!(summary["complete"], true, "{}", ran.stderr);
     let episodes = &summary["episodes"];
     assert_eq!(
         (&episodes["played"], &episodes["failed"]),
         (&json!(50), &json!(0))
     );
-    assert!(
-        ran.stderr.contains("connection to the environment broke"),
-        "{}",
-        ran.stderr
-    );
+    ran.tells("connection to the environment broke");
 }
 
 #[rstest]

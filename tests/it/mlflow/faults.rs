@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fake::Fake;
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 fn tracked(place: &Workplace, uri: &str) -> Ran {
@@ -13,17 +13,12 @@ fn tracked(place: &Workplace, uri: &str) -> Ran {
 }
 
 fn tracked_with(place: &Workplace, uri: &str, arguments: &[&str]) -> Ran {
-    let mut command = place.command();
-    command
-        .args(["--data-path", "sample", "--n", "5"])
-        .args(arguments);
-    Ran::of(command.env("MLFLOW_TRACKING_URI", uri))
+    let arguments = [&words("--data-path sample --n 5"), arguments].concat();
+    place.run_with(&arguments, &[("MLFLOW_TRACKING_URI", uri)])
 }
 
 fn sync(place: &Workplace, uri: &str) -> Ran {
-    let mut command = place.command();
-    command.args(["track", "sync"]);
-    Ran::of(command.env("MLFLOW_TRACKING_URI", uri))
+    place.run_with(&["track", "sync"], &[("MLFLOW_TRACKING_URI", uri)])
 }
 
 fn mlflow_error(status: u16, code: &str, message: &str) -> Reply {
@@ -55,11 +50,7 @@ fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
     ran.succeeds();
     assert!(place.rows("output/output.csv").len() >= 5);
     assert_eq!(ran.stderr.matches(reason).count(), 1, "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("`convfinqa track sync "),
-        "{}",
-        ran.stderr
-    );
+    ran.tells("`convfinqa track sync ");
     sync(&place, &server.azure_endpoint()).fails(5, &[reason]);
 }
 
@@ -67,22 +58,14 @@ fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
 fn nobody_there_is_no_harm() {
     let place = Workplace::new();
     let ran = tracked(&place, "http://127.0.0.1:1");
-    assert!(
-        ran.succeeds().stderr.contains("nothing listens there"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("nothing listens there");
 }
 
 #[test]
 fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
     let place = Workplace::new();
     let ran = tracked(&place, "databricks");
-    assert!(
-        ran.succeeds().stderr.contains("this run is not tracked"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("this run is not tracked");
     place
         .run(&["--data-path", "sample", "--mlflow", "sqlite:///x.db"])
         .fails(2, &["sqlite:///x.db", "mlflow server"]);
@@ -99,12 +82,9 @@ fn the_link_is_one_that_the_host_of_a_container_can_open() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
     let with_links = |rule: &str| {
-        let mut command = place.command();
-        command
-            .args(["--data-path", "sample", "--n", "2"])
-            .env("MLFLOW_TRACKING_URI", server.uri())
-            .env("MLFLOW_LINKS", rule);
-        Ran::of(&mut command)
+        let links = ("MLFLOW_LINKS", rule);
+        let server = ("MLFLOW_TRACKING_URI", &*server.uri());
+        place.run_with(&words("--data-path sample --n 2"), &[server, links])
     };
     with_links("localhost:5001").fails(2, &["MLFLOW_LINKS", "SERVER=ADDRESS"]);
     assert!(!place.path("output").exists(), "nothing is begun");
@@ -127,12 +107,10 @@ fn a_run_is_tagged_with_the_commit_that_the_environment_names() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
     let commit = "0123456789abcdef0123456789abcdef01234567";
-    let mut command = place.command();
-    command
-        .args(["--data-path", "sample", "--n", "1"])
-        .env("MLFLOW_TRACKING_URI", server.uri())
-        .env("CONVFINQA_COMMIT", commit);
-    Ran::of(&mut command).succeeds();
+    let uri = ("MLFLOW_TRACKING_URI", &*server.uri());
+    let variables = [uri, ("CONVFINQA_COMMIT", commit)];
+    let ran = place.run_with(&words("--data-path sample --n 1"), &variables);
+    ran.succeeds();
     let tag = json!({"key": "mlflow.source.git.commit", "value": commit});
     let requests = server.requests();
     let tagged = requests.iter().any(|request| {
@@ -149,11 +127,7 @@ fn off_is_off() {
     let ran = tracked_with(&place, &server.azure_endpoint(), &["--mlflow", "off"]);
     assert!(!ran.succeeds().stderr.contains("MLflow"), "{}", ran.stderr);
     let told = sync(&place, &server.azure_endpoint());
-    assert!(
-        told.succeeds().stdout.contains("every run"),
-        "{}",
-        told.stdout
-    );
+    told.succeeds().prints("every run");
     assert_eq!(server.count(), 0);
 }
 
@@ -249,12 +223,7 @@ fn traces_that_a_server_cannot_take_hold_up_nothing_and_are_kept() {
         ran.stderr
     );
     assert!(server.told().files.contains_key("output.csv"));
-    let all = sync(&place, &server.uri());
-    assert!(
-        all.succeeds().stdout.contains("every run"),
-        "{}",
-        all.stdout
-    );
+    sync(&place, &server.uri()).succeeds().prints("every run");
 }
 
 #[test]
@@ -285,18 +254,8 @@ fn one_trace_that_is_refused_spoils_no_other() {
     std::fs::write(place.run_folder().join("traces.jsonl"), text.join("\n")).unwrap();
     let ran = sync(&place, &server.uri());
     ran.succeeds();
-    assert!(
-        ran.stderr
-            .contains("traces: 1 of traces.jsonl could not be read"),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        ran.stderr
-            .contains("traces: 1 of traces.jsonl were refused"),
-        "{}",
-        ran.stderr
-    );
+    ran.tells("traces: 1 of traces.jsonl could not be read");
+    ran.tells("traces: 1 of traces.jsonl were refused");
     let spans: Vec<_> = server.requests();
     let alone = |id: &str| {
         spans.iter().any(|request| {
@@ -305,12 +264,7 @@ fn one_trace_that_is_refused_spoils_no_other() {
         })
     };
     assert!(alone("q-one") && alone("q-two"));
-    let all = sync(&place, &server.uri());
-    assert!(
-        all.succeeds().stdout.contains("every run"),
-        "{}",
-        all.stdout
-    );
+    sync(&place, &server.uri()).succeeds().prints("every run");
 }
 
 #[rstest]
@@ -361,9 +315,8 @@ fn a_run_of_a_newer_format_is_not_delivered() {
     let connection = rusqlite::Connection::open(journal).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    let mut command = place.command();
-    command.args(["track", "sync", "last", "--mlflow", &server.uri()]);
-    Ran::of(&mut command).fails(2, &["newer than this program's"]);
+    let ran = place.run(&["track", "sync", "last", "--mlflow", &server.uri()]);
+    ran.fails(2, &["newer than this program's"]);
     assert!(server.requests().is_empty());
 }
 
@@ -402,24 +355,15 @@ fn a_secret_that_the_server_repeats_is_kept_nowhere(
         request.path.contains(call).then(|| reply(&said))
     });
     let place = Workplace::new();
-    let mut command = place.command();
-    command
-        .args([
-            "--data-path",
-            "sample",
-            "--n",
-            "2",
-            "--mlflow",
-            &server.uri(),
-        ])
-        .args(["--log", "text", "--log-level", "trace"]);
-    if token {
-        command.env("MLFLOW_TRACKING_TOKEN", SECRET);
-    } else {
-        command.env("MLFLOW_TRACKING_USERNAME", "me");
-        command.env("MLFLOW_TRACKING_PASSWORD", SECRET);
-    }
-    let ran = Ran::of(&mut command);
+    let variables: &[(&str, &str)] = match token {
+        true => &[("MLFLOW_TRACKING_TOKEN", SECRET)],
+        false => &[
+            ("MLFLOW_TRACKING_USERNAME", "me"),
+            ("MLFLOW_TRACKING_PASSWORD", SECRET),
+        ],
+    };
+    let line = "--data-path sample --n 2 --log text --log-level trace --mlflow";
+    let ran = place.run_with(&[&words(line)[..], &[&server.uri()]].concat(), variables);
     ran.succeeds();
     // `me:planted-0123456789` as a header has it.
     let header = "bWU6cGxhbnRlZC0wMTIzNDU2Nzg5";
@@ -462,29 +406,11 @@ fn shards_are_delivered_as_one_run_by_merge() {
     for part in ["1/2", "2/2"] {
         let shard = ["--shard", part, "--run", "nightly"];
         let ran = tracked_with(&place, &mlflow.uri(), &shard);
-        ran.succeeds();
-        assert!(
-            ran.stderr.contains("`convfinqa merge nightly` delivers"),
-            "{}",
-            ran.stderr
-        );
+        ran.succeeds().tells("`convfinqa merge nightly` delivers");
     }
     assert_eq!(mlflow.requests().len(), 0);
-    let merge = || {
-        let mut command = place.command();
-        Ran::of(
-            command
-                .arg("merge")
-                .env("MLFLOW_TRACKING_URI", mlflow.uri()),
-        )
-    };
-    let merged = merge();
-    merged.succeeds();
-    assert!(
-        merged.stdout.contains("MLflow: http://"),
-        "{}",
-        merged.stdout
-    );
+    let merge = || place.run_with(&["merge"], &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
+    merge().succeeds().prints("MLflow: http://");
     let questions = place.rows("output/output.csv").len();
     {
         let told = mlflow.told();

@@ -28,12 +28,8 @@ fn command(place: &Workplace, model: &FaultServer, mlflow: &Mlflow) -> std::proc
 }
 
 fn sync(place: &Workplace, mlflow: &Mlflow, arguments: &[&str]) -> Ran {
-    let mut command = place.command();
-    command
-        .args(["track", "sync"])
-        .args(arguments)
-        .env("MLFLOW_TRACKING_URI", mlflow.uri());
-    Ran::of(&mut command)
+    let arguments = [&["track", "sync"], arguments].concat();
+    place.run_with(&arguments, &[("MLFLOW_TRACKING_URI", &mlflow.uri())])
 }
 
 fn record(place: &Workplace) -> Value {
@@ -78,7 +74,7 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
     ran.succeeds();
     let id = run_id(&place);
     let page = format!("MLflow: {}/#/experiments/1/runs/{id}", mlflow.uri());
-    assert!(ran.stdout.contains(&page), "{}", ran.stdout);
+    ran.prints(&page);
 
     let content = mlflow.content(&id);
     assert_eq!(content.status, "FINISHED");
@@ -179,12 +175,7 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
     sync(&place, &mlflow, &[]).succeeds();
     assert_eq!(run_id(&place), id, "found by its tag");
     assert_eq!(mlflow.content(&id), content);
-    let all = sync(&place, &mlflow, &[]);
-    assert!(
-        all.succeeds().stdout.contains("every run"),
-        "{}",
-        all.stdout
-    );
+    sync(&place, &mlflow, &[]).succeeds().prints("every run");
 
     // Somebody else's metric that is not a number does no harm.
     let foreign = json!({"run_id": id, "key": "theirs", "value": "NaN", "timestamp": 1, "step": 0});
@@ -292,10 +283,9 @@ fn a_run_killed_and_resumed_continues_its_mlflow_run() {
 fn an_episode_run_is_on_the_server_with_its_rewards() {
     let mlflow = Mlflow::start();
     let place = Workplace::new();
-    let mut command = place.command();
-    command.args(["env", "play", "--data-path", "sample", "--json"]);
-    let ran = Ran::of(command.env("MLFLOW_TRACKING_URI", mlflow.uri()));
-    let summary: Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let play = ["env", "play", "--data-path", "sample", "--json"];
+    let ran = place.run_with(&play, &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
+    let summary = ran.succeeds().json();
     let live = mlflow.content(&run_id(&place));
     assert_eq!(live.status, "FINISHED");
     let rewards = &live.histories["reward"];

@@ -128,11 +128,7 @@ fn a_run_in_batches_gives_the_rows_of_a_live_run_at_half_the_cost() {
     let turns: usize = turns.trim_start_matches("turn_").parse().unwrap_or(9);
     let waves = server.batches().len();
     assert!(waves <= 4 * (turns + 1), "{waves} waves");
-    assert!(
-        ran.stderr.contains("wave 1: submitted batch batch_0"),
-        "{}",
-        ran.stderr
-    );
+    ran.tells("wave 1: submitted batch batch_0");
     let path = |seen: &String| !seen.contains("/files") && !seen.contains("/batches");
     assert!(!server.seen().iter().any(path), "nothing is sent live");
 }
@@ -269,7 +265,7 @@ fn a_limit_holds_because_a_wave_is_reserved_before_it_is_submitted() {
         &server,
         &["--n", "10", "--max-cost", "0.05"],
     ));
-    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    ran.ends(7);
     assert!(server.batches()[0].requests.len() < 10);
     assert!(cost(&place) <= 0.05);
     let mut more = resume(&place, &["--resume", "--max-cost", "50"]);
@@ -336,7 +332,7 @@ fn a_submission_that_fails_says_how_to_continue() {
     ran.fails(5, &[hint, "the provider refused the key"]);
     server.intercept(|_| None);
     let fetched = Ran::of(&mut resume(&place, &["batch", "fetch", "-q"]));
-    assert_eq!(fetched.code, Some(4), "{}", fetched.stderr);
+    fetched.ends(4);
     nothing_twice(&server);
 }
 
@@ -401,12 +397,7 @@ fn the_status_of_a_run_with_examples_needs_no_train_file() {
     Ran::of(submit.args(given.get_args())).succeeds();
     std::fs::remove_file(train).unwrap();
     let status = Ran::of(&mut resume(&place, &["batch", "status"]));
-    status.succeeds();
-    assert!(
-        status.stdout.contains("at the provider, 0 of 2 done"),
-        "{}",
-        status.stdout
-    );
+    status.succeeds().prints("at the provider, 0 of 2 done");
 }
 
 fn spawn(mut command: Command) -> std::process::Child {

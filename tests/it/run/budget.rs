@@ -22,7 +22,7 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     let arguments = words(&line);
     let capped = ["--prices", "prices.json", "--max-cost", "0.02", "-j", "1"];
     let ran = place.run(&[&arguments[..], &capped].concat());
-    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    ran.ends(7);
     let last = ran.stderr.lines().last().unwrap();
     for words in [
         "paused at --max-cost: $0.0",
@@ -55,8 +55,7 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     assert_eq!(server.count(), asked);
     // The prices are the run's too, wherever their file has gone.
     std::fs::remove_file(place.path("prices.json")).unwrap();
-    let resumed = place.run(&["--resume", "--max-cost", "5"]);
-    resumed.succeeds();
+    place.run(&["--resume", "--max-cost", "5"]).succeeds();
     let rows = place.rows("output/output.csv");
     assert_eq!(Some(rows.len() as u64), summary["run"]["total"].as_u64());
     assert!(
@@ -155,7 +154,7 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     assert_eq!(server.count(), 0, "nothing was sent");
     assert!(!place.path("output/runs").exists());
     let capped = with(&["--prices", "prices.json", "--max-cost", "0.02", "-j", "1"]);
-    assert_eq!(capped.code, Some(7), "{}", capped.stderr);
+    capped.ends(7);
     place
         .run(&["--resume", "--prices", "others.json", "--max-cost", "1"])
         .fails(2, &["other prices"]);
@@ -273,7 +272,7 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         "{calls}"
     );
 
-    let shown = place.run(&words(&format!(
+    let shown = place.run_line(&format!(
         "--model scripted --base-url {url} --data-path sample --dry-run"
     )));
     assert!(
@@ -284,11 +283,7 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     let played = place.run(&["env", "play", "--model", "scripted", "--dry-run"]);
     played.fails(2, &["--dry-run", "--max-cost"]);
     let offline = place.run(&["--data-path", "sample", "--dry-run"]);
-    assert!(
-        offline.succeeds().stdout.contains("$0.0000 to $0.0000"),
-        "{}",
-        offline.stdout
-    );
+    offline.succeeds().prints("$0.0000 to $0.0000");
 }
 
 #[rstest]
@@ -312,8 +307,8 @@ fn a_dry_run_needs_no_key_and_says_that_the_run_does(
     command.args(more).envs(variables.iter().copied());
     Ran::of(&mut command).fails(2, &[key]);
     let ran = Ran::of(command.args(["--dry-run", "--json"]));
-    let estimate: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let estimate = ran.succeeds().json();
     assert_eq!(estimate["model"], name);
     assert!(estimate["cost_usd"]["low"].is_string(), "{estimate}");
-    assert!(ran.stderr.contains(key), "{}", ran.stderr);
+    ran.tells(key);
 }

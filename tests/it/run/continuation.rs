@@ -189,11 +189,7 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
     place.run(&["report"]).fails(2, &[&holder]);
     let listed = place.run(&["runs"]);
     let running = format!("running (process {} on ", first.id());
-    assert!(
-        listed.succeeds().stdout.contains(&running),
-        "{}",
-        listed.stdout
-    );
+    listed.succeeds().prints(&running);
     assert_eq!(waiting.server.count(), asked, "nothing is asked");
     // The lock of a process that is dead blocks nobody.
     killed(first);
@@ -284,11 +280,7 @@ fn the_readmes_first_command_is_resumed_as_written() {
     }
     std::fs::remove_file(place.path("output/output.csv")).unwrap();
     let ran = place.run(&["--resume"]);
-    assert!(
-        ran.succeeds().stderr.contains("resuming: 29 of 58"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("resuming: 29 of 58");
     let without_latency = |text: &str| -> Vec<Vec<String>> {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let rows = reader.records().map(|row| {

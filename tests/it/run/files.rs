@@ -255,8 +255,7 @@ fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
     let whole = std::fs::read(&path).unwrap();
     for length in [whole.len() / 2, 10_000, 100] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let ran = place.run(&["report", run]);
-        ran.fails(3, &["journal.sqlite"]);
+        place.run(&["report", run]).fails(3, &["journal.sqlite"]);
         place.run(&["--resume", run]).fails(3, &["journal.sqlite"]);
     }
     std::fs::write(&path, &whole).unwrap();
@@ -289,11 +288,7 @@ fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
     std::fs::write(&copy, log).unwrap();
     let into = tempfile::tempdir().unwrap();
     let listed = Ran::of(as_reader(&place, into.path()).arg("runs"));
-    assert!(
-        listed.succeeds().stdout.contains(" 1/"),
-        "{}",
-        listed.stdout
-    );
+    listed.succeeds().prints(" 1/");
     writable_again(&place);
 }
 
@@ -346,15 +341,14 @@ fn runs_are_named_by_id_or_last_and_listed() {
     place.answer("n = 5\nmax_rounds = 1");
     let first = folder.file_name().unwrap().to_string_lossy().into_owned();
     let score = |name: &str| {
-        let ran = place.run(&["score", name, "--json"]);
-        let score: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+        let score = place.run(&["score", name, "--json"]).succeeds().json();
         score
     };
     let csv = folder.join("output.csv").to_string_lossy().into_owned();
     assert_eq!(score(&first)["questions"], score(&csv)["questions"]);
     place.run(&["analyze", &first]).succeeds();
     let compared = place.run(&["compare", &first, "last", "--json"]);
-    let compared: serde_json::Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    let compared = compared.succeeds().json();
     assert!(compared.to_string().contains(&first));
     // What a run's journal holds counts, whatever happened to its files.
     std::fs::remove_file(&csv).unwrap();
@@ -393,12 +387,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let newest = listed.find("finished").unwrap();
     assert!(newest < listed.find("files missing").unwrap(), "{listed}");
     std::fs::write(folder.join("journal.sqlite"), "no database").unwrap();
-    let listed = place.run(&["runs"]);
-    assert!(
-        listed.succeeds().stdout.contains("unreadable"),
-        "{}",
-        listed.stdout
-    );
+    place.run(&["runs"]).succeeds().prints("unreadable");
     let empty = Workplace::new().run(&["runs"]);
     assert_eq!(empty.succeeds().stdout, "no runs in output/runs\n");
 }

@@ -32,7 +32,7 @@ fn rows_do_not_depend_on_how_often_requests_were_refused() {
         command.args(["--model", "scripted", "--data-path", "sample", "-j", "32"]);
         command.args(["--base-url", &server.base_url()]);
         let ran = Ran::of(&mut command);
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.succeeds();
         assert!(server.most_in_flight() <= 32);
         let rows = place.rows("output/output.csv").into_iter();
         rows.map(|row| {

@@ -141,7 +141,7 @@ fn rescoring_our_own_file_gives_the_runs_figures() {
 fn json_leaves_stdout_to_the_summary_and_follows_its_schema() {
     let place = Workplace::new();
     let ran = place.run(&["--json", "--verbose"]);
-    let summary: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let summary = ran.succeeds().json();
     assert!(ran.stderr.contains("question:"), "the rest goes to stderr");
     let schema: serde_json::Value =
         serde_json::from_str(include_str!("../../../docs/summary.schema.json")).unwrap();

@@ -134,17 +134,12 @@ fn a_question_that_fails_again_is_left_for_resume() {
         }
     });
     let ran = sample(&place, &server, &[]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    ran.ends(4);
     let left = failed.load(Ordering::Relaxed) / 2;
     assert!(left > 0, "each is asked twice");
     let told = format!("{left} questions have no outcome because the provider failed");
-    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("--resume asks them again"),
-        "{}",
-        ran.stderr
-    );
-    assert!(ran.stdout.contains("Not complete"), "{}", ran.stdout);
+    ran.tells(&told).tells("--resume asks them again");
+    ran.prints("Not complete");
     assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
     assert_eq!(place.summary()["complete"], false);
     assert_eq!(rows(&place).len(), 58 - left);
@@ -313,7 +308,7 @@ fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
     ran.succeeds();
     let line = "temperature not sent: the model does not take it";
     assert_eq!(ran.stderr.matches(line).count(), 1, "{}", ran.stderr);
-    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    ran.prints(line);
     assert_eq!(
         place.summary()["left_out"],
         serde_json::json!(["temperature"])

@@ -198,8 +198,7 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
         Ran::of(command.args(["--shard", part]))
     };
     for part in ["1/2", "2/2"] {
-        let ran = shard(part);
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        shard(part).ends(0);
     }
     assert_eq!(place.run(&["merge", "-q"]).code, Some(4));
     place
@@ -257,9 +256,7 @@ fn the_engine_names_the_shard_and_the_run() {
             .env("SLURM_ARRAY_JOB_ID", "4711");
         Ran::of(command.args(["--data-path", "sample", "--shard", "auto", "-q"])).succeeds();
     }
-    let ran = place.run(&["merge"]);
-    ran.succeeds();
-    assert!(ran.stdout.contains("-4711"), "{}", ran.stdout);
+    place.run(&["merge"]).succeeds().prints("-4711");
     let indexed = |index: &str, shards: &[&str]| {
         let mut command = place.command();
         command

@@ -33,7 +33,7 @@ fn with_table_program() -> Workplace {
 
 fn executed(place: &Workplace, args: &[&str]) -> (serde_json::Value, String) {
     let ran = place.run(&[args, &["--json"]].concat());
-    let card: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let card = ran.succeeds().json();
     (card["program_execution"].clone(), ran.stderr)
 }
 
@@ -119,8 +119,7 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
     let missing = "data.json: the run's data file no longer exists";
     for command in ["score", "analyze"] {
         let ran = place.run(&[command, csv.to_str().unwrap()]);
-        assert!(ran.succeeds().stderr.contains(missing), "{}", ran.stderr);
-        assert!(ran.stderr.contains("--data-path"), "{}", ran.stderr);
+        ran.succeeds().tells(missing).tells("--data-path");
     }
     let report = place.run(&["report"]);
     assert!(report.succeeds().stderr.contains(missing));

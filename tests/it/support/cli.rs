@@ -61,6 +61,17 @@ impl Workplace {
         Ran::of(self.command().args(arguments))
     }
 
+    /// As [`Self::run`], with the arguments of a command line that quotes nothing.
+    pub fn run_line(&self, line: &str) -> Ran {
+        self.run(&words(line))
+    }
+
+    /// As [`Self::run`], with these variables.
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command();
+        Ran::of(command.args(arguments).envs(variables.iter().copied()))
+    }
+
     /// As [`Self::run`], with what a person types or pipes in.
     pub fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
         let input = self.path("stdin");
@@ -128,14 +139,36 @@ impl Ran {
 
     #[track_caller]
     pub fn succeeds(&self) -> &Self {
-        assert_eq!(
-            self.code,
-            Some(0),
-            "stdout: {}\nstderr: {}",
-            self.stdout,
-            self.stderr
-        );
+        self.ends(0)
+    }
+
+    /// It ended with this code.
+    #[track_caller]
+    pub fn ends(&self, code: i32) -> &Self {
+        let (stdout, stderr) = (&self.stdout, &self.stderr);
+        assert_eq!(self.code, Some(code), "stdout: {stdout}\nstderr: {stderr}");
         self
+    }
+
+    /// Its standard output holds this text.
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text), "no {text:?} in {}", self.stdout);
+        self
+    }
+
+    /// Its standard error holds this text.
+    #[track_caller]
+    pub fn tells(&self, text: &str) -> &Self {
+        assert!(self.stderr.contains(text), "no {text:?} in {}", self.stderr);
+        self
+    }
+
+    /// Its standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        let json = serde_json::from_str(&self.stdout);
+        json.unwrap_or_else(|_| panic!("{:?} {} {}", self.code, self.stdout, self.stderr))
     }
 }
 

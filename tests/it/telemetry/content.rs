@@ -12,15 +12,13 @@ use crate::support::traces::{Span, collector, endpoint, questions, received};
 const KEY: &str = "sesame-open-the-door";
 
 fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
-    Ran::of(
-        place
-            .command()
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(collector))
-            .env("OPENAI_API_KEY", KEY)
-            .args(["--model", "scripted", "--base-url", &model.base_url()])
-            .args(["--log", "json", "--log-level", "trace"])
-            .args(more),
-    )
+    let line = format!(
+        "--model scripted --base-url {} --log json --log-level trace",
+        model.base_url()
+    );
+    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
+    let variables = [collector, ("OPENAI_API_KEY", KEY)];
+    place.run_with(&[&words(&line), more].concat(), &variables)
 }
 
 /// Every byte that left: to the collector, into the file, and as log lines.
@@ -58,7 +56,7 @@ fn questions_and_replies_leave_only_on_request() {
             more.push("--trace-content");
         }
         let ran = ask(&place, &model, &collector, &more);
-        assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+        ran.ends(4);
         let all = exported(&place, &collector, &ran);
         let rows = place.rows("output/output.csv");
         for text in rows
@@ -120,7 +118,7 @@ fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str
             .filter(|line| !line.contains("exit_code"))
             .collect();
         let all = exported(&place, &collector, &ran);
-        assert!(ran.stderr.contains("call failed"), "{}", ran.stderr);
+        ran.tells("call failed");
         assert_eq!(all.contains("invented company"), content, "{all}");
     }
 }

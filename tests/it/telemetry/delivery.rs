@@ -10,14 +10,9 @@ use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{collector, endpoint, questions, received, written};
 
 fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more: &[&str]) -> Ran {
-    Ran::of(
-        place
-            .command()
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
-            .envs(variables.iter().copied())
-            .args(["--data-path", "sample", "--n", "8"])
-            .args(more),
-    )
+    let variables = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", collector)], variables].concat();
+    let arguments = [&words("--data-path sample --n 8"), more].concat();
+    place.run_with(&arguments, &variables)
 }
 
 #[test]
@@ -128,17 +123,10 @@ fn a_question_about_ones_own_document_is_traced_too() {
         "report.md",
         "| item | 2019 | 2018 |\n|---|---|---|\n| sales | 12 | 10 |\n",
     );
-    Ran::of(
-        place
-            .command()
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(&receiver))
-            .args([
-                "ask",
-                "report.md",
-                "what was the change in sales from 2018 to 2019?",
-            ]),
-    )
-    .succeeds();
+    let question = "what was the change in sales from 2018 to 2019?";
+    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(&receiver));
+    let ran = place.run_with(&["ask", "report.md", question], &[collector]);
+    ran.succeeds();
     let spans = received(&receiver);
     let roots = questions(&spans);
     assert_eq!(roots.len(), 1);

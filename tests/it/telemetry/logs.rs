@@ -34,23 +34,10 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
             scripted(request)
         }
     });
-    let ran = Ran::of(place.command().args([
-        "--model",
-        "scripted",
-        "--base-url",
-        &model.base_url(),
-        "--data-path",
-        "sample",
-        "--n",
-        "6",
-        "--verbose",
-        "--log",
-        "json",
-        "--log-level",
-        "debug",
-        "--traces",
-        "on",
-    ]));
+    let ran = place.run_line(&format!(
+        "--model scripted --base-url {} --data-path sample --n 6 --verbose --log json --log-level debug --traces on",
+        model.base_url()
+    ));
     ran.succeeds();
     let lines = lines(&ran);
     let said = |message: &str| -> Vec<_> {
@@ -126,9 +113,10 @@ fn without_log_there_are_no_lines_and_levels_choose_among_them() {
     assert!(quiet.lines().all(|line| line.contains(" INFO ")), "{quiet}");
 
     let by_variable = |name: &str, level: &str| {
-        let mut command = place.command();
-        command.env("CONVFINQA_LOG", "text").env(name, level);
-        Ran::of(command.args(["--data-path", "sample", "--n", "2"])).stderr
+        let variables = [("CONVFINQA_LOG", "text"), (name, level)];
+        place
+            .run_with(&words("--data-path sample --n 2"), &variables)
+            .stderr
     };
     assert!(by_variable("RUST_LOG", "info").contains("INFO"));
     assert!(!by_variable("RUST_LOG", "error").contains("INFO"));
@@ -141,12 +129,10 @@ fn an_unknown_level_or_form_is_one_line() {
     place
         .run(&["--log", "text", "--log-level", "loud"])
         .fails(2, &["log level `loud`"]);
-    let mut command = place.command();
-    command.env("CONVFINQA_LOG", "xml");
-    Ran::of(&mut command).fails(2, &["CONVFINQA_*", "log"]);
-    let mut command = place.command();
-    command.env("CONVFINQA_LOG", "xml");
-    Ran::of(command.args(["env", "serve", "--port", "0"])).fails(2, &["CONVFINQA_LOG", "xml"]);
+    let xml = [("CONVFINQA_LOG", "xml")];
+    place.run_with(&[], &xml).fails(2, &["CONVFINQA_*", "log"]);
+    let served = place.run_with(&words("env serve --port 0"), &xml);
+    served.fails(2, &["CONVFINQA_LOG", "xml"]);
 }
 
 #[test]
@@ -203,15 +189,9 @@ fn the_environments_server_logs_requests_without_queries() {
 fn the_line_of_an_error_holds_no_secret() {
     let place = Workplace::new();
     for format in ["off", "json"] {
-        let mut command = place.command();
-        command.env("OPENAI_API_KEY", "hunter2-hunter2");
-        let ran = Ran::of(command.args(["--data-path", "hunter2-hunter2.json", "--log", format]));
-        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
-        assert!(
-            ran.stderr.contains("no data file at [redacted].json"),
-            "{}",
-            ran.stderr
-        );
+        let arguments = ["--data-path", "hunter2-hunter2.json", "--log", format];
+        let ran = place.run_with(&arguments, &[("OPENAI_API_KEY", "hunter2-hunter2")]);
+        ran.ends(3).tells("no data file at [redacted].json");
         assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
     }
 }

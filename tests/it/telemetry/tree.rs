@@ -3,47 +3,23 @@
 use serde_json::json;
 
 use crate::support::agents::{is_critic, is_sent_back, question_of, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{Span, collector, endpoint, questions, received, written};
 
 fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
-    Ran::of(
-        place
-            .command()
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(collector))
-            // The scripted critic alone decides what is sent back.
-            .args([
-                "--model",
-                "scripted",
-                "--data-path",
-                "sample",
-                "--no-verify",
-            ])
-            .args(["--base-url", &model.base_url()])
-            .args(more),
-    )
+    let url = model.base_url();
+    // The scripted critic alone decides what is sent back.
+    let line = format!("--model scripted --data-path sample --no-verify --base-url {url}");
+    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
+    place.run_with(&[&words(&line), more].concat(), &[collector])
 }
 
 #[test]
 fn a_question_is_one_trace_of_rounds_agents_and_calls() {
     let (place, model, collector) = (Workplace::new(), FaultServer::start(scripted), collector());
-    ask(
-        &place,
-        &model,
-        &collector,
-        &[
-            "--n",
-            "6",
-            "--temperature",
-            "0.3",
-            "--max-tokens",
-            "900",
-            "--seed",
-            "5",
-        ],
-    )
-    .succeeds();
+    let more = words("--n 6 --temperature 0.3 --max-tokens 900 --seed 5");
+    ask(&place, &model, &collector, &more).succeeds();
     let spans = received(&collector);
     let rows = place.rows("output/output.csv");
     let roots = questions(&spans);
@@ -155,8 +131,7 @@ fn a_failed_question_is_a_failed_trace_with_its_retries() {
             Reply::content_filter()
         }
     });
-    let ran = ask(&place, &model, &collector, &["--n", "1"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    ask(&place, &model, &collector, &["--n", "1"]).ends(4);
     let spans = received(&collector);
     let roots = questions(&spans);
     assert!(roots[0].failed);
@@ -207,7 +182,7 @@ fn a_resumed_run_traces_what_it_asks_anew_and_marks_what_it_recalls() {
     // The same address for both processes: it is part of the run's identity.
     let address = refusing.address();
     let ran = ask(&place, &refusing, &collector, &["--n", "6", "-j", "1"]);
-    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    ran.ends(5);
     let before = received(&collector);
     let broken = questions(&before)
         .into_iter()

@@ -23,7 +23,7 @@ fn recovers(first: Ending, more: &[&str], words: &str) {
     let ran = Ran::of(&mut start(&place, &server, &arguments));
     ran.succeeds();
     assert_eq!(rows(&place), live(&["--n", "6"]).0);
-    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    ran.tells(words);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
     ran.succeeds();
     assert_eq!(rows(&place), live(&["--n", "6"]).0);
     let words = "batch_0 ended, results: 5, requests without a result: 1, unreadable lines: 1";
-    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    ran.tells(words);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
     let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
     ran.succeeds();
     let words = "batch batch_0 was rejected: This line is not valid. (invalid_json_line)";
-    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    ran.tells(words);
     assert_eq!(server.batches()[1].requests.len(), 5);
     // The request is asked again in the second pass: one call more.
     let [mut batched, mut live] = [rows(&place), live(&["--n", "6"]).0];
@@ -111,12 +111,7 @@ fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
 fn a_limit_of_enqueued_tokens_makes_the_batches_smaller_also_for_the_next_process() {
     let (place, server) = (Workplace::new(), server(|_| Ending::AtMost(2)));
     let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
-    ran.succeeds();
-    assert!(
-        ran.stderr.contains("Enqueued token limit reached"),
-        "{}",
-        ran.stderr
-    );
+    ran.succeeds().tells("Enqueued token limit reached");
     assert_eq!(rows(&place), live(&["--n", "6"]).0);
     let sizes: Vec<_> = server
         .batches()
