@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
@@ -101,10 +102,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         logged: telemetry::is_logged(settings.log.log),
         ..ProgressOptions::default()
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = Runtime::new().context("cannot start the runtime")?;
     let traces = {
         let _within = runtime.enter();
         telemetry::start(&settings, telemetry::TraceDestination::Nowhere, &writer)?

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
 
@@ -15,7 +14,7 @@ use finqa_agents::models::BatchStage;
 use super::args::{ControlArgs, OutputFolder, RunArgs};
 use super::gate::GateArgs;
 use super::run::RunProcess;
-use super::{Exit, Failure, dotenv, run, stdout};
+use super::{Exit, Failure, dotenv, run, runtime, stdout};
 
 /// Commands of `batch`.
 #[derive(Debug, clap::Subcommand)]
@@ -117,10 +116,7 @@ fn status(args: &StatusArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
         return Err(no_run(&output, "no run"));
     }
     let folder = RunFolder::locate(&output, &args.run)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let rows = runtime.block_on(batch_status(&folder, &dotenv::variables()))?;
     if args.json {
         stdout::print_json(&rows)?;

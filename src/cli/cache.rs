@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::{ArgMatches, Subcommand};
 use serde::Serialize;
 
@@ -12,7 +11,7 @@ use crate::pipeline::requests_of;
 use finqa_agents::models::{CacheKey, CacheLookup, ResponseCache};
 
 use super::args::OutputFolder;
-use super::{Exit, Failure, settings, stdout};
+use super::{Exit, Failure, runtime, settings, stdout};
 
 /// Shows or empties the response cache.
 #[derive(Debug, Subcommand)]
@@ -109,8 +108,7 @@ fn stats(cache: &ResponseCache, json: bool) -> anyhow::Result<()> {
 }
 
 fn explain(cache: &ResponseCache, args: &ExplainArgs, output: &Path) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let requests = runtime.block_on(requests_of(output, &args.run, &args.question))?;
     stdout::print(|out| {
         for asked in &requests {

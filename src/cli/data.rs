@@ -6,15 +6,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
-
 use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
 
-use super::{Exit, Failure, stdout};
+use super::{Exit, Failure, runtime, stdout};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
@@ -138,10 +136,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         };
         writer.line(&line);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let files = runtime.block_on(download(&client, to, &options, &mut tell))?;
     bar.finish_and_clear();
     stdout::print_words(|out| {

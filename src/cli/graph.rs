@@ -1,6 +1,6 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use crate::output::mlflow::Drawings;
+use finqa_agents::agents::{Backend, Pair, PairOptions};
 
 use super::{Exit, stdout};
 
@@ -21,11 +21,11 @@ enum Format {
 
 /// Prints the drawing.
 pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
-    let drawings = Drawings::of_agents()?;
+    let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
     let drawing = match args.format {
-        Format::Mermaid => drawings.mermaid,
-        Format::Dot => drawings.dot,
-        Format::Svg => drawings.svg,
+        Format::Mermaid => pair.graph().mermaid(),
+        Format::Dot => pair.graph().dot(),
+        Format::Svg => pair.graph().svg(),
     };
     stdout::print(|out| writeln!(out, "{}", drawing.trim_end()))?;
     Ok(Exit::Done)

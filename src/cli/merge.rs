@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::ArgMatches;
 
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
@@ -11,7 +10,7 @@ use crate::pipeline::{self, PipelineError};
 use super::args::OutputFolder;
 use super::gate::GateArgs;
 use super::run::{RunDisplay, conclude, judge, notify};
-use super::{Exit, dotenv, settings};
+use super::{Exit, dotenv, runtime, settings};
 
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
@@ -55,10 +54,7 @@ pub(crate) fn execute(
         quiet: args.quiet,
         ..ProgressOptions::default()
     });
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let (variables, notify) = (dotenv::variables(), notify(writer.clone()));
     let merged = pipeline::merge(
         &settings.run.output,

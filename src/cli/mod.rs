@@ -30,7 +30,9 @@ mod track;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::output::terminal::{TerminalStyle, harmless};
 
@@ -173,6 +175,12 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
             Ok(Exit::Done)
         }
     }
+}
+
+/// A runtime for a command that waits for a few requests.
+fn runtime() -> anyhow::Result<Runtime> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.context("cannot start the runtime")
 }
 
 /// Says a line on stderr, with the words of others made harmless. A closed

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
+use tokio::runtime::Runtime;
 
 use crate::output;
 use crate::output::mlflow::DeliveryOutcome;
@@ -26,7 +27,9 @@ use finqa_agents::models::Cassette;
 use super::args::{ControlArgs, RunArgs, needs_model};
 use super::exit::elsewhere;
 use super::gate::GateArgs;
-use super::{Exit, Failure, commit, dotenv, mlflow_lines, settings, signals, stdout, telemetry};
+use super::{
+    Exit, Failure, commit, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry,
+};
 
 /// What a command adds to the run that it drives.
 pub(super) trait RunCommand {
@@ -129,8 +132,7 @@ fn dry_run(
         logged: telemetry::is_logged(settings.log.log),
         ..ProgressOptions::default()
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let (variables, notify) = (dotenv::variables(), notify(writer));
     let measured = pipeline::dry_run(settings, cassette, &variables, &notify);
     let measured = runtime.block_on(measured)?;
@@ -224,34 +226,31 @@ pub(super) fn drive(
     context: RunContext,
     display: RunDisplay,
 ) -> anyhow::Result<Exit> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.enable_all().build();
     let progress = RunProgress::new(ProgressOptions {
         verbose: display.verbose,
         quiet: display.quiet,
         terminal: std::io::stderr().is_terminal(),
         logged: telemetry::is_logged(settings.log.log),
     });
-    runtime
-        .context("cannot start the runtime")?
-        .block_on(async {
-            let tracking = Tracking::of(settings, &context.variables)?;
-            let place = telemetry::TraceDestination::Run {
-                tracked: matches!(tracking, Tracking::On(_)),
-            };
-            let traces = telemetry::start(settings, place, &progress.writer())?;
-            let context = RunContext {
-                tracking,
-                traces: traces.clone(),
-                notify: notify(progress.writer()),
-                commit: commit::commit(),
-                ..context
-            };
-            let ended = watch(command, settings, context, progress, display).await;
-            // Whatever the end, what was recorded is delivered.
-            traces.finish().await;
-            ended
-        })
+    let runtime = Runtime::new().context("cannot start the runtime")?;
+    runtime.block_on(async {
+        let tracking = Tracking::of(settings, &context.variables)?;
+        let place = telemetry::TraceDestination::Run {
+            tracked: matches!(tracking, Tracking::On(_)),
+        };
+        let traces = telemetry::start(settings, place, &progress.writer())?;
+        let context = RunContext {
+            tracking,
+            traces: traces.clone(),
+            notify: notify(progress.writer()),
+            commit: commit::commit(),
+            ..context
+        };
+        let ended = watch(command, settings, context, progress, display).await;
+        // Whatever the end, what was recorded is delivered.
+        traces.finish().await;
+        ended
+    })
 }
 
 async fn watch(

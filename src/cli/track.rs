@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::mlflow::{
-    self, DeliveredRun, DeliveryRecord, Drawings, FinishedRun, MlflowError, RunDelivery,
+    self, DeliveredRun, DeliveryRecord, FinishedRun, MlflowError, RunDelivery,
 };
 use crate::pipeline::{experiment, server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
@@ -15,7 +14,7 @@ use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
 
 use super::args::OutputFolder;
-use super::{Exit, Failure, dotenv, exit, mlflow_lines, settings, stdout};
+use super::{Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, stdout};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -56,10 +55,7 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Re
     match command {
         TrackCommand::Sync(args) => {
             let settings = settings::load(&args, matches, args.output.file())?;
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .context("cannot start the runtime")?;
+            let runtime = runtime()?;
             runtime.block_on(sync(&args, &settings))
         }
     }
@@ -197,10 +193,6 @@ async fn deliver(
         Status::Complete => Finish::Complete,
         Status::Unfinished => Finish::Interrupted,
     };
-    let ending = FinishedRun {
-        finish,
-        summary,
-        drawings: Drawings::of_run(meta.kind())?,
-    };
+    let ending = FinishedRun { finish, summary };
     Ok(mlflow::finish(&mut delivery, &ending).await?)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::output::mlflow::{self, DeliveryOutcome, Drawings, FinishedRun, RunDelivery};
+use crate::output::mlflow::{self, DeliveryOutcome, FinishedRun, RunDelivery};
 use crate::output::{self, OutputError};
 use crate::run::{
     Finish, Journal, MergeError, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder,
@@ -145,7 +145,6 @@ async fn deliver(
     let ending = FinishedRun {
         finish: finish.clone(),
         summary: summary.clone(),
-        drawings: Drawings::of_run(summary.run.kind())?,
     };
     let sent = match RunDelivery::open(server, folder.path(), false) {
         Ok(mut delivery) => mlflow::finish(&mut delivery, &ending).await,

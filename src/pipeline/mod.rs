@@ -32,7 +32,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::dataset::Dataset;
-use crate::output::mlflow::{DeliveryOutcome, Drawings, FinishedRun, Sidecar};
+use crate::output::mlflow::{DeliveryOutcome, FinishedRun, Sidecar};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
@@ -356,7 +356,6 @@ impl Run {
                 let ending = FinishedRun {
                     finish: finish.clone(),
                     summary: summary.clone(),
-                    drawings: Drawings::of_run(summary.run.kind())?,
                 };
                 Some(sidecar.finish(ending, self.stop.abort).await)
             }

@@ -304,149 +304,101 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
 mod tests {
     use super::*;
 
-    fn chosen(given: &str, set: &[(&str, &str)]) -> Result<Option<ChosenShard>, String> {
+    /// The shard by settings and by variables, `NAME=VALUE` each.
+    fn chosen(given: &str, set: &'static str) -> Result<Option<ChosenShard>, String> {
         let settings: ShardSettings = toml::from_str(given).map_err(|error| error.to_string())?;
-        let set: Vec<(String, String)> = set
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
         let variables = Variables::new(move |name| {
-            let found = set.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.clone())
+            let mut pairs = set.split_whitespace().filter_map(|set| set.split_once('='));
+            let found = pairs.find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.to_owned())
         });
-        settings
-            .chosen(&variables)
-            .map_err(|error| error.to_string())
+        let chosen = settings.chosen(&variables);
+        chosen.map_err(|error| error.to_string())
     }
 
     #[test]
     fn each_engine_names_its_task_and_its_array_job() {
-        let slurm = [
-            ("SLURM_ARRAY_TASK_ID", "12"),
-            ("SLURM_ARRAY_TASK_MIN", "10"),
-            ("SLURM_ARRAY_TASK_COUNT", "8"),
-            ("SLURM_ARRAY_JOB_ID", "4711"),
-        ];
-        // --array=1-5:2
-        let stepped = [
-            ("SLURM_ARRAY_TASK_ID", "5"),
-            ("SLURM_ARRAY_TASK_MIN", "1"),
-            ("SLURM_ARRAY_TASK_MAX", "5"),
-            ("SLURM_ARRAY_TASK_STEP", "2"),
-            ("SLURM_ARRAY_TASK_COUNT", "3"),
-        ];
-        let kubernetes = [("JOB_COMPLETION_INDEX", "0")];
-        let pbs = [
-            ("PBS_ARRAY_INDEX", "8"),
-            ("PBS_ARRAY_ID", "1234[].pbs.example"),
-        ];
-        let sge = [
-            ("SGE_TASK_ID", "11"),
-            ("SGE_TASK_FIRST", "10"),
-            ("SGE_TASK_LAST", "17"),
-            ("SGE_TASK_STEPSIZE", "1"),
-            ("JOB_ID", "99"),
-        ];
-        // -t 10-17:3
-        let sge_stepped = [
-            ("SGE_TASK_ID", "13"),
-            ("SGE_TASK_FIRST", "10"),
-            ("SGE_TASK_LAST", "17"),
-            ("SGE_TASK_STEPSIZE", "3"),
-        ];
-        let aws = [
-            ("AWS_BATCH_JOB_ARRAY_INDEX", "7"),
-            ("AWS_BATCH_JOB_ARRAY_SIZE", "8"),
-            ("AWS_BATCH_JOB_ID", "6c1-a2:7"),
-        ];
-        let gitlab = [
-            ("CI_NODE_INDEX", "1"),
-            ("CI_NODE_TOTAL", "8"),
-            ("CI_PIPELINE_ID", "55"),
-        ];
         for (set, index, job) in [
-            (&slurm[..], 3, Some("4711")),
-            (&kubernetes, 1, None),
-            (&pbs, 8, Some("1234")),
-            (&sge, 2, Some("99")),
-            (&aws, 8, Some("6c1-a2")),
-            (&gitlab, 1, Some("55")),
+            (
+                "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_JOB_ID=4711",
+                3,
+                Some("4711"),
+            ),
+            ("JOB_COMPLETION_INDEX=0", 1, None),
+            (
+                "PBS_ARRAY_INDEX=8 PBS_ARRAY_ID=1234[].pbs.example",
+                8,
+                Some("1234"),
+            ),
+            (
+                "SGE_TASK_ID=11 SGE_TASK_FIRST=10 SGE_TASK_LAST=17 SGE_TASK_STEPSIZE=1 JOB_ID=99",
+                2,
+                Some("99"),
+            ),
+            (
+                "AWS_BATCH_JOB_ARRAY_INDEX=7 AWS_BATCH_JOB_ARRAY_SIZE=8 AWS_BATCH_JOB_ID=6c1-a2:7",
+                8,
+                Some("6c1-a2"),
+            ),
+            (
+                "CI_NODE_INDEX=1 CI_NODE_TOTAL=8 CI_PIPELINE_ID=55",
+                1,
+                Some("55"),
+            ),
         ] {
             let found = chosen("shard = 'auto'\nshards = 8", set).unwrap().unwrap();
-            assert_eq!(found.shard, Shard::new(index, 8).unwrap(), "{set:?}");
-            assert_eq!(found.array_job.as_deref(), job, "{set:?}");
+            assert_eq!(found.shard, Shard::new(index, 8).unwrap(), "{set}");
+            assert_eq!(found.array_job.as_deref(), job, "{set}");
         }
-        for (set, index) in [(&stepped[..], 3), (&sge_stepped, 2)] {
+        // --array=1-5:2
+        let slurm = "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=5 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
+        // -t 10-17:3
+        let sge = "SGE_TASK_ID=13 SGE_TASK_FIRST=10 SGE_TASK_LAST=17 SGE_TASK_STEPSIZE=3";
+        for (set, index) in [(slurm, 3), (sge, 2)] {
             let found = chosen("shard = 'auto'", set).unwrap().unwrap();
-            assert_eq!(found.shard, Shard::new(index, 3).unwrap(), "{set:?}");
+            assert_eq!(found.shard, Shard::new(index, 3).unwrap(), "{set}");
         }
-        let outside = [("SGE_TASK_ID", "undefined"), ("CI_NODE_INDEX", "2")];
-        let alone = chosen("shard = 'auto'\nshards = 2", &outside).unwrap();
+        let outside = "SGE_TASK_ID=undefined CI_NODE_INDEX=2";
+        let alone = chosen("shard = 'auto'\nshards = 2", outside).unwrap();
         assert_eq!(alone.unwrap().shard, Shard::new(2, 2).unwrap());
     }
 
     #[test]
     fn a_shard_that_does_not_exist_is_refused_by_name() {
-        let task = ("SLURM_ARRAY_TASK_ID", "4");
-        let rerun = [
-            task,
-            ("SLURM_ARRAY_TASK_MIN", "4"),
-            ("SLURM_ARRAY_TASK_COUNT", "1"),
-        ];
-        let gaps = [
-            task,
-            ("SLURM_ARRAY_TASK_MIN", "0"),
-            ("SLURM_ARRAY_TASK_COUNT", "3"),
-        ];
+        let rerun = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_COUNT=1";
+        let gaps = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3";
         // --array=1,2,4: no task is accepted, so that no part of the run is paid for.
-        let listed = [
-            ("SLURM_ARRAY_TASK_ID", "2"),
-            ("SLURM_ARRAY_TASK_MIN", "1"),
-            ("SLURM_ARRAY_TASK_MAX", "4"),
-            ("SLURM_ARRAY_TASK_STEP", "1"),
-            ("SLURM_ARRAY_TASK_COUNT", "3"),
-        ];
-        let odd = [("JOB_COMPLETION_INDEX", "-1")];
-        let two = [("JOB_COMPLETION_INDEX", "0"), ("CI_NODE_INDEX", "1")];
+        let listed = "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=3";
+        let two = "JOB_COMPLETION_INDEX=0 CI_NODE_INDEX=1";
+        let (auto, of_two) = ("shard = 'auto'", "shard = 'auto'\nshards = 2");
+        let of_eight = "shard = 'auto'\nshards = 8";
         for (given, set, words) in [
-            ("shard = '0/3'", &[][..], "I counts from 1 to N"),
-            ("shard = '4/3'", &[], "I counts from 1 to N"),
-            ("shard = 'x'", &[], "write I/N, such as 3/8, or auto"),
-            ("shard = '1/9999999'", &[], "N is at most 1000000"),
-            ("shard = '1/2'\nshards = 3", &[], "--shards is 3"),
-            ("shards = 3", &[], "not given, but --shards is"),
-            ("run = 'a'", &[], "not given, but --run"),
-            ("shard = 'auto'", &[], "not a task of an array job"),
+            ("shard = '0/3'", "", "I counts from 1 to N"),
+            ("shard = '4/3'", "", "I counts from 1 to N"),
+            ("shard = 'x'", "", "write I/N, such as 3/8, or auto"),
+            ("shard = '1/9999999'", "", "N is at most 1000000"),
+            ("shard = '1/2'\nshards = 3", "", "--shards is 3"),
+            ("shards = 3", "", "not given, but --shards is"),
+            ("run = 'a'", "", "not given, but --run"),
+            (auto, "", "not a task of an array job"),
+            (auto, "JOB_COMPLETION_INDEX=0", "pass --shards N"),
+            (of_two, "JOB_COMPLETION_INDEX=2", "do not reach it"),
+            (of_two, "PBS_ARRAY_INDEX=0", "do not reach it"),
             (
-                "shard = 'auto'",
-                &[("JOB_COMPLETION_INDEX", "0")],
-                "pass --shards N",
-            ),
-            (
-                "shard = 'auto'\nshards = 2",
-                &[("JOB_COMPLETION_INDEX", "2")],
-                "do not reach it",
-            ),
-            (
-                "shard = 'auto'\nshards = 2",
-                &[("PBS_ARRAY_INDEX", "0")],
-                "do not reach it",
-            ),
-            (
-                "shard = 'auto'\nshards = 8",
-                &rerun,
+                of_eight,
+                rerun,
                 "the array job has 1 tasks, but --shards is 8",
             ),
-            ("shard = 'auto'", &gaps, "do not reach it"),
-            ("shard = 'auto'", &listed, "3 tasks with gaps"),
+            (auto, gaps, "do not reach it"),
+            (auto, listed, "3 tasks with gaps"),
             (
-                "shard = 'auto'\nshards = 2",
-                &odd,
+                of_two,
+                "JOB_COMPLETION_INDEX=-1",
                 "is -1, which is not a number",
             ),
             (
-                "shard = 'auto'\nshards = 2",
-                &two,
+                of_two,
+                two,
                 "JOB_COMPLETION_INDEX and CI_NODE_INDEX are set",
             ),
         ] {

@@ -4,13 +4,11 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
-
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
-use super::super::{Exit, stdout};
+use super::super::{Exit, runtime, stdout};
 
 /// What is fetched, from where, to where.
 #[derive(clap::Args, Debug)]
@@ -72,10 +70,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         };
         writer.line(&line);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let fetched = runtime.block_on(download(&client, &args.output, &options, &mut tell))?;
     bar.finish_and_clear();
     let report = Catalog::load(&args.output)?.check();

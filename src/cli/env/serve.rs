@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ArgMatches;
 use secrecy::ExposeSecret;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
@@ -46,10 +47,7 @@ pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<E
     let oddities = oddities(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = Runtime::new().context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
     let writer = TerminalWriter::new(ProgressOptions {

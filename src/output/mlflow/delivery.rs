@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::run::{Finish, Journal, RunFolder, RunMeta, Summary};
+use crate::run::{Finish, Journal, RunFolder, RunKind, RunMeta, Summary};
+use finqa_agents::agents::{Backend, Pair, PairOptions};
 
 use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;
 use super::error::MlflowError;
-use super::graph::Drawings;
 use super::points::{MetricPoint, RowMetrics, Series, started, totals};
 use super::record::{DeliveryLock, DeliveryRecord};
 use super::server::Server;
@@ -30,8 +30,6 @@ pub(crate) struct FinishedRun {
     pub finish: Finish,
     /// Scores and cost.
     pub summary: Summary,
-    /// The graph that ran, if one did.
-    pub drawings: Option<Drawings>,
 }
 
 /// A run that was delivered.
@@ -126,7 +124,7 @@ impl RunDelivery {
         self.status(content::status(&ending.finish), Some(at))
             .await?;
         self.traces().await?;
-        self.files(&journal, ending.drawings.as_ref()).await?;
+        self.files(&journal).await?;
         self.record.complete_at = usize::try_from(answered).ok();
         self.record.write(&self.folder)?;
         let target = self.server.target();
@@ -380,11 +378,7 @@ impl RunDelivery {
             .await
     }
 
-    async fn files(
-        &mut self,
-        journal: &Journal,
-        drawings: Option<&Drawings>,
-    ) -> Result<(), MlflowError> {
+    async fn files(&mut self, journal: &Journal) -> Result<(), MlflowError> {
         let Some(root) = proxy_path(&self.server.target().uri, &self.record.artifact_uri) else {
             self.fall_short(format!(
                 "files: this server does not pass them on to {}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment",
@@ -392,7 +386,7 @@ impl RunDelivery {
             ));
             return Ok(());
         };
-        let artifacts = self.artifacts(journal, drawings)?;
+        let artifacts = self.artifacts(journal)?;
         let mut result = Ok(());
         let mut refused: Vec<(String, MlflowError)> = Vec::new();
         for artifact in artifacts {
@@ -424,17 +418,16 @@ impl RunDelivery {
         result
     }
 
-    fn artifacts(
-        &self,
-        journal: &Journal,
-        drawings: Option<&Drawings>,
-    ) -> Result<Vec<Artifact>, MlflowError> {
+    fn artifacts(&self, journal: &Journal) -> Result<Vec<Artifact>, MlflowError> {
         let mut artifacts = vec![Artifact::text(TABLE, table(journal)?)];
-        if let Some(drawings) = drawings {
+        // The tool-using agent has none.
+        if self.meta.kind() == RunKind::Questions {
+            let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
+            let graph = pair.graph();
             artifacts.extend([
-                Artifact::text("graph/graph.svg", &drawings.svg),
-                Artifact::text("graph/graph.mmd", &drawings.mermaid),
-                Artifact::text("graph/graph.dot", &drawings.dot),
+                Artifact::text("graph/graph.svg", graph.svg()),
+                Artifact::text("graph/graph.mmd", graph.mermaid()),
+                Artifact::text("graph/graph.dot", graph.dot()),
             ]);
         }
         let files = RunFolder::RESULTS

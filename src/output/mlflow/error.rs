@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::output::OutputError;
 use crate::run::JournalError;
+use finqa_agents::graph::GraphError;
 
 /// A run, or part of it, that a tracking server did not get.
 #[derive(Debug, Error)]
@@ -85,6 +86,9 @@ pub enum MlflowError {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The agents' wiring is wrong.
+    #[error(transparent)]
+    Agents(#[from] GraphError),
 }
 
 impl MlflowError {
@@ -112,6 +116,7 @@ impl MlflowError {
                 | Self::File { .. }
                 | Self::Sink(_)
                 | Self::Journal(_)
+                | Self::Agents(_)
         )
     }
 

@@ -11,7 +11,6 @@ mod artifact;
 mod content;
 mod delivery;
 mod error;
-mod graph;
 mod points;
 mod record;
 mod server;
@@ -23,7 +22,6 @@ mod wire;
 
 pub(crate) use delivery::{DeliveredRun, FinishedRun, RunDelivery};
 pub(crate) use error::MlflowError;
-pub(crate) use graph::Drawings;
 pub(crate) use record::DeliveryRecord;
 pub(crate) use server::{Server, TrackingTimeouts};
 pub(crate) use sidecar::{DeliveryOutcome, Sidecar, finish};

@@ -1,6 +1,7 @@
 //! Where runs are tracked, and as whom.
 
 use base64::Engine as _;
+use percent_encoding::percent_decode_str;
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
@@ -174,24 +175,7 @@ impl Target {
 
 /// Percent-encoded text as it was before.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = after
-            .get(..2)
-            .and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! each block begins. Base64 has no character that could end an element, so no
 //! text of the data can leave its own.
 
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -165,14 +165,7 @@ impl Elements {
             self.close(store)?;
         }
         self.out.rewind()?;
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let read = self.out.read(&mut buffer)?;
-            if read == 0 {
-                break;
-            }
-            out.write_all(buffer.get(..read).unwrap_or_default())?;
-        }
+        io::copy(&mut self.out, out)?;
         let starts: serde_json::Map<_, _> = Store::ALL
             .iter()
             .zip(&self.stores)

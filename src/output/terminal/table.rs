@@ -119,14 +119,14 @@ fn floor_of(rule: Rule, rates: &RuleRates) -> String {
     }
 }
 
+/// `[69.1, 83.9]`
+fn interval(rate: &Rate) -> String {
+    format!("[{:.1}, {:.1}]", 100.0 * rate.low, 100.0 * rate.high)
+}
+
 /// `77.4 % [69.1, 83.9]`
 fn with_interval(rate: &Rate) -> String {
-    format!(
-        "{:.1} % [{:.1}, {:.1}]",
-        100.0 * rate.rate,
-        100.0 * rate.low,
-        100.0 * rate.high
-    )
+    format!("{:.1} % {}", 100.0 * rate.rate, interval(rate))
 }
 
 fn rate_row(title: &str, rate: &Rate, note: String) -> Vec<String> {
@@ -207,10 +207,8 @@ fn conversation_table(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
         for slices in &groups {
             match slices.iter().find(|(own, _)| own == name) {
                 Some((_, rate)) => {
-                    let (percent, low, high) =
-                        (100.0 * rate.rate, 100.0 * rate.low, 100.0 * rate.high);
-                    cells.push(rate.n.to_string());
-                    cells.push(format!("{percent:.1} [{low:.1}, {high:.1}]"));
+                    let (percent, interval) = (100.0 * rate.rate, interval(rate));
+                    cells.extend([rate.n.to_string(), format!("{percent:.1} {interval}")]);
                 }
                 None => cells.extend([String::new(), "–".to_owned()]),
             }
@@ -320,11 +318,10 @@ fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
         return String::new();
     }
     let without = critic.first_drafts.map_or_else(String::new, |rate| {
+        let interval = interval(&rate);
+        let percent = 100.0 * rate.rate;
         format!(
-            "; first drafts alone {:.1} % FE [{:.1}, {:.1}] of {}",
-            100.0 * rate.rate,
-            100.0 * rate.low,
-            100.0 * rate.high,
+            "; first drafts alone {percent:.1} % FE {interval} of {}",
             rate.n
         )
     });
@@ -361,14 +358,9 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     };
     let told = |rate: Option<Rate>, when: &str| {
         rate.map(|rate| {
-            format!(
-                "{when} {} of {} right ({:.1} % FE [{:.1}, {:.1}])",
-                rate.hits,
-                rate.n,
-                100.0 * rate.rate,
-                100.0 * rate.low,
-                100.0 * rate.high
-            )
+            let Rate { hits, n, .. } = rate;
+            let (percent, interval) = (100.0 * rate.rate, interval(&rate));
+            format!("{when} {hits} of {n} right ({percent:.1} % FE {interval})")
         })
     };
     let parts = [

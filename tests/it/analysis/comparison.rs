@@ -35,11 +35,9 @@ fn pairs_fall_into_four_cells() {
     let comparison = by_fe(&a, &b).unwrap();
     assert!(!comparison.same);
     assert_eq!((comparison.questions, comparison.pages), (10, 10));
-    let fe = comparison
-        .rules
-        .iter()
-        .find(|rule| rule.rule == Rule::FinancialEquivalence)
-        .unwrap();
+    let mut rules = comparison.rules.iter();
+    let fe = rules.find(|rule| rule.rule == Rule::FinancialEquivalence);
+    let fe = fe.unwrap();
     assert_eq!((fe.both, fe.only_a, fe.only_b, fe.neither), (4, 1, 3, 2));
     assert!((fe.rate_a - 0.5).abs() < 1e-12 && (fe.rate_b - 0.7).abs() < 1e-12);
     assert!((fe.difference - 0.2).abs() < 1e-12);
@@ -165,11 +163,9 @@ fn epochs_of_one_question_are_one_flip() {
     let (a, b) = (epochs("a.csv", ["10", "10"]), epochs("b.csv", ["70", "10"]));
     let comparison = by_fe(&a, &b).unwrap();
     assert_eq!((comparison.questions, comparison.answers), (2, 10));
-    let fe = comparison
-        .rules
-        .iter()
-        .find(|rule| rule.rule == Rule::FinancialEquivalence)
-        .unwrap();
+    let mut rules = comparison.rules.iter();
+    let fe = rules.find(|rule| rule.rule == Rule::FinancialEquivalence);
+    let fe = fe.unwrap();
     assert_eq!((fe.n, fe.only_a, fe.only_b), (10, 5, 0));
     assert_eq!(fe.questions, 2);
     assert!((fe.p - 1.0).abs() < 1e-12, "{}", fe.p);
@@ -262,10 +258,7 @@ fn the_gate_passes_a_better_b_alone() {
     assert!(shown.contains("\"p_better\": 0.03125"), "{shown}");
     let (code, told, shown) = gated("a.csv", "b.csv", "--gate=0.03");
     assert_eq!(code, 6);
-    assert!(
-        told.contains("--gate: B is not better than A at level 0.03: financial_equivalence +50.0 points, one-sided p 0.031"),
-        "{told}"
-    );
+    assert!(told.contains("--gate: B is not better than A at level 0.03: financial_equivalence +50.0 points, one-sided p 0.031"), "{told}");
     assert!(shown.contains("\"rules\""), "{shown}");
     assert_eq!(gated("b.csv", "a.csv", "--gate").0, 6);
     let (code, told, _) = gated("a.csv", "b.csv", "--gate=5");

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, play, results, submit, truths,
+    FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, play, played, results,
+    submit, truths,
 };
 use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
@@ -16,12 +17,19 @@ fn play_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> (Ran, Value
     play(place, &[&words(&line), more].concat())
 }
 
+/// The same of a play that succeeds.
+#[track_caller]
+fn played_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> Value {
+    let (ran, summary) = play_by(place, model, more);
+    ran.succeeds();
+    summary
+}
+
 /// The only episode of a play of one question by `script`.
 fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, FaultServer) {
     let place = Workplace::new();
     let model = FaultServer::start(script);
-    let (ran, _) = play_by(&place, &model, &["--episodes", "1"]);
-    ran.succeeds();
+    played_by(&place, &model, &["--episodes", "1"]);
     let mut lines = episodes(&place.path("a.jsonl"));
     assert_eq!(lines.len(), 1);
     (lines.remove(0), model)
@@ -31,8 +39,7 @@ fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, Fa
 fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
-    let (ran, summary) = play_by(&place, &model, &[]);
-    ran.succeeds();
+    let summary = played_by(&place, &model, &[]);
     assert_eq!(summary["reward"]["mean"], 1.0);
     assert_eq!(summary["played"], 12);
     assert_eq!(summary["mean_steps"], 2.0);
@@ -84,8 +91,7 @@ fn on_a_server_the_model_never_sees_the_truth_either() {
         "--model scripted --base-url {url} --url {} -j 3",
         server.url
     );
-    let (ran, summary) = play(&place, &words(&line));
-    ran.succeeds();
+    let summary = played(&place, &words(&line));
     assert_eq!(summary["reward"]["mean"], 1.0);
     assert_eq!(summary["played"], 12);
     for request in model.requests() {
@@ -191,8 +197,7 @@ fn an_episode_ends_at_the_step_limit_with_nothing() {
         let (_, company) = asked(request);
         Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))])
     });
-    let (ran, summary) = play_by(&place, &model, &["--episodes", "2", "--max-steps", "3"]);
-    ran.succeeds();
+    let summary = played_by(&place, &model, &["--episodes", "2", "--max-steps", "3"]);
     assert_eq!(summary["outcomes"], json!({"step_limit": 2}));
     assert_eq!(summary["without_submission"], 2);
     assert_eq!(summary["reward"]["mean"], 0.0);

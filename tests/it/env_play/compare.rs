@@ -3,7 +3,7 @@
 use convfinqa::env_data::{BuildOptions, build};
 use finqa_env::server::ServerOptions;
 
-use super::{Serving, play};
+use super::{Serving, played};
 use crate::support::cli::Workplace;
 
 #[test]
@@ -11,8 +11,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().unwrap();
     let built = build(&sample, &place.path("env"), BuildOptions::default()).unwrap();
-    let (ran, summary) = play(&place, &["--data", "env"]);
-    ran.succeeds();
+    let summary = played(&place, &["--data", "env"]);
     assert_eq!(summary["played"], built.questions);
     let tool_csv = format!(
         "output/runs/{}/output.csv",
@@ -61,8 +60,7 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         convfinqa::env_data::builtin().unwrap(),
         ServerOptions::default(),
     );
-    let (ran, summary) = play(&place, &["--url", &server.url]);
-    ran.succeeds();
+    let summary = played(&place, &["--url", &server.url]);
     let id = summary["run"]["id"].as_str().unwrap();
     let tool_csv = format!("output/runs/{id}/output.csv");
     place.run(&["--data-path", "sample", "--quiet"]).succeeds();

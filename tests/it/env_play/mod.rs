@@ -96,6 +96,14 @@ fn play(place: &Workplace, arguments: &[&str]) -> (Ran, Value) {
     (ran, figures)
 }
 
+/// The same of a play that succeeds.
+#[track_caller]
+fn played(place: &Workplace, arguments: &[&str]) -> Value {
+    let (ran, figures) = play(place, arguments);
+    ran.succeeds();
+    figures
+}
+
 /// The lines of an episodes' file.
 fn episodes(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();

@@ -7,7 +7,9 @@ use convfinqa::run::Journal;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, results, truths};
+use super::{
+    FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, played, results, truths,
+};
 use crate::cassettes::same_files;
 use crate::mlflow::fake::Fake;
 use crate::support::cli::Workplace;
@@ -84,8 +86,7 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
         "{calls} {rows}"
     );
     let asked = model.count();
-    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
-    ran.succeeds();
+    let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
     assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
     assert_eq!(
         (
@@ -112,9 +113,7 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     // A run that is complete asks nothing, and writes its files again.
     let id = summary["run"]["id"].as_str().unwrap();
     let asked = model.count();
-    play(&place, &["--resume", id, "--out", "a.jsonl"])
-        .0
-        .succeeds();
+    played(&place, &["--resume", id, "--out", "a.jsonl"]);
     assert_eq!(model.count(), asked);
     assert_eq!(episodes(&place.path("a.jsonl")), lines);
 }
@@ -130,8 +129,7 @@ fn a_killed_run_on_a_server_is_continued_there() {
     killed(&place, &first, || model.count() >= 9);
     let (calls, rows) = journaled(&place);
     let asked = model.count();
-    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
-    ran.succeeds();
+    let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
     assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
     assert_eq!(
         (
@@ -168,8 +166,7 @@ fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] 
     let first = [&model_options[..], &environment].concat();
     let waits = || model.count() == 2 && journaled(&place) == (1, 0);
     killed(&place, &first, waits);
-    let (ran, summary) = play(&place, &["--resume"]);
-    ran.succeeds();
+    let summary = played(&place, &["--resume"]);
     let requests = model.requests();
     assert_eq!(requests.len(), 3, "one reply was lost, and one recalled");
     assert_eq!(asked(&requests[2]), asked(&requests[0]));
@@ -186,9 +183,7 @@ fn a_run_is_not_continued_with_other_options_and_they_are_named() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let url = model.base_url();
-    play(&place, &[&arguments(&url)[..], &["-n", "2"]].concat())
-        .0
-        .succeeds();
+    played(&place, &[&arguments(&url)[..], &["-n", "2"]].concat());
     let before = std::fs::read(place.run_folder().join("output.csv")).unwrap();
     let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
     for (more, said) in [
@@ -221,8 +216,7 @@ fn a_run_is_not_continued_with_other_options_and_they_are_named() {
 fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     let place = Workplace::new();
     let options = ["-n", "2", "--max-steps", "3", "--data-path", FIXTURE];
-    let (ran, first) = play(&place, &options);
-    ran.succeeds();
+    let first = played(&place, &options);
     let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
     let repeat = config
         .lines()
@@ -245,8 +239,7 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
 #[test]
 fn each_kind_of_run_is_resumed_by_its_own_command() {
     let place = Workplace::new();
-    let (ran, summary) = play(&place, &["-n", "1"]);
-    ran.succeeds();
+    let summary = played(&place, &["-n", "1"]);
     let id = summary["run"]["id"].as_str().unwrap();
     place
         .run(&["--resume", id])
@@ -317,7 +310,7 @@ fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
     let lines = episodes(&place.path("a.jsonl"));
     assert!(!lines.is_empty() && lines.len() < 12, "{}", lines.len());
     assert!(lines.iter().all(|line| line["outcome"] == "submitted"));
-    play(&place, &["--resume", "--out", "a.jsonl"]).0.succeeds();
+    played(&place, &["--resume", "--out", "a.jsonl"]);
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
     assert_eq!(model.count(), 24, "no reply is paid twice");
 }
@@ -373,10 +366,9 @@ fn recorded_episodes_are_replayed_to_the_same_bytes_without_a_server() {
     let url = model.base_url();
     let cassette = place.path("episodes.jsonl").display().to_string();
     let recorded = [&arguments(&url)[..], &["--record", &cassette]].concat();
-    play(&place, &recorded).0.succeeds();
+    played(&place, &recorded);
     drop(model);
-    let (ran, figures) = play(&again, &["--replay", &cassette, "-j", "1"]);
-    ran.succeeds();
+    let figures = played(&again, &["--replay", &cassette, "-j", "1"]);
     assert_eq!(
         (&figures["complete"], &figures["played"]),
         (&json!(true), &json!(12))

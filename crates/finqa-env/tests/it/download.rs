@@ -13,6 +13,13 @@ use crate::support::hub::{
     FILES, METADATA, QUESTIONS, TABLE, at, bytes, client, entry, faulty, hub, options, options_at,
 };
 
+/// Why a download fails.
+pub async fn failed(server: &MockServer, folder: &Path) -> HubError {
+    let options = options(server);
+    let fetched = download(&client(), folder, &options, &mut |_| {}).await;
+    fetched.unwrap_err()
+}
+
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
@@ -56,9 +63,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
             .respond_with(ResponseTemplate::new(200).set_body_string("{}"))
             .mount(&server)
             .await;
-        let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
-            .await
-            .unwrap_err();
+        let error = failed(&server, dir.path()).await;
         assert!(
             matches!(error, HubError::File(_)) && !error.is_network(),
             "{error}"
@@ -72,9 +77,7 @@ async fn a_listing_cannot_leave_the_folder() {
     let evil =
         json!({"type": "file", "path": "input_companies/../../evil.json", "oid": "x", "size": 1});
     let (server, dir) = (hub(vec![evil]).await, tempfile::tempdir().unwrap());
-    let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
-        .await
-        .unwrap_err();
+    let error = failed(&server, dir.path()).await;
     assert!(matches!(error, HubError::Path { .. }), "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -82,9 +85,7 @@ async fn a_listing_cannot_leave_the_folder() {
 #[tokio::test]
 async fn an_address_that_is_not_a_hub_is_a_network_error() {
     let (server, dir) = (MockServer::start().await, tempfile::tempdir().unwrap());
-    let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
-        .await
-        .unwrap_err();
+    let error = failed(&server, dir.path()).await;
     assert!(
         error.is_network() && error.to_string().contains("404"),
         "{error}"

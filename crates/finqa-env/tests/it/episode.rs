@@ -23,6 +23,12 @@ fn environment(max_steps: u64) -> Environment {
     Environment::new(fixture(), rules, 1)
 }
 
+/// Begins the next episode.
+fn reset(environment: &mut Environment) {
+    let reset = environment.reset(TaskChoice::Next, None, "e".to_owned());
+    reset.unwrap();
+}
+
 #[test]
 fn a_reset_asks_and_the_metadata_say_what() {
     let mut environment = environment(50);
@@ -56,9 +62,7 @@ fn all_questions_are_asked_once_before_any_comes_back() {
     for _ in 0..2 {
         let mut asked: Vec<String> = (0..12)
             .map(|_| {
-                environment
-                    .reset(TaskChoice::Next, None, "e".to_owned())
-                    .unwrap();
+                reset(&mut environment);
                 environment.state().question_id
             })
             .collect();
@@ -88,9 +92,7 @@ fn a_seed_decides_the_whole_order() {
 #[test]
 fn the_last_step_shows_its_result_and_ends_the_episode() {
     let (mut environment, tools) = (environment(2), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     let first = environment
         .step(&tools, "get_descriptions", &company())
         .unwrap();
@@ -112,9 +114,7 @@ fn the_last_step_shows_its_result_and_ends_the_episode() {
 #[test]
 fn an_answer_on_the_last_step_is_graded() {
     let (mut environment, tools) = (environment(1), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     let answer = environment.current().answer.clone();
     let outcome = environment.step(
         &tools,
@@ -127,9 +127,7 @@ fn an_answer_on_the_last_step_is_graded() {
 #[test]
 fn failed_calls_count_as_steps() {
     let (mut environment, tools) = (environment(50), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     let outcome = environment.step(&tools, "nope", &Map::new()).unwrap();
     assert!(
         matches!(outcome.observation, Observation::Failure { failure, .. } if failure.kind == FailureKind::ToolNotFound)
@@ -143,9 +141,7 @@ fn failed_calls_count_as_steps() {
 #[test]
 fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
     let (mut environment, tools) = (environment(50), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     for (answer, type_name) in [
         (json!(5), "int"),
         (json!(1.5), "float"),
@@ -180,9 +176,7 @@ fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
 #[test]
 fn an_answer_on_which_the_grader_raises_earns_nothing_and_ends_the_episode() {
     let (mut environment, tools) = (environment(50), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     let answer = format!("{}/7", "9".repeat(400));
     let outcome = environment
         .step(
@@ -211,9 +205,7 @@ fn tools_run_before_the_first_reset_and_count() {
 #[test]
 fn a_step_may_be_begun_and_finished_separately() {
     let (mut environment, tools) = (environment(50), tools());
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     assert_eq!(
         environment.begin("get_descriptions", &company()),
         Ok(StepStart::RunTool)

@@ -5,6 +5,7 @@ use serde_json::json;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, ResponseTemplate};
 
+use crate::download::failed;
 use crate::support::hub::{TABLE, client, entry, hub, options};
 
 /// A listing of 3 GB was read, and as much was fetched as a hub would send.
@@ -66,9 +67,7 @@ async fn a_file_is_fetched_no_further_than_the_listing_says() {
         .respond_with(ResponseTemplate::new(200).set_body_bytes(vec![b'x'; 100_000]))
         .mount(&server)
         .await;
-    let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
-        .await
-        .unwrap_err();
+    let error = failed(&server, dir.path()).await;
     assert!(
         error.to_string().contains("larger than the 10 bytes"),
         "{error}"

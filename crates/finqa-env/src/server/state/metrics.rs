@@ -10,7 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::tools::{SUBMIT_ANSWER, specs};
@@ -26,7 +26,8 @@ const BUCKETS: [f64; 14] = [
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// How a tool was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum CallKind {
     /// As a step of an episode.
     Step,
@@ -68,6 +69,13 @@ impl Rejection {
     }
 }
 
+/// A new metric of the registry.
+fn registered<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    to.register(name, help, metric.clone());
+    metric
+}
+
 /// The server's counters.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -83,55 +91,38 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        let mut metrics = Self {
-            registry: Registry::with_prefix("finqa"),
-            sessions: Gauge::default(),
-            sessions_opened: Counter::default(),
-            episodes_started: Counter::default(),
-            episodes_ended: Family::default(),
-            rewards: Counter::default(),
-            tools: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
-            errors: Family::default(),
-            rejections: Family::default(),
+        let mut registry = Registry::with_prefix("finqa");
+        let to = &mut registry;
+        let metrics = Self {
+            sessions: registered(to, "sessions", "Open sessions"),
+            sessions_opened: registered(to, "sessions_opened", "Sessions opened"),
+            episodes_started: registered(
+                to,
+                "episodes_started",
+                "Episodes started by a reset of a session",
+            ),
+            episodes_ended: registered(
+                to,
+                "episodes_ended",
+                "Episodes ended by a submission or at the step limit",
+            ),
+            rewards: registered(to, "rewards", "Sum of the rewards of ended episodes"),
+            tools: {
+                let new: fn() -> Histogram = || Histogram::new(BUCKETS);
+                let tools = Family::new_with_constructor(new);
+                let help = "Time from a call to its result, waiting included; steps of episodes, \
+                            and calls by JSON-RPC or MCP";
+                to.register_with_unit("tool", help, Unit::Seconds, tools.clone());
+                tools
+            },
+            errors: registered(to, "tool_errors", "Steps and calls that failed"),
+            rejections: registered(
+                to,
+                "rejections",
+                "Connections, sessions, requests and answers that were refused",
+            ),
+            registry,
         };
-        let to = &mut metrics.registry;
-        to.register("sessions", "Open sessions", metrics.sessions.clone());
-        to.register(
-            "sessions_opened",
-            "Sessions opened",
-            metrics.sessions_opened.clone(),
-        );
-        to.register(
-            "episodes_started",
-            "Episodes started by a reset of a session",
-            metrics.episodes_started.clone(),
-        );
-        to.register(
-            "episodes_ended",
-            "Episodes ended by a submission or at the step limit",
-            metrics.episodes_ended.clone(),
-        );
-        to.register(
-            "rewards",
-            "Sum of the rewards of ended episodes",
-            metrics.rewards.clone(),
-        );
-        to.register_with_unit(
-            "tool",
-            "Time from a call to its result, waiting included; steps of episodes, and calls by JSON-RPC or MCP",
-            Unit::Seconds,
-            metrics.tools.clone(),
-        );
-        to.register(
-            "tool_errors",
-            "Steps and calls that failed",
-            metrics.errors.clone(),
-        );
-        to.register(
-            "rejections",
-            "Connections, sessions, requests and answers that were refused",
-            metrics.rejections.clone(),
-        );
         // A series that begins at zero shows its first increase.
         for ending in ["submitted", "step_limit"] {
             drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
@@ -170,10 +161,7 @@ impl Metrics {
         took: Duration,
         error: Option<&'static str>,
     ) {
-        let kind = match kind {
-            CallKind::Step => "step",
-            CallKind::Call => "call",
-        };
+        let kind: &'static str = kind.into();
         let known = specs().iter().map(|spec| spec.name);
         let tool = known.into_iter().find(|name| *name == tool);
         let labels = [("kind", kind), ("tool", tool.unwrap_or("unknown"))];
@@ -192,9 +180,6 @@ impl Metrics {
     }
 
     /// All of it as text; `sessions` are open.
-    ///
-    /// # Errors
-    /// None: a string takes all text.
     pub(crate) fn text(&self, sessions: usize) -> Result<String, fmt::Error> {
         self.sessions
             .set(i64::try_from(sessions).unwrap_or(i64::MAX));

@@ -4,7 +4,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Socket, options, post, start, start_changed, tools};
+use super::{Socket, options, post, start, start_changed, stop, tools};
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
 
@@ -44,20 +44,17 @@ async fn a_query_that_may_not_run_is_an_error_of_its_own_step(#[case] query: &st
         .send(&json!({"type": "step", "data": action}).to_string())
         .await;
     for _ in 0..10 {
-        let seen = other
-            .step("get_descriptions", json!({"company_name": company}))
-            .await;
+        let seen = other.list_tables(company.as_str()).await;
         assert_eq!(seen["observation"]["error"], json!(null));
     }
-    let answer = socket.next().await.expect("an answer");
+    let answer = socket.answer().await;
     let said = answer["data"]["observation"]["result"]["data"]
         .as_str()
         .expect("a text");
     assert!(said.starts_with("Error"), "{said}");
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["step_count"], 1);
-    drop((socket, other));
-    server.stop().await.expect("a clean end");
+    stop(server, (socket, other)).await;
 }
 
 #[rstest]
@@ -92,8 +89,7 @@ async fn a_name_is_never_a_path(#[case] company: &str, #[case] table: &str) {
             "{tool}: {said}"
         );
     }
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 /// OpenEnv's `finqa_env` has forty threads, and an endless query keeps one forever.
@@ -119,11 +115,10 @@ async fn endless_queries_of_many_sessions_delay_nobody() {
         assert_eq!(seen["observation"]["result"]["data"], r#"[{"a":1}]"#);
     }
     for mut socket in endless {
-        let answer = socket.next().await.expect("an answer").to_string();
+        let answer = socket.answer().await.to_string();
         assert!(answer.contains("interrupted: the limit is"), "{answer}");
     }
-    drop(other);
-    server.stop().await.expect("a clean end");
+    stop(server, other).await;
 }
 
 #[tokio::test]
@@ -170,9 +165,7 @@ async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
     let mut socket = Socket::open(&server, "/ws").await;
     socket.ask(json!({"type": "reset"})).await;
     for n in 1..=10_000 {
-        let seen = socket
-            .step("get_descriptions", json!({"company_name": "x"}))
-            .await;
+        let seen = socket.list_tables("x").await;
         assert_eq!(seen["done"], n >= 50, "step {n}");
     }
     let state = socket.ask(json!({"type": "state"})).await;
@@ -180,8 +173,7 @@ async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
         state["data"]["step_count"], 50,
         "a step after the end is none"
     );
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -197,8 +189,7 @@ async fn a_deeply_nested_message_is_one_error() {
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
     assert!(answer.to_string().len() < 1000, "the answer is no flood");
     assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -224,6 +215,5 @@ async fn a_long_wrong_value_is_not_sent_back_whole() {
             answer.to_string().len()
         );
     }
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }

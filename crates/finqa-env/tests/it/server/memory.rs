@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::{JSON, Socket, options, post, request, start, start_changed};
+use super::{JSON, Socket, options, post, request, start, start_changed, stop};
 
 /// A session that has sent 128 KiB of a message in pieces, and never the rest;
 /// or the server's answer, with the code with which it closed the socket.
@@ -81,8 +81,7 @@ async fn half_messages_of_many_sessions_share_one_bound() {
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
     assert_eq!(status, 422, "refused for its length, not for want of room");
-    drop(honest);
-    server.stop().await.expect("a clean end");
+    stop(server, honest).await;
 }
 
 /// A step whose result is about so many bytes, three times in its answer.
@@ -114,8 +113,7 @@ async fn a_long_answer_arrives_whole_in_its_pieces() {
         over_http["observation"]["result"],
         data["observation"]["result"]
     );
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -169,8 +167,7 @@ async fn the_longest_honest_messages_pass_one_after_the_other() {
         let text = answer["data"]["observation"]["result"]["data"].to_string();
         assert!(text.contains("u00e9"), "{answer:.300}");
     }
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 /// Announced bodies took memory for as long as a body may take to arrive.
@@ -193,8 +190,7 @@ async fn bodies_that_are_announced_but_not_sent_take_no_memory() {
         assert_eq!(post(&server, "/reset", &large).await.0, 422);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    drop(silent);
-    server.stop().await.expect("a clean end");
+    stop(server, silent).await;
 }
 
 /// One client's half messages took all the memory.
@@ -217,6 +213,5 @@ async fn one_client_cannot_take_all_memory() {
     let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
     let answer = other.raw(&" ".repeat(100_000)).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
-    drop((held, other));
-    server.stop().await.expect("a clean end");
+    stop(server, (held, other)).await;
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{JSON, Socket, options, post, request, rpc, start, start_changed, start_with};
+use super::{JSON, Socket, options, post, request, rpc, start, start_changed, start_with, stop};
 use finqa_env::episode::Rules;
 use finqa_env::server::RunningServer;
 
@@ -119,8 +119,7 @@ async fn metrics_count_what_was_done() {
         assert_eq!(value(&text, series), wanted, "{series} in\n{text}");
     }
     assert!(value(&text, "finqa_episodes_started_total") >= 3.0);
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -167,8 +166,7 @@ async fn clients_add_no_series() {
         socket.step(&format!("invented{n}"), json!({})).await;
     }
     assert_eq!(metrics(&server).await.lines().count(), lines);
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]

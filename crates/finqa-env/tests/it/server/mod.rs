@@ -54,6 +54,12 @@ async fn start_with(options: ServerOptions, rules: Rules) -> RunningServer {
         .expect("a free port on loopback")
 }
 
+/// Ends a server whose clients are gone.
+async fn stop<C>(server: RunningServer, clients: C) {
+    drop(clients);
+    server.stop().await.expect("a clean end");
+}
+
 /// A WebSocket to the server.
 struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -102,12 +108,34 @@ impl Socket {
     /// Sends a text and gives the answer.
     async fn raw(&mut self, text: &str) -> Value {
         self.send(text).await;
-        self.next().await.expect("an answer")
+        self.answer().await
     }
 
     /// Sends a message and gives the answer.
     async fn ask(&mut self, message: Value) -> Value {
         self.raw(&message.to_string()).await
+    }
+
+    /// The next text, as JSON.
+    async fn answer(&mut self) -> Value {
+        self.next().await.expect("an answer")
+    }
+
+    /// Begins an episode and gives the answer.
+    async fn reset(&mut self, data: Value) -> Value {
+        self.ask(json!({"type": "reset", "data": data})).await
+    }
+
+    /// A step that lists a company's tables.
+    async fn list_tables(&mut self, company: impl Into<Value>) -> Value {
+        let arguments = json!({"company_name": company.into()});
+        self.step("get_descriptions", arguments).await
+    }
+
+    /// Closes it, which the server confirms.
+    async fn close(&mut self) {
+        self.send(r#"{"type": "close"}"#).await;
+        assert_eq!(self.close_code().await, Some(1000));
     }
 
     /// One step; gives the observation message's `data`.

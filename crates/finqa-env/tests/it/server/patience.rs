@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{get, options, post, start, start_changed};
+use super::{get, options, post, start, start_changed, stop};
 use finqa_env::server::{RunningServer, ServerOptions};
 
 /// A server that waits for requests no longer than a slow test machine needs.
@@ -201,6 +201,5 @@ async fn idle_connections_make_way_for_the_next() {
     }
     let answer = tokio::time::timeout(Duration::from_secs(60), get(&server, "/health")).await;
     assert_eq!(answer.expect("an answer").0, 200);
-    drop(idle);
-    server.stop().await.expect("a clean end");
+    stop(server, idle).await;
 }

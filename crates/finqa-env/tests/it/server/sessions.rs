@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Socket, get, options, rpc, start, start_changed};
+use super::{Socket, get, options, rpc, start, start_changed, stop};
 
 #[tokio::test]
 async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
@@ -27,12 +27,8 @@ async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
             json!({"active_sessions": 1, "max_sessions": 1})
         );
         let mut third = Socket::open(&server, "/mcp").await;
-        assert_eq!(
-            third.next().await.expect("an answer")["error"]["code"],
-            -32000
-        );
-        first.send(r#"{"type": "close"}"#).await;
-        assert_eq!(first.close_code().await, Some(1000));
+        assert_eq!(third.answer().await["error"]["code"], -32000);
+        first.close().await;
     }
     server.stop().await.expect("a clean end");
 }
@@ -68,11 +64,9 @@ async fn a_socket_attaches_to_a_session_made_over_http() {
     let path = format!("/ws?session_id={id}");
 
     let mut socket = Socket::open(&server, &path).await;
-    socket
-        .ask(json!({"type": "reset", "data": {"episode_id": "shared"}}))
-        .await;
+    socket.reset(json!({"episode_id": "shared"})).await;
     let mut second = Socket::open(&server, &path).await;
-    let refused = second.next().await.expect("an answer");
+    let refused = second.answer().await;
     assert_eq!(refused["data"]["code"], "SESSION_ERROR");
     assert_eq!(
         refused["data"]["message"],
@@ -82,8 +76,7 @@ async fn a_socket_attaches_to_a_session_made_over_http() {
     let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
 
-    socket.send(r#"{"type": "close"}"#).await;
-    assert_eq!(socket.close_code().await, Some(1000));
+    socket.close().await;
     let mut again = Socket::open(&server, &path).await;
     let state = again.ask(json!({"type": "state"})).await;
     assert_eq!(
@@ -96,23 +89,21 @@ async fn a_socket_attaches_to_a_session_made_over_http() {
         closing["result"],
         json!({"session_id": id, "closed": false, "closing": true})
     );
-    again.send(r#"{"type": "close"}"#).await;
-    assert_eq!(again.close_code().await, Some(1000));
+    again.close().await;
     let gone = rpc(&server, "tools/list", json!({"session_id": id})).await;
     assert_eq!(gone["error"]["code"], -32602);
     assert_eq!(
         gone["error"]["message"],
         format!("Unknown session_id: {id}")
     );
-    drop((socket, second, again));
-    server.stop().await.expect("a clean end");
+    stop(server, (socket, second, again)).await;
 }
 
 #[tokio::test]
 async fn unknown_sessions_are_named_as_such() {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws?session_id=zzz").await;
-    let refused = socket.next().await.expect("an answer");
+    let refused = socket.answer().await;
     assert_eq!(
         refused["data"],
         json!({"message": "Unknown session_id: zzz", "code": "SESSION_ERROR"})
@@ -129,8 +120,7 @@ async fn unknown_sessions_are_named_as_such() {
         closed["error"]["message"],
         "Invalid params - 'session_id' is required"
     );
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -175,13 +165,9 @@ async fn hundreds_of_sessions_play_concurrently() {
     for n in 0..300 {
         let mut socket = Socket::open(&server, "/ws").await;
         playing.push(tokio::spawn(async move {
-            socket
-                .ask(json!({"type": "reset", "data": {"episode_id": format!("e{n}")}}))
-                .await;
+            socket.reset(json!({"episode_id": format!("e{n}")})).await;
             for _ in 0..3 {
-                socket
-                    .step("get_descriptions", json!({"company_name": "x"}))
-                    .await;
+                socket.list_tables("x").await;
             }
             let state = socket.ask(json!({"type": "state"})).await;
             assert_eq!(state["data"]["episode_id"], format!("e{n}"));
@@ -233,7 +219,7 @@ async fn one_client_cannot_take_all_sessions() {
     let created = rpc(&server, "openenv/session/create", json!({})).await;
     assert!(created["result"]["session_id"].is_string(), "{created}");
     let mut third = Socket::open(&server, "/ws").await;
-    let refused = third.next().await.expect("an answer");
+    let refused = third.answer().await;
     assert_eq!(refused["data"]["code"], "CAPACITY_REACHED");
     assert_eq!(refused["data"]["active_sessions"], 2);
     let said = refused["data"]["message"].as_str().expect("a text");
@@ -246,12 +232,10 @@ async fn one_client_cannot_take_all_sessions() {
     // Another address is another client.
     let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
     assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
-    first.send(r#"{"type": "close"}"#).await;
-    assert_eq!(first.close_code().await, Some(1000));
+    first.close().await;
     let created = rpc(&server, "openenv/session/create", json!({})).await;
     assert!(created["result"]["session_id"].is_string(), "{created}");
-    drop((third, other));
-    server.stop().await.expect("a clean end");
+    stop(server, (third, other)).await;
 }
 
 #[tokio::test]
@@ -284,11 +268,10 @@ async fn session_ids_begin_with_the_servers_id() {
     let mut socket = Socket::open(&server, &format!("/ws?session_id={id}")).await;
     assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
     let mut without = Socket::open(&server, &format!("/ws?session_id={random}")).await;
-    let refused = without.next().await.expect("an answer");
+    let refused = without.answer().await;
     assert_eq!(
         refused["data"]["message"],
         format!("Unknown session_id: {random}")
     );
-    drop((socket, without));
-    server.stop().await.expect("a clean end");
+    stop(server, (socket, without)).await;
 }

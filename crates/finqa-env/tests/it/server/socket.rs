@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Socket, options, start, start_changed, start_with};
+use super::{Socket, options, start, start_changed, start_with, stop};
 use finqa_env::episode::Rules;
 
 #[tokio::test]
@@ -18,17 +18,13 @@ async fn an_episode_from_reset_to_reward() {
         json!({"type": "state", "data": {"episode_id": null, "step_count": 0, "current_question": "",
                "current_company": "", "ground_truth": "", "question_id": ""}})
     );
-    let reset = socket
-        .ask(json!({"type": "reset", "data": {"seed": 1, "episode_id": "mine"}}))
-        .await;
+    let reset = socket.reset(json!({"seed": 1, "episode_id": "mine"})).await;
     assert_eq!(reset["type"], "observation");
     let metadata = &reset["data"]["observation"]["metadata"];
     assert_eq!(&reset["data"]["metadata"], metadata);
     let company = metadata["company"].clone();
 
-    let listed = socket
-        .step("get_descriptions", json!({"company_name": company}))
-        .await;
+    let listed = socket.list_tables(company).await;
     let result = &listed["observation"]["result"];
     assert_eq!(result["data"], result["content"][0]["text"]);
     assert_eq!(result["data"], result["structured_content"]["result"]);
@@ -62,26 +58,20 @@ async fn an_episode_from_reset_to_reward() {
         "no second grading"
     );
     assert!(after["metadata"]["error"].is_string());
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
 async fn the_right_answer_earns_one() {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
-    socket
-        .ask(json!({"type": "reset", "data": {"seed": 5}}))
-        .await;
+    socket.reset(json!({"seed": 5})).await;
     let end = socket.step("submit_answer", json!({"answer": "x"})).await;
     let truth = end["metadata"]["ground_truth"].clone();
-    socket
-        .ask(json!({"type": "reset", "data": {"seed": 5}}))
-        .await;
+    socket.reset(json!({"seed": 5})).await;
     let end = socket.step("submit_answer", json!({"answer": truth})).await;
     assert_eq!(end["reward"], 1.0);
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -102,9 +92,7 @@ async fn the_step_limit_ends_an_episode() {
         (&first["reward"], &first["done"]),
         (&json!(null), &json!(false))
     );
-    let last = socket
-        .step("get_descriptions", json!({"company_name": "x"}))
-        .await;
+    let last = socket.list_tables("x").await;
     assert_eq!(
         (&last["reward"], &last["done"]),
         (&json!(0.0), &json!(true))
@@ -113,8 +101,7 @@ async fn the_step_limit_ends_an_episode() {
         last["metadata"]["error"],
         "Max steps (2) reached without submitting answer."
     );
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -147,8 +134,7 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     );
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["step_count"], 0);
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[rstest]
@@ -206,17 +192,14 @@ async fn a_bad_message_gets_one_error_and_the_session_continues(
 ) {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
-    socket
-        .ask(json!({"type": "reset", "data": {"episode_id": "kept"}}))
-        .await;
+    socket.reset(json!({"episode_id": "kept"})).await;
     let answer = socket.raw(text).await;
     assert_eq!(answer["type"], "error", "{answer}");
     assert_eq!(answer["data"]["code"], code, "{answer}");
     assert_eq!(answer["data"]["message"], said, "{answer}");
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["episode_id"], "kept");
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -231,8 +214,7 @@ async fn a_validation_error_lists_the_faults() {
         json!([{"type": "extra_forbidden", "loc": ["foo"], "msg": "Extra inputs are not permitted",
                 "input": 1, "url": "https://errors.pydantic.dev/2.13/v/extra_forbidden"}])
     );
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -244,11 +226,10 @@ async fn a_binary_frame_gets_an_error_and_the_session_continues() {
         .send(Message::binary(vec![0, 159, 146, 150]))
         .await
         .expect("sent");
-    let answer = socket.next().await.expect("an answer");
+    let answer = socket.answer().await;
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -257,12 +238,11 @@ async fn a_frame_over_the_limit_closes_its_own_socket_only() {
     let mut other = Socket::open(&server, "/ws").await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket.send(&"x".repeat(20_000)).await;
-    let answer = socket.next().await.expect("an answer");
+    let answer = socket.answer().await;
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.close_code().await, Some(1009));
     assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
-    drop((other, socket));
-    server.stop().await.expect("a clean end");
+    stop(server, (other, socket)).await;
 }
 
 #[tokio::test]
@@ -276,25 +256,19 @@ async fn messages_sent_ahead_are_answered_in_order() {
         socket.send(r#"{"type": "state"}"#).await;
     }
     for n in 0..50 {
-        assert_eq!(
-            socket.next().await.expect("an answer")["type"],
-            "observation"
-        );
-        let state = socket.next().await.expect("an answer");
+        assert_eq!(socket.answer().await["type"], "observation");
+        let state = socket.answer().await;
         assert_eq!(state["data"]["episode_id"], format!("e{n}"));
     }
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }
 
 #[tokio::test]
 async fn close_is_answered_by_a_close_frame_alone() {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
-    socket.send(r#"{"type": "close"}"#).await;
-    assert_eq!(socket.close_code().await, Some(1000));
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    socket.close().await;
+    stop(server, socket).await;
 }
 
 #[tokio::test]
@@ -319,6 +293,5 @@ async fn the_mcp_message_calls_tools_without_counting() {
     );
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["step_count"], 0);
-    drop(socket);
-    server.stop().await.expect("a clean end");
+    stop(server, socket).await;
 }

@@ -83,9 +83,7 @@ async fn a_reset_asks_the_task_of_an_index() {
             let data = json!({"split": split, "index": task["index"]});
             let mut one = Socket::open(&server, "/ws").await;
             let mut other = Socket::open(&server, "/ws").await;
-            other
-                .ask(json!({"type": "reset", "data": {"seed": 3}}))
-                .await;
+            other.reset(json!({"seed": 3})).await;
             for socket in [&mut one, &mut other] {
                 let reset = socket.ask(json!({"type": "reset", "data": data})).await;
                 let asked = &reset["data"]["metadata"];
@@ -156,9 +154,7 @@ async fn a_task_that_does_not_exist_is_refused_and_the_session_continues() {
             "{body}"
         );
         let mut socket = Socket::open(&server, "/ws").await;
-        socket
-            .ask(json!({"type": "reset", "data": {"episode_id": "mine"}}))
-            .await;
+        socket.reset(json!({"episode_id": "mine"})).await;
         let refused = socket.ask(json!({"type": "reset", "data": data})).await;
         let wanted = json!({"message": answer["detail"], "code": "EXECUTION_ERROR"});
         assert_eq!(refused, json!({"type": "error", "data": wanted}));
@@ -180,9 +176,7 @@ async fn a_task_that_does_not_exist_is_refused_and_the_session_continues() {
         assert_eq!(issue["loc"], json!(["body", place]));
     }
     let mut socket = Socket::open(&server, "/ws").await;
-    let refused = socket
-        .ask(json!({"type": "reset", "data": {"index": 1}}))
-        .await;
+    let refused = socket.reset(json!({"index": 1})).await;
     assert_eq!(refused["data"]["code"], "VALIDATION_ERROR");
     assert_eq!(refused["data"]["errors"][0]["loc"], json!(["split"]));
     let other = json!({"detail": "unknown environment 'other'"});
