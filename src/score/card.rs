@@ -251,9 +251,9 @@ impl Scorecard {
                 suspects,
                 rates: RuleRates::of(trusted),
             }),
-            outcomes: counts(Outcome::ALL, Outcome::name, &tally.outcomes),
-            reasons: counts(FeReason::ALL, FeReason::name, &tally.reasons),
-            diagnostics: counts(Diagnostic::ALL, Diagnostic::name, &tally.diagnostics),
+            outcomes: counts(Outcome::name, &tally.outcomes),
+            reasons: counts(FeReason::name, &tally.reasons),
+            diagnostics: counts(Diagnostic::name, &tally.diagnostics),
             layers: layers(&tally),
             conversations: tally
                 .conversations
@@ -265,13 +265,9 @@ impl Scorecard {
     }
 }
 
-fn counts<T: Copy>(
-    all: &[T],
-    name: fn(T) -> &'static str,
-    counted: &[usize; N],
-) -> Vec<Count> {
-    let counts = all.into_iter().zip(counted).map(|(item, count)| Count {
-        name: name(item),
+fn counts<T: Copy + VariantArray>(name: fn(T) -> &'static str, counted: &[usize]) -> Vec<Count> {
+    let counts = T::VARIANTS.iter().zip(counted).map(|(item, count)| Count {
+        name: name(*item),
         count: *count,
     });
     counts.filter(|count| count.count > 0).collect()

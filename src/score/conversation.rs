@@ -48,10 +48,6 @@ pub struct ConversationCard {
     pub errors_after_an_error: usize,
 }
 
-fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(rule.name())
-}
-
 /// A turn that the rule can judge.
 #[derive(Debug)]
 struct JudgedTurn {

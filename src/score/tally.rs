@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use strum::VariantArray;
+
 use crate::dataset::Outcome;
 
 use super::card::{Rule, Scorecard};
@@ -34,9 +36,9 @@ pub(super) const LAYERS: [(&str, &[Diagnostic]); 3] = [
 pub(crate) struct ScoreTally {
     pub(super) questions: HashMap<u64, QuestionTally>,
     pub(super) rows: usize,
-    pub(super) outcomes: [usize; Outcome::ALL.len()],
-    pub(super) reasons: [usize; FeReason::ALL.len()],
-    pub(super) diagnostics: [usize; Diagnostic::ALL.len()],
+    pub(super) outcomes: [usize; Outcome::VARIANTS.len()],
+    pub(super) reasons: [usize; FeReason::VARIANTS.len()],
+    pub(super) diagnostics: [usize; Diagnostic::VARIANTS.len()],
     /// Rows that FE can judge, and those that are right in each layer.
     pub(super) judged: usize,
     pub(super) layers: [usize; LAYERS.len()],
@@ -123,16 +125,18 @@ impl ScoreTally {
             tally.answered.add(row, gold.is_some());
         }
         self.rows += 1;
-        count(Outcome::ALL, &mut self.outcomes, |it| *it == row.outcome());
+        count(Outcome::VARIANTS, &mut self.outcomes, |it| {
+            *it == row.outcome()
+        });
         if let Some(verdict) = &row.scores.financial_equivalence {
             let found = &verdict.diagnostics;
-            count(FeReason::ALL, &mut self.reasons, |reason| {
+            count(FeReason::VARIANTS, &mut self.reasons, |reason| {
                 verdict.reason == Some(*reason)
             });
-            count(Diagnostic::ALL, &mut self.diagnostics, |it| {
+            count(Diagnostic::VARIANTS, &mut self.diagnostics, |it| {
                 found.contains(it)
             });
-            count(LAYERS, &mut self.layers, |(_, forgiven)| {
+            count(&LAYERS, &mut self.layers, |(_, forgiven)| {
                 verdict.accepted || found.iter().any(|it| forgiven.contains(it))
             });
             self.judged += 1;
@@ -152,7 +156,7 @@ impl ScoreTally {
     }
 }
 
-fn count<T, const N: usize>(all: [T; N], counts: &mut [usize; N], is: impl Fn(&T) -> bool) {
+fn count<T>(all: &[T], counts: &mut [usize], is: impl Fn(&T) -> bool) {
     for (item, count) in all.iter().zip(counts) {
         *count += usize::from(is(item));
     }
