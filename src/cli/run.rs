@@ -42,9 +42,9 @@ pub(super) trait RunCommand {
     /// Writes what was asked for in addition to the run's own files.
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()>;
 
-    /// How the program ends while batches are at the provider.
-    fn submitted(&self) -> Exit {
-        Exit::Unanswered
+    /// How the program ends after this `finish`, otherwise with `exit`.
+    fn exit(&self, _finish: &Finish, exit: Exit) -> Exit {
+        exit
     }
 
     /// What to do about a run that failed, if its error does not say it.
@@ -158,10 +158,13 @@ impl RunCommand for QuestionRun<'_> {
         judge(results, args.export_predictions.as_deref(), &args.gate)
     }
 
-    fn submitted(&self) -> Exit {
-        match self.process {
-            RunProcess::Whole => Exit::Unanswered,
-            RunProcess::UntilSubmitted(exit) => exit,
+    fn exit(&self, finish: &Finish, exit: Exit) -> Exit {
+        match (self.process, finish) {
+            (RunProcess::UntilSubmitted(submitted), Finish::BatchesPending { .. }) => submitted,
+            // The exit code of unanswered questions says that batches are at the provider.
+            (RunProcess::UntilSubmitted(_), Finish::Partial { .. }) => Exit::Provider,
+            (RunProcess::UntilSubmitted(_), Finish::Complete) => Exit::Done,
+            _ => exit,
         }
     }
 
@@ -283,10 +286,7 @@ async fn watch(
         }
         (exit, _) => exit?,
     };
-    Ok(match results.finish {
-        Finish::BatchesPending { .. } => command.submitted(),
-        _ => exit,
-    })
+    Ok(command.exit(&results.finish, exit))
 }
 
 /// Shows what a run led to, whatever it was `judged` to be, and says how the program ends.

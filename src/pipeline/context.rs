@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::settings::{ExecutionEngine, Settings};
+use crate::settings::Settings;
 use finqa_agents::models::{
     BatchQueue, Budget, Cassette, HttpClients, HttpModel, Limits, ModelConnection, Observer,
     PriceList, ResponseCache,
@@ -56,10 +56,7 @@ pub(crate) fn cache(
     let notify = Arc::clone(notify);
     let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
     let cache = ResponseCache::open(folder, Arc::new(warn))?;
-    Ok(Some(Arc::new(match settings.batch.engine {
-        ExecutionEngine::Live => cache,
-        ExecutionEngine::Batch => cache.in_batches(),
-    })))
+    Ok(Some(Arc::new(cache)))
 }
 
 impl ModelContext {

@@ -19,7 +19,7 @@ struct State {
     /// By agent: the critic's model may be down alone.
     failed_in_a_row: HashMap<String, u32>,
     answered: bool,
-    last_failure: String,
+    last_failure: Option<String>,
 }
 
 impl Health {
@@ -34,7 +34,7 @@ impl Health {
     /// there were too many.
     pub(super) fn failed(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state();
-        reason.clone_into(&mut state.last_failure);
+        state.last_failure = Some(reason.to_owned());
         let failed = state
             .failed_in_a_row
             .entry(agent(node).to_owned())
@@ -49,8 +49,8 @@ impl Health {
         self.state().answered
     }
 
-    /// How the last failed call failed.
-    pub(super) fn last_failure(&self) -> String {
+    /// How the last failed call of this process failed.
+    pub(super) fn last_failure(&self) -> Option<String> {
         self.state().last_failure.clone()
     }
 
@@ -83,6 +83,6 @@ mod tests {
             health.failed("critic", "bad gateway").as_deref(),
             Some("20 calls in a row failed, the last one: bad gateway")
         );
-        assert_eq!(health.last_failure(), "bad gateway");
+        assert_eq!(health.last_failure().as_deref(), Some("bad gateway"));
     }
 }

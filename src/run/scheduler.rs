@@ -173,6 +173,7 @@ impl Scheduler {
             trace: Arc::clone(&trace),
             health: Arc::clone(&health),
             answered_before,
+            ends_with_wave: self.batches.as_ref().is_some_and(|queue| !queue.waits()),
             done: Arc::clone(&done),
             recorded: self.recorded,
         });
@@ -272,11 +273,19 @@ impl Scheduler {
             },
             _ if let Some(requests) = pending => Finish::BatchesPending { requests },
             _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
-            _ if health.has_answered() => Finish::Partial {
-                left: left.unwrap_or_default(),
-                reason: health.last_failure(),
-            },
-            _ => Finish::Fatal(RunFailure::of_provider(health.last_failure())),
+            _ => {
+                // The failures were those of earlier processes.
+                let exhausted = "no answer in as many batches as --attempts allows";
+                let reason = health.last_failure();
+                let reason = reason.unwrap_or_else(|| exhausted.to_owned());
+                match health.has_answered() {
+                    true => Finish::Partial {
+                        left: left.unwrap_or_default(),
+                        reason,
+                    },
+                    false => Finish::Fatal(RunFailure::of_provider(reason)),
+                }
+            }
         };
         trace.finish(&finish);
         let finished = Event::Finished {

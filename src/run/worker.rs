@@ -38,6 +38,9 @@ pub(super) struct Worker {
     pub health: Arc<Health>,
     /// Whether the models have answered an earlier process of this run.
     pub answered_before: bool,
+    /// Whether the process ends once a wave of batches is submitted, so that what fails again
+    /// in the next process would never end.
+    pub ends_with_wave: bool,
     /// Questions whose outcome the journal holds.
     pub done: Arc<AtomicUsize>,
     /// The recording that is replayed.
@@ -72,6 +75,7 @@ impl Worker {
                         return UnitOutcome::Over;
                     }
                     let earlier = calls.remove(&index).unwrap_or_default();
+                    let may_be_postponed = self.may_be_postponed(&earlier);
                     match self
                         .question(question, history.clone(), earlier, last_pass)
                         .await
@@ -82,6 +86,9 @@ impl Worker {
                         }
                         Err(NoOutcome::Stopped) => return UnitOutcome::Over,
                         Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
+                        Err(NoOutcome::Postponed(_)) if !may_be_postponed => {
+                            return UnitOutcome::Over;
+                        }
                         Err(NoOutcome::Postponed(made)) => {
                             calls.insert(index, made);
                             return UnitOutcome::Postponed(PlanUnit {
@@ -100,6 +107,12 @@ impl Worker {
             });
         }
         UnitOutcome::Over
+    }
+
+    /// Whether this process may ask a question again that the provider fails, by its `earlier`
+    /// calls.
+    pub(super) fn may_be_postponed(&self, earlier: &[Call]) -> bool {
+        !self.ends_with_wave || earlier.iter().all(|call| call.reply.is_some())
     }
 
     async fn question(
@@ -187,14 +200,22 @@ impl Worker {
             history,
             ..planned.case.question.clone()
         });
+        let may_be_postponed = !last_pass && self.may_be_postponed(&memory.failed);
         let solved = self
             .solver
             .solve(question, planned.epoch, memory, self.stop.clone(), tell);
         solved.await.and_then(|solution| match solution.outcome {
             // All questions may be refused like this; the others show whether they are.
-            Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
+            Outcome::ProviderError if may_be_postponed || !(last_pass || self.has_answered()) => {
+                Err(Interruption::Provider(Box::new(solution)))
+            }
             _ => Ok(solution),
         })
+    }
+
+    /// Whether the models have answered any question of this run.
+    fn has_answered(&self) -> bool {
+        self.answered_before || self.health.has_answered()
     }
 
     /// What an interruption means for the question, and for the run.

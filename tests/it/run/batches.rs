@@ -11,6 +11,7 @@ use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 mod failures;
+mod fetches;
 mod kills;
 
 /// What may differ between a run in batches and a live one.
@@ -76,6 +77,13 @@ fn resume(place: &Workplace, more: &[&str]) -> Command {
     command
 }
 
+/// `batch fetch` until no batch is at the provider, by its exit code: the last of them.
+fn fetch_to_the_end(place: &Workplace) -> Ran {
+    let fetched = || Ran::of(&mut resume(place, &["batch", "fetch"]));
+    let mut fetches = std::iter::repeat_with(fetched).take(200);
+    fetches.find(|ran| ran.code != Some(4)).expect("no end")
+}
+
 /// The rows without what may differ.
 fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
     let mut rows = place.rows("output/output.csv");
@@ -96,6 +104,14 @@ fn live_in(form: Form, more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
     let (place, server) = (Workplace::new(), FaultServer::start(scripted));
     Ran::of(&mut in_form(form, &place, &server, more)).succeeds();
     (rows(&place), cost(&place))
+}
+
+/// The rows of a live run at a server that answers like this.
+fn live_at(answer: fn(&Request) -> Reply, more: &[&str]) -> Vec<HashMap<String, String>> {
+    let (place, server) = (Workplace::new(), FaultServer::start(answer));
+    let ran = Ran::of(&mut of(&place, &server, more));
+    assert!([Some(0), Some(4)].contains(&ran.code), "{}", ran.stderr);
+    rows(&place)
 }
 
 fn cost(place: &Workplace) -> f64 {
@@ -202,8 +218,14 @@ fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
     let mut submit = of(&place, &server.http, &[]);
     let arguments: Vec<_> = submit.get_args().map(ToOwned::to_owned).collect();
     submit = resume(&place, &["batch", "submit", "--n", "4"]);
-    Ran::of(submit.args(arguments)).succeeds();
+    let submitted = Ran::of(submit.args(arguments));
+    submitted.succeeds();
     assert_eq!(server.batches().len(), 1);
+    let said = format!("{}{}", submitted.stdout, submitted.stderr);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
+    let hint = format!("convfinqa batch fetch {id}");
+    assert!(said.contains(&hint) && !said.contains("--resume"), "{said}");
 
     let status = Ran::of(&mut resume(&place, &["batch", "status"]));
     status.succeeds();
@@ -214,18 +236,7 @@ fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
     let other = Ran::of(&mut resume(&place, &["--resume", "--engine", "live"]));
     other.fails(2, &["has batches at the provider", "batch fetch"]);
 
-    let mut fetches = 0;
-    loop {
-        let fetched = Ran::of(&mut resume(&place, &["batch", "fetch"]));
-        fetches += 1;
-        match fetched.code {
-            Some(4) => assert!(fetches < 200, "{}", fetched.stderr),
-            _ => {
-                fetched.succeeds();
-                break;
-            }
-        }
-    }
+    fetch_to_the_end(&place).succeeds();
     assert_eq!(rows(&place), rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);

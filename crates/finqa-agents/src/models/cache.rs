@@ -62,8 +62,6 @@ pub struct ResponseCache {
     full: AtomicBool,
     /// One request a key is in flight at a time; the others wait for its reply.
     gates: Mutex<HashMap<blake3::Hash, Weak<tokio::sync::Mutex<()>>>>,
-    /// Whether requests with equal keys are in flight together.
-    in_batches: bool,
 }
 
 /// What a reply depends on: requests with equal keys share it.
@@ -184,21 +182,12 @@ impl ResponseCache {
                 warn,
                 full: AtomicBool::new(false),
                 gates: Mutex::default(),
-                in_batches: false,
             }),
             found => Err(CacheError::Version {
                 path: folder.to_owned(),
                 found,
             }),
         }
-    }
-
-    /// The same cache for requests in batches: a wave is sent when every conversation waits
-    /// for it, so none may wait for the equal request of another.
-    #[must_use]
-    pub fn in_batches(mut self) -> Self {
-        self.in_batches = true;
-        self
     }
 
     /// The same model, asked only for what the cache does not hold.
@@ -396,7 +385,9 @@ impl CachedModel {
         let started = Instant::now();
         let key = CacheKey::new(&self.server, request);
         let gate = self.cache.gate(key.hash());
-        let _alone = match self.cache.in_batches {
+        // A wave is sent when every conversation waits for it, so none may wait for the equal
+        // request of another.
+        let _alone = match self.model.sends_batches() {
             true => None,
             false => tokio::select! {
                 biased;

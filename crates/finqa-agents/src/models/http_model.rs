@@ -50,7 +50,7 @@ pub struct HttpModel {
     settings: ModelConnection,
     capabilities: Capabilities,
     /// The present dialect; a refusal changes it for the rest of the process.
-    dialect: Mutex<ApiDialect>,
+    dialect: Arc<Mutex<ApiDialect>>,
     /// Whether the server has answered anything yet.
     reached: AtomicBool,
     /// Whether a call was answered yet.
@@ -87,7 +87,7 @@ impl HttpModel {
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
             protocol,
-            dialect: Mutex::new(capabilities.dialect(endpoint, protocol)),
+            dialect: Arc::new(Mutex::new(capabilities.dialect(endpoint, protocol))),
             budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
             capabilities,
             settings,
@@ -130,7 +130,10 @@ impl HttpModel {
     /// As [`HttpModel::new`].
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Result<Self, SettingsError> {
         if let Some(queue) = queue {
-            self.batches = Some(queue.lane(BatchClient::new(&self.settings)?));
+            let client = BatchClient::new(&self.settings, Arc::clone(&self.dialect))?;
+            let lane = queue.lane(client);
+            self.dialect = lane.dialect();
+            self.batches = Some(lane);
             // Waves decide when a request is repeated, and a wave may take a day.
             self.settings.retry.total = Duration::MAX;
         }
@@ -182,6 +185,8 @@ impl HttpModel {
         // What is replayed is sent to nobody.
         let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
         let limited = limiter.map(Limiter::call);
+        let batches = self.batches.as_ref();
+        let _begun = batches.map(|lane| lane.begin(&request.origin));
         let conversed = self.converse(&transport, limited.as_ref(), request, dialect, stop);
         let outcome = conversed.await;
         // A cancelled call is made again by the run that is resumed.

@@ -173,35 +173,40 @@ fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
 
 #[test]
 fn results_that_are_there_when_the_provider_is_given_up_are_not_paid_again() {
-    let (place, server) = (
-        Workplace::new(),
-        server(|number| match number {
-            0 => Ending::PartlyFailed(20),
-            _ => Ending::Complete,
-        }),
-    );
-    server.edit_results(|_, lines| lines.sort_by_key(|line| !line.contains("server_error")));
-    let url = server.http.base_url();
-    let given =
-        format!("model = 'm'\nbase_url = '{url}'\nengine = 'batch'\nattempts = 1\ncritic = 'off'");
-    let settings = place.settings(&given);
-    finqa_agents::models::install_crypto();
-    // On one thread, all results are there before the first of them is read.
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().build().unwrap();
-    let finish = runtime.block_on(async {
-        let run = Run::start(&settings, RunContext::default()).await.unwrap();
-        run.finish().await.unwrap().finish
-    });
-    let Finish::Fatal(reason) = finish else {
-        panic!("{finish:?}");
-    };
-    let line = reason.to_string();
-    assert!(line.contains("20 calls in a row failed"), "{line}");
-    let resumed = place.resume("last", "").unwrap();
-    assert_eq!(resumed.finish, Finish::Complete);
-    assert!(server.batches()[0].requests.len() > 20);
-    assert_eq!(server.batches()[1].requests.len(), 20);
+    // More conversations than have their results read at a time, and fewer.
+    for epochs in [1, 3] {
+        let (place, server) = (
+            Workplace::new(),
+            server(|number| match number {
+                0 => Ending::PartlyFailed(20),
+                _ => Ending::Complete,
+            }),
+        );
+        server.edit_results(|_, lines| lines.sort_by_key(|line| !line.contains("server_error")));
+        let url = server.http.base_url();
+        let given = format!(
+            "model = 'm'\nbase_url = '{url}'\nengine = 'batch'\nattempts = 1\ncritic = 'off'\n\
+             epochs = {epochs}"
+        );
+        let settings = place.settings(&given);
+        finqa_agents::models::install_crypto();
+        // On one thread, all results are there before the first of them is read.
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        let finish = runtime.block_on(async {
+            let run = Run::start(&settings, RunContext::default()).await.unwrap();
+            run.finish().await.unwrap().finish
+        });
+        let Finish::Fatal(reason) = finish else {
+            panic!("{finish:?}");
+        };
+        let line = reason.to_string();
+        assert!(line.contains("20 calls in a row failed"), "{line}");
+        let resumed = place.resume("last", "").unwrap();
+        assert_eq!(resumed.finish, Finish::Complete);
+        let sizes = server.batches().into_iter().map(|it| it.requests.len());
+        assert_eq!(sizes.skip(1).collect::<Vec<_>>(), [20]);
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The HTTP requests of a batch API: files, batches, results.
 
 use std::fs::File;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_openai::Client;
@@ -23,7 +23,7 @@ use crate::models::address::ServerAddress;
 use crate::models::classify;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::http;
-use crate::models::protocol::Protocol;
+use crate::models::protocol::{ApiDialect, Protocol};
 use crate::models::retry::{FailedAttempt, RetryOptions, retry};
 use crate::models::settings::{Endpoint, ModelConnection, Provider, SettingsError};
 use crate::models::transport::{HttpReply, Transport};
@@ -107,11 +107,17 @@ pub(in crate::models) struct BatchClient {
     pub(super) settings: ModelConnection,
     protocol: Protocol,
     name: String,
+    /// What the model accepts; its calls change it.
+    pub(super) dialect: Arc<Mutex<ApiDialect>>,
     reached: AtomicBool,
 }
 
 impl BatchClient {
-    pub(crate) fn new(settings: &ModelConnection) -> Result<Self, SettingsError> {
+    /// The dialect is shared with the model.
+    pub(crate) fn new(
+        settings: &ModelConnection,
+        dialect: Arc<Mutex<ApiDialect>>,
+    ) -> Result<Self, SettingsError> {
         let direct = settings.endpoint() == Endpoint::Loopback;
         let http = http::client(settings.timeouts.connect, direct)?;
         let timeout = settings.timeouts.attempt.max(LEAST_TIMEOUT);
@@ -128,6 +134,7 @@ impl BatchClient {
             ),
             settings: settings.clone(),
             protocol,
+            dialect,
             reached: AtomicBool::new(false),
         })
     }
@@ -135,6 +142,14 @@ impl BatchClient {
     /// Provider, address, model and path.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn dialect(&self) -> ApiDialect {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_dialect(&self, known: ApiDialect) {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
     /// How many batches a request may be in.

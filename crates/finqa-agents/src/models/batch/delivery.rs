@@ -1,8 +1,7 @@
 //! The results of the batches that have ended, given to the calls as they are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use http::HeaderValue;
 use serde_json::json;
 
 use super::client::{BatchProgress, BatchState};
@@ -20,13 +19,27 @@ use crate::models::transport::HttpReply;
 struct Delivery {
     why: &'static str,
     counts: BatchCounts,
+    /// The keys of requests without an answer.
+    failed: HashSet<String>,
     /// Results of calls that a stop has ended meanwhile.
     given_up: usize,
 }
 
 impl Driver<'_> {
-    /// Gives the results of the ended batches to the calls.
+    /// Gives the results of the ended batches to the calls. Those that go live are told last:
+    /// they may wait for what is reserved for the others.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
+        self.hand_out_results().await?;
+        let mut state = self.queue.state();
+        for number in self.late.drain(..) {
+            if let Some(call) = state.calls.remove(&number) {
+                let _ = call.answer.send(BatchAnswer::Live(call.history));
+            }
+        }
+        Ok(())
+    }
+
+    async fn hand_out_results(&mut self) -> Result<(), ModelError> {
         for mut open in std::mem::take(&mut self.open) {
             let Some(state) = open.state.take() else {
                 self.open.push(open);
@@ -69,6 +82,7 @@ impl Driver<'_> {
         let Delivery {
             why,
             counts,
+            failed,
             given_up,
         } = delivery;
         if open.record.too_large {
@@ -88,16 +102,22 @@ impl Driver<'_> {
                 counts,
             },
         });
-        open.record.outcome.get_or_insert_with(|| why.to_owned());
-        // Otherwise the process that continues the run fetches the results again.
-        if given_up == 0 {
-            self.handed.push(open.record);
+        for request in &mut open.record.requests {
+            request.failed |= failed.contains(&request.key);
         }
+        // The process that continues the run fetches again what was given up.
+        self.handed.push(match given_up {
+            0 => {
+                open.record.outcome.get_or_insert_with(|| why.to_owned());
+                ended(open.record)
+            }
+            _ => open.record,
+        });
     }
 
     /// Gives each result to its call when it is read, and then the lack of one to the others.
     async fn deliver(
-        &self,
+        &mut self,
         open: &mut OpenBatch,
         state: &BatchState,
         mut results: BatchResults,
@@ -146,7 +166,7 @@ impl Driver<'_> {
     }
 
     fn answer_all(
-        &self,
+        &mut self,
         open: &OpenBatch,
         why: &'static str,
         calls: Vec<(WaitingRequest, CallResult)>,
@@ -164,7 +184,7 @@ impl Driver<'_> {
     /// Gives a call its result. One without a result joins the next wave, goes live, or
     /// fails after as many batches as there may be attempts.
     fn answer(
-        &self,
+        &mut self,
         open: &OpenBatch,
         (number, reservation): WaitingRequest,
         result: CallResult,
@@ -176,6 +196,7 @@ impl Driver<'_> {
             return;
         };
         call.is_sent = false;
+        let key = call.key.clone();
         let counts = &mut delivery.counts;
         let (reply, missing) = match result {
             CallResult::Reply(reply) => (Some(reply), false),
@@ -189,19 +210,24 @@ impl Driver<'_> {
         call.history.sent += 1;
         call.history.lost += u32::from(missing);
         let history = call.history;
-        let answer = match reply {
+        let failures = match &reply {
+            Some(reply) if reply.status == 200 => 0,
+            _ => {
+                delivery.failed.insert(key.clone());
+                state.failures.get(&key).map_or(1, |failures| failures + 1)
+            }
+        };
+        let is_last = failures >= open.client.attempts();
+        // A further call begins anew.
+        match failures == 0 || is_last {
+            true => state.failures.remove(&key),
+            false => state.failures.insert(key, failures),
+        };
+        let (reply, reservation) = match reply {
             Some(reply) => {
                 counts.results += 1;
-                counts.failed += usize::from(reply.status != 200);
-                BatchAnswer::Reply(Box::new(BatchReply {
-                    reply: HttpReply {
-                        batch: Some(open.id.clone()),
-                        batch_repeated: history.repeated,
-                        ..reply
-                    },
-                    reservation,
-                    history,
-                }))
+                counts.failed += usize::from(failures > 0);
+                (reply, reservation)
             }
             None => {
                 counts.again += 1;
@@ -210,19 +236,26 @@ impl Driver<'_> {
                     reservation.settle(Spending::NONE);
                 }
                 if self.queue.options.late_live && !missing {
-                    BatchAnswer::Live(history)
-                } else if history.sent < open.client.attempts() {
+                    self.late.push(number);
                     return;
-                } else {
-                    BatchAnswer::Reply(Box::new(BatchReply {
-                        reply: unanswered(&open.id, delivery.why, history.sent),
-                        reservation: None,
-                        history,
-                    }))
                 }
+                if !is_last {
+                    return;
+                }
+                (unanswered(&open.id, delivery.why, failures), None)
             }
         };
-        if let Some(call) = state.take(number)
+        let answer = BatchAnswer::Reply(Box::new(BatchReply {
+            reply: HttpReply {
+                batch: Some(open.id.clone()),
+                batch_repeated: history.repeated,
+                ..reply
+            },
+            reservation,
+            history,
+            is_last,
+        }));
+        if let Some(call) = state.calls.remove(&number)
             && call.answer.send(answer).is_err()
         {
             delivery.given_up += 1;
@@ -266,12 +299,8 @@ impl Driver<'_> {
     }
 }
 
-/// The reply to a request that no batch has answered: as if a busy server had turned it away
-/// permanently, because it was in as many batches as there may be attempts.
-fn unanswered(batch: &str, why: &str, sent: u32) -> HttpReply {
-    let message = format!("no result in {sent} batches; the last one, {batch}, {why}");
-    let mut reply = reply(503, &json!({"error": {"message": message}}), None);
-    let never = HeaderValue::from_static("false");
-    reply.headers.insert("x-should-retry", never);
-    reply
+/// The reply to a request that no batch has answered: as if a busy server had turned it away.
+fn unanswered(batch: &str, why: &str, batches: u32) -> HttpReply {
+    let message = format!("no result in {batches} batches; the last one, {batch}, {why}");
+    reply(503, &json!({"error": {"message": message}}), None)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::open::OpenBatch;
-use super::queue::{QueueEvent, QueueShared, RunBatches};
+use super::queue::{QueueEvent, QueueShared, RunBatches, WaveQueueState};
 use super::{BatchQueue, BatchRecord, BatchStage};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::types::Stop;
@@ -27,6 +27,7 @@ impl BatchQueue {
             run: std::mem::take(&mut self.0.state().run),
             open: Vec::new(),
             handed: Vec::new(),
+            late: Vec::new(),
             most_bytes: HashMap::new(),
         };
         let ended = driver.waves().await;
@@ -52,8 +53,10 @@ pub(super) struct Driver<'q> {
     pub stop: &'q Stop,
     pub run: RunBatches,
     pub open: Vec<OpenBatch>,
-    /// Batches whose results are with the calls, which may not have recorded them yet.
+    /// Batches whose results are with the calls, as they are once the calls have recorded them.
     pub handed: Vec<BatchRecord>,
+    /// Calls that are to be sent live.
+    pub late: Vec<u64>,
     /// For each model, by the name of its client, the most bytes of requests that the provider
     /// enqueues at a time, where that is known.
     pub most_bytes: HashMap<String, u64>,
@@ -87,6 +90,9 @@ impl Driver<'_> {
                     continue;
                 }
             }
+            if !self.queue.options.waits && self.end_exhausted() {
+                continue;
+            }
             let submitted = self.submit().await?;
             if submitted && !self.queue.options.waits {
                 return Ok(Some(self.pending()));
@@ -96,6 +102,21 @@ impl Driver<'_> {
             }
             self.hand_out().await?;
         }
+    }
+
+    /// Ends the calls whose requests earlier processes have sent as often as there may be
+    /// attempts: otherwise each process would send them once more. Whether there are any.
+    fn end_exhausted(&self) -> bool {
+        let mut state = self.queue.state();
+        let WaveQueueState {
+            calls, failures, ..
+        } = &mut *state;
+        let waiting = calls.len();
+        calls.retain(|_, call| {
+            let failures = failures.get(&call.key).copied().unwrap_or(0);
+            call.is_sent || failures < call.client.attempts()
+        });
+        calls.len() < waiting
     }
 
     fn pending(&self) -> usize {
@@ -135,7 +156,7 @@ impl Driver<'_> {
     /// Notes that the results that were handed out are recorded.
     async fn retire(&mut self) -> Result<(), ModelError> {
         let handed = std::mem::take(&mut self.handed);
-        self.store(handed.into_iter().map(ended).collect()).await
+        self.store(handed).await
     }
 
     /// Stores batches in the journal, and here.
@@ -167,11 +188,12 @@ impl Driver<'_> {
 }
 
 /// A batch that nobody waits for any more. The requests of one that may be at the provider
-/// twice are kept, because their calls say so.
+/// twice are kept, because their calls say so, and those without an answer, because they are
+/// counted.
 pub(super) fn ended(mut record: BatchRecord) -> BatchRecord {
     record.stage = BatchStage::Ended;
     if !record.repeated {
-        record.requests.clear();
+        record.requests.retain(|request| request.failed);
     }
     record
 }

@@ -12,7 +12,7 @@ use super::{BatchClient, BatchNotice, BatchOptions, BatchRecord, BatchRecorder, 
 use crate::models::budget::{Budget, BudgetReservation, Spending};
 use crate::models::error::ModelError;
 use crate::models::event::{CallEvent, Observer};
-use crate::models::protocol::EncodedRequest;
+use crate::models::protocol::{ApiDialect, EncodedRequest};
 use crate::models::transport::HttpReply;
 use crate::models::types::{ChatRequest, RequestOrigin, Stop};
 
@@ -33,11 +33,14 @@ pub(super) struct QueueShared {
 pub(super) struct WaveQueueState {
     /// Conversations that are being asked.
     units: usize,
-    /// Those of them that wait, and for how many calls.
-    blocked: HashMap<UnitKey, usize>,
-    /// Calls whose conversations may be about to make others.
-    arriving: usize,
+    /// Those of them that have called a model, and how many of their calls have not ended.
+    under_way: HashMap<UnitKey, usize>,
+    /// Calls that have not ended.
+    begun: usize,
+    /// Those of them that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
+    /// How many batches in a row gave a request no answer, by its key.
+    pub failures: HashMap<String, u32>,
     next: u64,
     pub clients: Vec<Arc<BatchClient>>,
     /// The run's id.
@@ -64,7 +67,6 @@ type UnitKey = (String, u32);
 
 /// A call that waits for its result.
 pub(super) struct WaitingCall {
-    unit: UnitKey,
     pub client: Arc<BatchClient>,
     pub key: String,
     pub body: Arc<RawValue>,
@@ -90,6 +92,8 @@ pub(in crate::models) struct BatchReply {
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
     pub history: BatchHistory,
+    /// Whether it was in as many batches as there may be attempts.
+    pub is_last: bool,
 }
 
 /// The batches that a call was in.
@@ -133,9 +137,20 @@ impl BatchQueue {
 
     /// Takes up the batches of a run.
     pub fn begin(&self, run: RunBatches) {
+        for record in &run.earlier {
+            if let (Some(client), Some(known)) = (self.0.client(&record.server), record.dialect) {
+                client.set_dialect(known);
+            }
+        }
         let mut state = self.0.state();
         state.id.clone_from(&run.id);
         state.run = run;
+    }
+
+    /// Whether the process stays until every batch has ended.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.0.options.waits
     }
 
     /// Ends the driver once what it does is stored: no call follows.
@@ -185,17 +200,10 @@ impl BatchQueue {
 }
 
 impl WaveQueueState {
-    /// Takes a call out, so that its conversation no longer waits for it; `None` if it has
-    /// been given up.
-    pub(super) fn take(&mut self, number: u64) -> Option<WaitingCall> {
-        let call = self.calls.remove(&number)?;
-        if let Some(calls) = self.blocked.get_mut(&call.unit) {
-            *calls -= 1;
-            if *calls == 0 {
-                self.blocked.remove(&call.unit);
-            }
-        }
-        Some(call)
+    /// Conversations and calls that may make other calls before all of them wait.
+    fn busy(&self) -> usize {
+        let without_call = self.units.saturating_sub(self.under_way.len());
+        without_call + self.begun.saturating_sub(self.calls.len())
     }
 }
 
@@ -226,17 +234,14 @@ impl QueueShared {
         }
     }
 
-    /// Waits until few conversations are under way, so that results wait in their files and not
-    /// in memory.
+    /// Waits until few results are being read, so that the others wait in their files and not in
+    /// memory.
     pub(super) async fn wait_for_few(&self) {
         const MOST: usize = 64;
         loop {
             let changed = self.changed.notified();
-            {
-                let state = self.state();
-                if state.units.saturating_sub(state.blocked.len()) < MOST {
-                    return;
-                }
+            if self.state().busy() < MOST {
+                return;
             }
             changed.await;
         }
@@ -249,8 +254,7 @@ impl QueueShared {
             let changed = self.changed.notified();
             {
                 let state = self.state();
-                let all_wait = state.arriving == 0 && state.blocked.len() >= state.units;
-                if all_wait && !state.calls.is_empty() {
+                if state.busy() == 0 && !state.calls.is_empty() {
                     return QueueEvent::Wave;
                 }
                 if state.closed {
@@ -279,8 +283,25 @@ pub(in crate::models) struct BatchLane {
 }
 
 impl BatchLane {
-    /// Puts a request into the next wave and waits for its result, however long that takes;
-    /// says how long it was.
+    /// What the model accepts, which its requests and those of an equal model share.
+    pub(in crate::models) fn dialect(&self) -> Arc<Mutex<ApiDialect>> {
+        Arc::clone(&self.client.dialect)
+    }
+
+    /// A call of a conversation, until it is dropped: no wave is complete unless it waits.
+    pub(in crate::models) fn begin(&self, origin: &RequestOrigin) -> BatchCall {
+        let unit = (origin.question.clone(), origin.epoch);
+        let mut state = self.queue.0.state();
+        state.begun += 1;
+        *state.under_way.entry(unit.clone()).or_default() += 1;
+        BatchCall {
+            queue: self.queue.clone(),
+            unit,
+        }
+    }
+
+    /// Puts a request of a call that was begun into the next wave and waits for its result,
+    /// however long that takes; says how long it was.
     pub(crate) async fn answer(
         &self,
         request: &ChatRequest,
@@ -289,18 +310,16 @@ impl BatchLane {
         stop: &Stop,
     ) -> (BatchAnswer, Duration) {
         let began = Instant::now();
+        // The calls that the conversation makes at the same time begin before one of them waits.
+        tokio::task::yield_now().await;
         let (sender, mut answer) = oneshot::channel();
-        let origin = &request.origin;
         let place = {
             let mut state = self.queue.0.state();
-            let unit = (origin.question.clone(), origin.epoch);
-            *state.blocked.entry(unit.clone()).or_default() += 1;
             let number = state.next;
             state.next += 1;
             let call = WaitingCall {
                 client: Arc::clone(&self.client),
-                key: key(&state.id, &request.node, origin, &encoded.json),
-                unit,
+                key: key(&state.id, request),
                 body: Arc::clone(&encoded.json),
                 upper,
                 is_sent: false,
@@ -308,16 +327,12 @@ impl BatchLane {
                 answer: sender,
             };
             state.calls.insert(number, call);
-            state.arriving += 1;
             PlaceInWave {
                 queue: &self.queue,
                 number,
             }
         };
-        let arrival = Arrival(&self.queue);
-        // The other samples of a question are put into the queue meanwhile.
-        tokio::task::yield_now().await;
-        drop(arrival);
+        self.queue.0.changed.notify_one();
         let received = tokio::select! {
             biased;
             answer = &mut answer => Some(answer.unwrap_or(BatchAnswer::Stopped)),
@@ -333,37 +348,41 @@ impl BatchLane {
     }
 }
 
-/// A call that was put into the queue just now.
-struct Arrival<'q>(&'q BatchQueue);
+/// A call that has not ended.
+pub(in crate::models) struct BatchCall {
+    queue: BatchQueue,
+    unit: UnitKey,
+}
 
-impl Drop for Arrival<'_> {
+impl Drop for BatchCall {
     fn drop(&mut self) {
-        self.0.0.state().arriving -= 1;
-        self.0.0.changed.notify_one();
+        let mut state = self.queue.0.state();
+        state.begun -= 1;
+        if let Some(calls) = state.under_way.get_mut(&self.unit) {
+            *calls -= 1;
+            if *calls == 0 {
+                state.under_way.remove(&self.unit);
+            }
+        }
+        drop(state);
+        self.queue.0.changed.notify_one();
     }
 }
 
 /// The `custom_id` of a request: the same for the same request of the same question in
-/// another process of the run, different for equal requests whose replies must not be shared.
-fn key(run: &str, node: &str, origin: &RequestOrigin, body: &RawValue) -> String {
-    let mut hasher = blake3::Hasher::new();
+/// another process of the run, also if that one learns anew how to write it; different for
+/// equal requests whose replies must not be shared.
+fn key(run: &str, request: &ChatRequest) -> String {
     let RequestOrigin {
         question,
         epoch,
         repeat,
         ..
-    } = origin;
-    for part in [
-        run,
-        node,
-        question,
-        &epoch.to_string(),
-        &repeat.to_string(),
-        body.get(),
-    ] {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
+    } = &request.origin;
+    let parts = (run, question, epoch, repeat, request);
+    let mut hasher = blake3::Hasher::new();
+    // Nothing in it keeps it from being written.
+    let _ = serde_json::to_writer(&mut hasher, &parts);
     // Half of it: providers take 64 characters at most, and this many never collide.
     let hash = hasher.finalize().to_hex();
     hash.as_str().get(..32).unwrap_or_default().to_owned()
@@ -377,7 +396,7 @@ struct PlaceInWave<'q> {
 
 impl Drop for PlaceInWave<'_> {
     fn drop(&mut self) {
-        drop(self.queue.0.state().take(self.number));
+        self.queue.0.state().calls.remove(&self.number);
         self.queue.0.changed.notify_one();
     }
 }
@@ -386,6 +405,7 @@ impl Drop for PlaceInWave<'_> {
 mod tests {
     use super::*;
     use crate::models::batch::{anthropic, openai};
+    use crate::models::capabilities::Capabilities;
     use crate::models::settings::{ModelConnection, ModelSettings};
     use futures::FutureExt;
 
@@ -417,17 +437,26 @@ mod tests {
             ..ModelSettings::default()
         };
         let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
-        let lane = queue.lane(BatchClient::new(&connection).unwrap());
+        let dialect = Capabilities::of("m").dialect(connection.endpoint(), connection.protocol());
+        let client = BatchClient::new(&connection, Arc::new(Mutex::new(dialect)));
+        let lane = queue.lane(client.unwrap());
         let encoded = EncodedRequest {
             json: RawValue::from_string("{}".to_owned()).unwrap().into(),
             max_output_tokens: None,
         };
         let [first, second, third] = [(); 3].map(|()| queue.unit());
         let is_wave = || matches!(queue.0.next().now_or_never(), Some(QueueEvent::Wave));
-        let (one, two) = (request("a"), request("b"));
-        let mut calls: Vec<_> = [&one, &two]
-            .map(|request| Box::pin(lane.answer(request, &encoded, None, &stop)))
-            .into();
+        let call = |question: &'static str| {
+            let (lane, encoded, stop) = (&lane, &encoded, &stop);
+            Box::pin(async move {
+                let request = request(question);
+                let begun = lane.begin(&request.origin);
+                let (answer, _) = lane.answer(&request, encoded, None, stop).await;
+                drop(answer);
+                begun
+            })
+        };
+        let mut calls = ["a", "b"].map(call);
         for call in &mut calls {
             assert!(call.as_mut().now_or_never().is_none());
             assert!(call.as_mut().now_or_never().is_none());
@@ -435,46 +464,51 @@ mod tests {
         }
         drop(third);
         assert!(is_wave());
-        // A conversation that has just made a call may make another one.
-        let another = request("b");
-        let mut another = Box::pin(lane.answer(&another, &encoded, None, &stop));
+        // A conversation that waits for one call and makes another one.
+        let mut another = call("b");
         assert!(another.as_mut().now_or_never().is_none());
         assert!(!is_wave());
         assert!(another.as_mut().now_or_never().is_none());
         assert!(is_wave());
-        drop(another);
-        // A call that has its answer is under way again.
-        let call = queue.0.state().take(0).unwrap();
-        let _ = call.answer.send(BatchAnswer::Stopped);
+        // A call that has its result has not ended, although the conversation waits for another.
+        let answered = queue.0.state().calls.remove(&1).unwrap();
+        let _ = answered.answer.send(BatchAnswer::Stopped);
         assert!(!is_wave());
+        let begun = calls[1].as_mut().now_or_never().unwrap();
+        assert!(!is_wave());
+        drop(begun);
+        assert!(is_wave());
         drop((first, second));
     }
 
     #[test]
     fn equal_requests_share_a_key_only_within_a_run_a_question_a_pass_and_a_node() {
-        let body = RawValue::from_string("{}".to_owned()).unwrap();
-        let of = |node, request: ChatRequest| key("run", node, &request.origin, &body);
+        let asked = request("a");
+        let sample = ChatRequest {
+            node: "analyst#2".to_owned(),
+            ..asked.clone()
+        };
         let mut keys = vec![
-            key("other", "analyst", &request("a").origin, &body),
-            of("analyst", request("a")),
-            of("analyst#2", request("a")),
-            of("analyst", request("b")),
+            key("other", &asked),
+            key("run", &asked),
+            key("run", &sample),
+            key("run", &request("b")),
         ];
         for change in [
             |origin: &mut RequestOrigin| origin.epoch = 1,
             |origin: &mut RequestOrigin| origin.repeat = 1,
         ] {
-            let mut changed = request("a");
+            let mut changed = asked.clone();
             change(&mut changed.origin);
-            keys.push(of("analyst", changed));
+            keys.push(key("run", &changed));
         }
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), 6);
         // Failed calls before it differ between processes.
-        let mut again = request("a");
+        let mut again = asked.clone();
         again.origin.call = 3;
-        assert_eq!(of("analyst", again), of("analyst", request("a")));
+        assert_eq!(key("run", &again), key("run", &asked));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+use crate::models::protocol::ApiDialect;
+
 /// Stores batches, each instead of what is stored of the same wave and part. Resolves
 /// once they are durable, to `false` if they cannot be stored.
 pub type BatchRecorder = Arc<dyn Fn(Vec<BatchRecord>) -> BoxFuture<'static, bool> + Send + Sync>;
@@ -44,6 +46,9 @@ pub struct BatchRecord {
     pub count: usize,
     /// The bytes of their bodies.
     pub bytes: u64,
+    /// What the model was known to accept when it was planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) dialect: Option<ApiDialect>,
     /// Milliseconds since 1970.
     pub planned_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +68,7 @@ pub struct BatchRecord {
     /// Whether it was rejected because too many tokens are enqueued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) too_large: bool,
-    /// Empty once it has ended, unless it is repeated.
+    /// Once it has ended only those without an answer, unless it is repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) requests: Vec<BatchedRequest>,
 }
@@ -83,4 +88,7 @@ pub(super) struct BatchedRequest {
     /// Under which id its spending is reserved, where the run has a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
+    /// Whether its call knows that this batch has no answer for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }

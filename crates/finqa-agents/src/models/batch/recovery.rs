@@ -34,6 +34,12 @@ impl Driver<'_> {
                     }
                 }
             }
+            {
+                let mut state = self.queue.state();
+                for request in record.requests.iter().filter(|it| it.failed) {
+                    *state.failures.entry(request.key.clone()).or_default() += 1;
+                }
+            }
             if record.repeated {
                 repeated.extend(record.requests.into_iter().map(|it| it.key));
             }
@@ -107,7 +113,7 @@ impl Driver<'_> {
         {
             let mut places = HashMap::new();
             for (at, open) in self.open.iter().enumerate() {
-                for request in &open.record.requests {
+                for request in open.record.requests.iter().filter(|it| !it.failed) {
                     let place = (open.client.name(), request.key.as_str());
                     places.insert(place, (at, request.reserved));
                 }

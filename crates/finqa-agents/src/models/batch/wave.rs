@@ -35,6 +35,7 @@ impl PlannedBatch {
         let requests = self.requests.iter().map(|request| BatchedRequest {
             key: request.key.clone(),
             reserved: request.reservation.as_ref().map(BudgetReservation::id),
+            failed: false,
         });
         BatchRecord {
             wave,
@@ -45,6 +46,7 @@ impl PlannedBatch {
             batch: None,
             count: self.requests.len(),
             bytes: self.bytes,
+            dialect: Some(self.client.dialect()),
             planned_at: Timestamp::now().as_millisecond(),
             submitted_at: None,
             repeated: false,

@@ -51,12 +51,18 @@ impl HttpModel {
                     reply,
                     reservation,
                     history,
+                    is_last,
                 } = *answer;
                 let attempt = Attempt {
                     exchange: reply,
                     broken: None,
                 };
-                let judged = self.judge(&attempt, request);
+                let judged = self
+                    .judge(&attempt, request)
+                    .map_err(|failed| match is_last {
+                        true => FailedAttempt::permanent(*failed.error),
+                        false => failed,
+                    });
                 let failed = judged.as_ref().err();
                 let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
                 transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));

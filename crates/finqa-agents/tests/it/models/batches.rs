@@ -94,22 +94,24 @@ impl BatchRun {
         });
         let model = HttpModel::new(self.connection.clone()).unwrap();
         let model = model.with_batches(Some(&queue)).unwrap();
-        // Equal questions are calls of one conversation.
+        // Questions with the same first word are calls of one conversation.
         let mut units = BTreeMap::new();
         let asked = questions.iter().map(|question| {
-            let unit = units.entry(*question);
+            let first = question.split(' ').next().unwrap();
+            let unit = units.entry(first);
             let unit = unit.or_insert_with(|| Arc::new(queue.unit()));
-            (question, Arc::clone(unit))
+            (question, first, Arc::clone(unit))
         });
         let asked: Vec<_> = asked.collect();
         drop(units);
-        let asked = asked.into_iter().map(|(question, unit)| async {
+        let (model, stop) = (&model, &self.stop);
+        let asked = asked.into_iter().map(|(question, first, unit)| async move {
             let mut request = ask(question);
             request.origin = RequestOrigin {
-                question: (*question).to_owned(),
+                question: first.to_owned(),
                 ..RequestOrigin::default()
             };
-            let reply = model.chat(&request, &self.stop).await;
+            let reply = model.chat(&request, stop).await;
             drop(unit);
             reply
         });
@@ -354,6 +356,26 @@ async fn equal_requests_of_one_conversation_each_get_a_reply() {
         .answers(&["one", "one", "two"]);
     let sizes = server.batches().into_iter().map(|it| it.requests.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [2, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wave_waits_for_every_call_of_a_conversation() {
+    // One call fails and is made again after a pause; the other has no result, and waits for
+    // the next wave from the moment at which this is known.
+    let server = server(|number| match number {
+        0 => Ending::PartlyFailed(1),
+        _ => Ending::Complete,
+    });
+    server.edit_results(|batch, lines| {
+        if batch == "batch_0" {
+            lines.retain(|line| line.contains("server_error"));
+        }
+    });
+    let run = BatchRun::new(openai(&server.http));
+    let samples = ["one a", "one b"];
+    run.ask(&samples).await.answers(&samples);
+    let sizes = server.batches().into_iter().map(|it| it.requests.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [2, 2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use finqa_agents::models::{
-    CacheError, CacheKey, CacheLookup, LimitOptions, Limits, RequestOrigin, ResponseCache,
+    BatchOptions, BatchQueue, CacheError, CacheKey, CacheLookup, LimitOptions, Limits,
+    RequestOrigin, ResponseCache, RunBatches,
 };
+use futures::future::join_all;
 
 use super::*;
+use crate::support::batch_server::{BatchServer, Ending};
 
 /// A cache in a folder, and what it warned of.
 struct Cached {
@@ -274,14 +277,40 @@ async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drain
 #[tokio::test]
 async fn equal_requests_in_batches_do_not_wait_for_each_other() {
     let cached = Cached::new();
-    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
-    let model = HttpModel::new(openai(&server)).unwrap();
-    let cache = Arc::into_inner(cached.cache()).unwrap().in_batches();
-    let model = Arc::new(cache).before(Arc::new(model), "s");
-    let (request, stop) = (ask("How much?"), Stop::default());
-    let (first, second) = tokio::join!(model.chat(&request, &stop), model.chat(&request, &stop));
-    assert!(!first.unwrap().cached && !second.unwrap().cached);
-    assert_eq!(server.count(), 2);
+    let server = BatchServer::start(|_| Reply::chat("42"), |_| Ending::Complete);
+    let options = BatchOptions {
+        waits: true,
+        timeout: Duration::MAX,
+        late_live: false,
+    };
+    let queue = BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}));
+    queue.begin(RunBatches {
+        folder: std::env::temp_dir(),
+        ..RunBatches::default()
+    });
+    let model = HttpModel::new(openai(&server.http)).unwrap();
+    let model = model.with_batches(Some(&queue)).unwrap();
+    let model = cached.cache().before(Arc::new(model), "s");
+    let stop = Stop::default();
+    let units = ["a", "b"].map(|question| (question, queue.unit()));
+    let calls = units.map(|(question, unit)| async {
+        let mut request = ask("How much?");
+        request.origin.question = question.to_owned();
+        let reply = model.chat(&request, &stop).await;
+        drop(unit);
+        reply.unwrap()
+    });
+    let calls = async {
+        let replies = join_all(calls).await;
+        queue.close();
+        replies
+    };
+    let both = async { tokio::join!(calls, queue.drive(&stop)) };
+    let ended = tokio::time::timeout(Duration::from_secs(60), both).await;
+    let (replies, driven) = ended.expect("it hangs");
+    driven.unwrap();
+    assert!(replies.iter().all(|reply| !reply.cached));
+    assert_eq!(server.batches()[0].requests.len(), 2);
 }
 
 #[tokio::test]

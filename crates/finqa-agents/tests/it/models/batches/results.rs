@@ -71,6 +71,48 @@ async fn a_request_that_no_batch_answers_is_submitted_once_for_each_attempt() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_each_attempt() {
+    let server = BatchServer::start(
+        |request| match request.user().trim() {
+            "two" => Reply::error(500, "server_error", "The server had an error"),
+            other => Reply::chat(other),
+        },
+        |_| Ending::Complete,
+    );
+    server.edit_results(|batch, lines| {
+        if ["batch_0", "batch_2"].contains(&batch) {
+            lines.retain(|line| !line.contains("server_error"));
+        }
+    });
+    let mut run = BatchRun::new(openai(&server.http));
+    run.connection.retry.max_attempts = 3;
+    let ended = run.ask(&QUESTIONS).await;
+    let sizes = server.batches().into_iter().map(|it| it.requests.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [3, 1, 1]);
+    assert_eq!(ended.replies[1].as_ref().unwrap_err().attempts, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_batches_of_a_request_are_counted_over_all_processes() {
+    let server = server(|_| Ending::Complete);
+    server.edit_results(|_, lines| lines.retain(|line| !line.contains("two")));
+    let mut run = BatchRun::new(openai(&server.http));
+    run.connection.retry.max_attempts = 3;
+    run.options.waits = false;
+    let mut processes = 1;
+    // Those who are answered are not asked again.
+    let mut left = &QUESTIONS[..];
+    while run.ask(left).await.driver.unwrap().is_some() {
+        left = &QUESTIONS[if processes > 1 { 1..2 } else { 0..3 }];
+        run = run.next_process();
+        processes += 1;
+        assert!(processes < 9);
+    }
+    let sizes = server.batches().into_iter().map(|it| it.requests.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [3, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_may_be_larger_than_a_reply_but_a_line_may_not() {
     let server = server(|_| Ending::Complete);
     server.edit_results(|batch, lines| {

@@ -1,0 +1,77 @@
+//! Runs of which each process submits a wave and exits, at providers that fail.
+
+use super::{Ending, Ran, Workplace, fetch_to_the_end, live_at, of, resume, rows};
+use crate::support::agents::{question_of, scripted};
+use crate::support::batch_server::BatchServer;
+use crate::support::fault_server::{Reply, Request};
+
+/// Submits conversations of the sample to a server that answers like this, and fetches
+/// until no batch is at the provider.
+fn submitted(answer: fn(&Request) -> Reply, more: &[&str]) -> (Workplace, BatchServer, Ran) {
+    let (place, server) = (
+        Workplace::new(),
+        BatchServer::start(answer, |_| Ending::Complete),
+    );
+    let given = of(&place, &server.http, more);
+    let mut submit = resume(&place, &["batch", "submit"]);
+    Ran::of(submit.args(given.get_args())).succeeds();
+    let fetched = fetch_to_the_end(&place);
+    (place, server, fetched)
+}
+
+/// The first question of the sample.
+const FIRST: &str = "how much net cash came from operating activities in 2019?";
+
+#[test]
+fn a_request_that_is_always_refused_is_the_outcome_of_its_question() {
+    let answer = |request: &Request| match question_of(request) == FIRST {
+        true => Reply::error(400, "invalid_request", "No."),
+        false => scripted(request),
+    };
+    let (place, _, fetched) = submitted(answer, &["--n", "3"]);
+    fetched.succeeds();
+    let [mut batched, mut live] = [rows(&place), live_at(answer, &["--n", "3"])];
+    // A result in a batch names its request.
+    for row in batched.iter_mut().chain(&mut live) {
+        row.remove("error").unwrap();
+    }
+    assert_eq!(batched, live);
+}
+
+#[test]
+fn a_request_that_always_fails_is_in_as_many_batches_as_it_has_attempts() {
+    let answer = |request: &Request| match question_of(request) == FIRST {
+        true => Reply::error(500, "server_error", "The server had an error"),
+        false => scripted(request),
+    };
+    let (place, server, fetched) = submitted(answer, &["--n", "3", "--attempts", "3"]);
+    assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
+    let most = server.submissions().into_values().max();
+    let batches = server.batches();
+    let sizes: Vec<_> = batches.iter().map(|it| it.requests.len()).collect();
+    assert_eq!(most, Some(3), "{sizes:?}");
+    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+    again.fails(5, &["no answer in as many batches as --attempts allows"]);
+    assert_eq!(server.batches().len(), batches.len());
+}
+
+#[test]
+fn what_a_model_refuses_in_a_request_is_known_to_the_next_process() {
+    let answer = |request: &Request| match request.body["response_format"].is_null() {
+        true => scripted(request),
+        false => Reply::unsupported("response_format", "No format."),
+    };
+    let (place, server, fetched) = submitted(answer, &["--n", "3"]);
+    fetched.succeeds();
+    let [mut batched, mut live] = [rows(&place), live_at(answer, &["--n", "3"])];
+    // A call that a process was told to write otherwise is the next process's.
+    for row in batched.iter_mut().chain(&mut live) {
+        row.remove("calls").unwrap();
+    }
+    assert_eq!(batched, live);
+    let refused = server.batches().into_iter().filter(|batch| {
+        let mut bodies = batch.requests.iter();
+        bodies.any(|(_, body)| !body["response_format"].is_null())
+    });
+    assert_eq!(refused.count(), 2, "a schema, and an object");
+}
