@@ -178,6 +178,10 @@ pub enum Stage {
         /// All of whose questions have an outcome.
         finished: u32,
         running: u32,
+        /// Those that reached a limit; the run's is that of one of them.
+        paused: u32,
+        /// Those that were stopped, were killed, or whose provider failed.
+        interrupted: u32,
         of: u32,
     },
 }
@@ -324,17 +328,21 @@ impl RunFolder {
         let is_run = |text: &str| Self::new(output, text).journal().is_file();
         let run = named.to_str();
         let run = run.filter(|text| *text == "last" || is_id(text) || is_run(text));
-        match run {
-            Some(run) if !named.exists() => Ok(Self::locate(output, run)?.path().to_owned()),
+        let files = [Self::CSV, Self::JOURNAL];
+        if named.exists()
+            && !(named.is_dir() && files.iter().all(|name| !named.join(name).exists()))
+        {
+            return Ok(named.to_owned());
+        }
+        let found = Self::locate(output, &named.to_string_lossy());
+        match (run, found) {
+            (_, Err(error @ FolderError::InShards { .. })) => Err(error),
+            (Some(_), found) if !named.exists() => Ok(found?.path().to_owned()),
             // A bare word may be meant as either.
             _ if !named.exists()
                 && named.extension().is_none()
                 && named.file_name() == Some(named.as_os_str()) =>
             {
-                let text = named.to_string_lossy();
-                if let Err(error @ FolderError::InShards { .. }) = Self::locate(output, &text) {
-                    return Err(error);
-                }
                 Err(FolderError::NoSuchAnswers {
                     named: named.to_owned(),
                     folder: Self::runs(output),

@@ -1,6 +1,7 @@
 //! The folder that the shards of a run share, `OUTPUT/runs/<name>.shards/`: the plan that
 //! all of them agreed on, and the folder of each, which is a run's.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,9 @@ pub enum ShardsError {
         #[source]
         source: std::io::Error,
     },
+    /// The plan is not there, although the folder is.
+    #[error("{path} is missing; repeat the command of a shard, which writes it again")]
+    MissingPlan { path: PathBuf },
     /// The plan is not one that this program can read.
     #[error(
         "{path}: not a plan of shards ({source}); remove this file and repeat the command of a shard, which writes it again"
@@ -70,7 +74,7 @@ impl ShardsError {
     #[must_use]
     pub fn is_data(&self) -> bool {
         match self {
-            Self::NoPlan { .. } => true,
+            Self::NoPlan { .. } | Self::MissingPlan { .. } => true,
             Self::Folder(FolderError::Journal(error)) => error.is_data(),
             _ => false,
         }
@@ -152,7 +156,7 @@ impl ShardsFolder {
             Some(name.strip_suffix(SUFFIX)?.to_owned())
         });
         let all = names.map(|name| Self::new(output, &name));
-        let mut all: Vec<_> = all.filter(|folder| folder.file().is_file()).collect();
+        let mut all: Vec<_> = all.filter(|folder| folder.path().is_dir()).collect();
         all.sort_by_cached_key(|folder| (folder.begun(), folder.name.clone()));
         all
     }
@@ -191,7 +195,7 @@ impl ShardsFolder {
             let name = name.strip_suffix(SUFFIX).unwrap_or(name);
             Some(Self::new(runs.parent()?, name))
         });
-        found.filter(|found| path.is_dir() && found.file().is_file())
+        found.filter(|found| found.path().is_dir())
     }
 
     /// The name of the run.
@@ -244,9 +248,12 @@ impl ShardsFolder {
             format: u32,
         }
         let path = self.file();
-        let bytes = files::read(&path).map_err(|source| ShardsError::Io {
-            path: path.clone(),
-            source,
+        let bytes = files::read(&path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => ShardsError::MissingPlan { path: path.clone() },
+            _ => ShardsError::Io {
+                path: path.clone(),
+                source,
+            },
         })?;
         let read = |source| ShardsError::NoPlan {
             path: path.clone(),
@@ -282,8 +289,9 @@ impl ShardsFolder {
         }) {
             return Ok(None);
         }
-        let plan = self.plan()?;
+        let mut plan = self.plan()?;
         let (mut answered, mut finished, mut running) = (0, 0, 0);
+        let (mut paused, mut interrupted) = (0, 0);
         for shard in Shard::all(plan.shards) {
             let own = self.shard(shard.index());
             if !own.journal().is_file() {
@@ -294,12 +302,18 @@ impl ShardsFolder {
             match state.stage {
                 Stage::Running(_) => running += 1,
                 _ if state.meta.total == Some(state.answered) => finished += 1,
-                _ => {}
+                _ if state.meta.paused.is_some() => {
+                    paused += 1;
+                    plan.run.paused = state.meta.paused;
+                }
+                _ => interrupted += 1,
             }
         }
         let stage = Stage::Shards {
             finished,
             running,
+            paused,
+            interrupted,
             of: plan.shards,
         };
         Ok(Some(RunState {
@@ -333,7 +347,7 @@ impl ShardsFolder {
             file.as_file().sync_all().map_err(failed)?;
             match file.persist_noclobber(&path) {
                 Ok(_) => return Ok(plan),
-                Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error.error)),
             }
         }

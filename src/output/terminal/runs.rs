@@ -104,14 +104,24 @@ fn status(stage: &Stage, paused: Option<BudgetLimit>) -> String {
         Stage::Finished => "finished".to_owned(),
         Stage::Shards {
             finished,
-            running: 0,
-            of,
-        } => format!("{finished} of {of} shards finished, not merged"),
-        Stage::Shards {
-            finished,
             running,
+            paused: at_limit,
+            interrupted,
             of,
-        } => format!("{finished} of {of} shards finished, {running} running"),
+        } => {
+            let limit = paused.map_or("a limit", BudgetLimit::option);
+            let parts = [
+                (running, "running".to_owned()),
+                (at_limit, format!("paused at {limit}")),
+                (interrupted, "interrupted".to_owned()),
+            ];
+            let parts = parts.into_iter().filter(|(count, _)| **count > 0);
+            let parts: String = parts
+                .map(|(count, what)| format!(", {count} {what}"))
+                .collect();
+            let merged = if *running == 0 { ", not merged" } else { "" };
+            format!("{finished} of {of} shards finished{parts}{merged}")
+        }
     }
 }
 

@@ -262,10 +262,25 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
         let _working = RunLock::take(&place.shard_folder(2)).unwrap();
         listed("1 of 3 shards finished, 1 running");
     }
-    for command in ["report", "score"] {
-        place
-            .run(&[command, "nightly"])
-            .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+    for named in [
+        "nightly",
+        "nig",
+        "nightly.shards",
+        "last",
+        "output/runs/nightly",
+        "output/runs/nightly.shards",
+    ] {
+        let commands = [
+            &["report"][..],
+            &["score"],
+            &["analyze"],
+            &["compare", "nightly"],
+        ];
+        for command in commands {
+            place
+                .run(&[command, &[named]].concat())
+                .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+        }
     }
     place.shards(&["3/3"], "");
     listed("3 of 3 shards finished, not merged");
@@ -301,6 +316,23 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
     place
         .run(&["merge", "x"])
         .fails(2, &["x: no run of this name", "convfinqa runs"]);
+}
+
+#[test]
+fn runs_says_which_shards_are_paused_at_a_limit_or_interrupted() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let model = format!("model = 'm'\nbase_url = '{}'", server.base_url());
+    // Each of three gets a third.
+    place
+        .shard("1/3", &format!("{model}\nmax_tokens_total = 3"))
+        .unwrap();
+    let enough = format!("{model}\nmax_tokens_total = 3000000\nconcurrency = 1");
+    let shard = format!("shard = '2/3'\nrun = 'nightly'\n{enough}");
+    place.abandon(&shard, || server.count() > 0);
+    let runs = place.run(&["runs"]).succeeds().stdout.clone();
+    let words = "0 of 3 shards finished, 1 paused at --max-tokens-total, 1 interrupted, not merged";
+    assert!(runs.contains(words), "{runs}");
 }
 
 /// The advice is what to do about the shard, and not to resume what cannot be read.
@@ -341,6 +373,10 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     place.run(&["merge"]).fails(3, &words);
     // What is advised: a shard writes the plan again, and the others belong to it.
     std::fs::remove_file(&plan).unwrap();
+    for named in ["last", "nightly", "output/runs/nightly.shards"] {
+        let words = ["plan.json is missing", "repeat the command of a shard"];
+        place.run(&["merge", named]).fails(3, &words);
+    }
     place.run(&again).succeeds();
     place.run(&["merge", "-q"]).succeeds();
 }
