@@ -20,6 +20,7 @@ use super::{Exit, Failure, dotenv, run, runtime, stdout};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
+    #[command(mut_arg("record", |arg| arg.hide(true)), mut_arg("replay", |arg| arg.hide(true)))]
     Submit(Box<RunArgs>),
     /// Show the batches of a run, with the provider's current status of those that have not ended.
     Status(StatusArgs),

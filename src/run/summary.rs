@@ -123,6 +123,7 @@ impl Summary {
         let run = &self.run;
         let command = match run.shard {
             Some(_) => run.continuation().to_owned(),
+            None if self.batches.is_some() => format!("convfinqa batch fetch {}", run.id),
             None => format!("{} {}", run.kind().resume_command(), run.id),
         };
         (!self.complete).then(|| match run.paused {
