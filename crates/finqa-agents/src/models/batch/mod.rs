@@ -5,15 +5,16 @@
 //! it. Once every conversation of the run waits, the waiting requests are a wave. It is
 //! split at the limits of the provider's API, submitted and polled, and each result goes to
 //! the call that waits for it, which reads it like a live reply. Reading order: `queue`
-//! (who waits), `driver` (from waiting calls to waves and back), `wave` (what is submitted),
-//! `open` (a submitted batch), `delivery` (its results, to the calls), `recovery` (what earlier
-//! processes have left), `client`, `lookup` and `results` (the HTTP requests), `openai` and
-//! `anthropic` (their bodies), `record` (what the journal holds).
+//! (who waits), `lane` (how a call gets there), `driver` (from waiting calls to waves and back),
+//! `wave` (what is submitted), `open` (a submitted batch), `delivery` (its results, to the calls),
+//! `recovery` (what earlier processes have left), `client`, `lookup` and `results` (the HTTP
+//! requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
 
 mod anthropic;
 mod client;
 mod delivery;
 mod driver;
+mod lane;
 mod lookup;
 mod open;
 mod openai;
@@ -30,7 +31,8 @@ pub use queue::{BatchQueue, BatchUnit, RunBatches};
 pub use record::{BatchRecord, BatchRecorder, BatchStage};
 
 pub(super) use client::BatchClient;
-pub(super) use queue::{BatchAnswer, BatchLane, BatchReply};
+pub(super) use lane::BatchLane;
+pub(super) use queue::{BatchAnswer, BatchReply};
 
 /// How batches are waited for.
 #[derive(Debug, Clone, Copy)]
