@@ -64,7 +64,7 @@ fn what_a_model_refuses_in_a_request_is_known_to_the_next_process() {
     let (place, server, fetched) = submitted(answer, &["--n", "3"]);
     fetched.succeeds();
     let [mut batched, mut live] = [rows(&place), live_at(answer, &["--n", "3"])];
-    // A call that a process was told to write otherwise is the next process's.
+    // A call whose request was refused once is ended and made again by the next process.
     for row in batched.iter_mut().chain(&mut live) {
         row.remove("calls").unwrap();
     }

@@ -26,7 +26,7 @@ struct Delivery {
 }
 
 impl Driver<'_> {
-    /// Gives the results of the ended batches to the calls. Those that go live are told last:
+    /// Gives the results of the ended batches to the calls. Those that go live get theirs last:
     /// they may wait for what is reserved for the others.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
         self.hand_out_results().await?;
