@@ -203,16 +203,11 @@ impl ModelError {
         }
     }
 
-    /// Whether a request of this call may have been billed although no answer arrived.
-    #[must_use]
-    pub fn may_have_been_billed(&self) -> bool {
-        self.lost > 0
-    }
-
-    /// The same for the one attempt that failed like this. A refused request is not billed,
-    /// nor is one that a server turns away because it is busy (429, 503, 529). An answer
-    /// that was lost on its way may be, one that the server failed to finish (500), and on
-    /// Azure a prompt that its filter or its length stopped.
+    /// Whether the attempt that failed like this may have been billed although no answer
+    /// arrived. A refused request is not billed, nor is one that a server turns away because
+    /// it is busy (429, 503, 529). An answer that was lost on its way may be, one that the
+    /// server failed to finish (500), and on Azure a prompt that its filter or its length
+    /// stopped.
     pub(super) fn lost_an_answer(&self) -> bool {
         match self.kind {
             ErrorKind::Timeout
@@ -255,13 +250,6 @@ impl ModelError {
             | ErrorKind::Connect
             | ErrorKind::Tls => Scope::Run,
         }
-    }
-
-    /// Whether every other call of this run would fail alike, so that the run stops instead
-    /// of failing question by question.
-    #[must_use]
-    pub fn is_fatal_for_run(&self) -> bool {
-        self.scope() == Scope::Run
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every way to fail: what is repeated, what is not, and what the error tells.
 
+use finqa_agents::models::Scope;
+
 use super::*;
 
 /// It succeeds at the second attempt, and both were seen by the server.
@@ -99,7 +101,7 @@ async fn attempts_end_and_the_last_failure_is_reported() {
         error.to_string(),
         "the provider failed: try later (status 503, request req_9, 6 attempts)"
     );
-    assert!(!error.is_fatal_for_run());
+    assert_ne!(error.scope(), Scope::Run);
 }
 
 #[tokio::test]
@@ -113,7 +115,7 @@ async fn a_wrong_key_is_reported_once_and_never_shown() {
         ErrorKind::Unauthorized,
     )
     .await;
-    assert!(error.is_fatal_for_run());
+    assert_eq!(error.scope(), Scope::Run);
     assert!(!error.to_string().contains("sk-test-key"), "{error}");
     assert!(!format!("{error:?}").contains("sk-test-key"));
 }
@@ -125,7 +127,7 @@ async fn an_unknown_model_is_named() {
         ErrorKind::NotFound,
     )
     .await;
-    assert!(error.is_fatal_for_run());
+    assert_eq!(error.scope(), Scope::Run);
     assert!(
         error.to_string().contains("`gpt-4o` at http://127.0.0.1"),
         "{error}"
@@ -169,7 +171,7 @@ async fn permanent_failures_are_not_retried() {
 #[tokio::test]
 async fn a_filtered_prompt_has_its_own_outcome() {
     let error = fails(Reply::content_filter(), ErrorKind::ContentFilter).await;
-    assert!(!error.is_fatal_for_run());
+    assert_ne!(error.scope(), Scope::Run);
     assert!(error.body.unwrap().contains("ResponsibleAIPolicyViolation"));
 }
 
@@ -183,7 +185,7 @@ async fn a_redirect_is_not_followed_and_says_where_to() {
     )
     .await;
     assert!(error.to_string().contains(&to), "{error}");
-    assert!(error.is_fatal_for_run());
+    assert_eq!(error.scope(), Scope::Run);
     assert_eq!(elsewhere.count(), 0);
 }
 
@@ -237,7 +239,7 @@ async fn attempts_at_a_dead_host_end_soon_and_name_it() {
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect);
     assert_eq!(error.attempts, 0, "nothing was sent");
-    assert!(error.is_fatal_for_run());
+    assert_eq!(error.scope(), Scope::Run);
     let told = error.to_string();
     assert!(told.contains(&base) && told.contains("refused"), "{told}");
     assert!(told.contains("tried 3 times"), "{told}");
@@ -252,7 +254,7 @@ async fn a_server_without_encryption_behind_https_is_a_tls_failure() {
     let outcome = tokio::time::timeout(Duration::from_secs(20), chat(&model, &asked)).await;
     let error = outcome.unwrap().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Tls, "{error}");
-    assert!(error.is_fatal_for_run());
+    assert_eq!(error.scope(), Scope::Run);
 }
 
 #[tokio::test]
@@ -405,7 +407,6 @@ async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not
         (error.kind.clone(), error.lost),
         (ErrorKind::Unauthorized, 1)
     );
-    assert!(error.may_have_been_billed());
 }
 
 #[tokio::test]
