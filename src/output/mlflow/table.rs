@@ -37,9 +37,16 @@ const COLUMNS: &[&str] = &[
 
 /// The table as JSON in pandas' `split` form.
 pub(super) fn table(journal: &Journal) -> Result<String, OutputError> {
-    let mut data = Vec::new();
-    journal.for_each_row(|row| data.push(cells(&row)))?;
-    Ok(json!({"columns": COLUMNS, "data": data}).to_string())
+    let mut table = format!(r#"{{"columns":{},"data":["#, json!(COLUMNS));
+    let start = table.len();
+    journal.for_each_row(|row| {
+        if table.len() > start {
+            table.push(',');
+        }
+        table.push_str(&Value::from(cells(&row)).to_string());
+    })?;
+    table.push_str("]}");
+    Ok(table)
 }
 
 fn cells(row: &Row) -> Vec<Value> {
