@@ -167,6 +167,8 @@ pub struct SummaryBuilder {
     rounds: usize,
     nodes: UsageByNode,
     cost: Cost,
+    /// Requests that were billed, or may have been.
+    billed: u64,
     left_out: BTreeSet<String>,
 }
 
@@ -185,6 +187,9 @@ impl SummaryBuilder {
 
     fn call(&mut self, call: &Call) {
         self.nodes.add(&call.node, call.usage());
+        if call.attempts > 0 {
+            self.billed += call.cost.priced + call.cost.unpriced;
+        }
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
         }
@@ -201,6 +206,12 @@ impl SummaryBuilder {
             self.call(call);
             self.cost += call.cost;
         }
+        let batches = BatchUsage::of(journal)?;
+        if batches.is_none() {
+            // What a killed process had in flight is in no call.
+            let unrecorded = journal.billed_requests()?.saturating_sub(self.billed);
+            self.cost += Cost::unknown(unrecorded);
+        }
         let (scores, epochs) = self.scores.finish();
         let used = self.nodes.total();
         Ok(Summary {
@@ -214,7 +225,7 @@ impl SummaryBuilder {
             second_opinion: self.agreement.finish(),
             episodes: self.episodes.finish(),
             left_out: self.left_out,
-            batches: BatchUsage::of(journal)?,
+            batches,
             spent: ResourceUsage {
                 rounds: self.rounds,
                 calls: used.calls,

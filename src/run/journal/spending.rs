@@ -74,6 +74,24 @@ impl Journal {
             .map_err(sqlite)
     }
 
+    /// How many requests of a run with a limit were billed, or may have been; 0 where some
+    /// were sent without one.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be read.
+    pub(in crate::run) fn billed_requests(&self) -> Result<u64, JournalError> {
+        if !self.has_table("spending")? {
+            return Ok(0);
+        }
+        let sql = "SELECT count(*) FROM spending WHERE tokens > 0
+                   AND NOT EXISTS (SELECT 1 FROM spending WHERE id = 0 AND tokens > 0)";
+        let count = self
+            .connection
+            .query_row(sql, [], |row| row.get::<_, i64>(0));
+        let count = count.map_err(|source| self.sqlite_error(source))?;
+        Ok(count.unsigned_abs())
+    }
+
     /// What the calls have spent that were made without a limit.
     fn spent_without_limit(&self) -> Result<Option<Spending>, JournalError> {
         let mut tokens = Some(0_u64);

@@ -66,6 +66,42 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     assert!(!place.run(&["runs"]).stdout.contains("paused"));
 }
 
+/// A process that is killed records no reply of its request in flight, but the reservation.
+#[test]
+fn a_request_that_a_killed_process_had_in_flight_makes_the_cost_at_least() {
+    let place = Workplace::new();
+    place.write("prices.json", PRICES);
+    let server = FaultServer::start(|request| match request.index {
+        0..4 => scripted(request),
+        _ => Reply::hang(),
+    });
+    let url = server.base_url();
+    let line = format!(
+        "--model scripted --data-path sample --base-url {url} --n 3 -j 1 --prices prices.json --max-cost 5"
+    );
+    let mut command = place.command();
+    command
+        .args(words(&line))
+        .stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while server.count() < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let address = server.address();
+    drop(server);
+    let _server = FaultServer::at(address, scripted);
+    let resumed = place.run(&["--resume"]);
+    resumed.succeeds();
+    let spent = &place.summary()["spent"];
+    assert_eq!(
+        (&spent["cost"]["unpriced"], &spent["cost_usd"]),
+        (&1.into(), &().into())
+    );
+    assert!(resumed.stdout.contains("at least $"), "{}", resumed.stdout);
+}
+
 #[test]
 fn tokens_and_time_have_limits_too() {
     let place = Workplace::new();

@@ -49,7 +49,7 @@ impl Cost {
 
     /// An unknown cost for this number of requests.
     #[must_use]
-    pub(crate) fn unknown(requests: u64) -> Self {
+    pub fn unknown(requests: u64) -> Self {
         Self {
             unpriced: requests,
             ..Self::default()
