@@ -122,6 +122,10 @@ pub(crate) async fn dry_run(
     };
     let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low), batched);
     let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high), batched);
+    let between = |of: &dyn Fn(&Total) -> u64| Estimate {
+        low: of(&low),
+        high: of(&high),
+    };
     Ok(DryRun {
         records: dataset
             .records
@@ -130,18 +134,9 @@ pub(crate) async fn dry_run(
             .count(),
         questions: plan.total(),
         model: setup.name.clone(),
-        calls: Estimate {
-            low: low.calls,
-            high: high.calls,
-        },
-        input_tokens: Estimate {
-            low: low.usage.input_tokens,
-            high: high.usage.input_tokens,
-        },
-        output_tokens: Estimate {
-            low: low.usage.output_tokens,
-            high: high.usage.output_tokens,
-        },
+        calls: between(&|total| total.calls),
+        input_tokens: between(&|total| total.usage.input_tokens),
+        output_tokens: between(&|total| total.usage.output_tokens),
         cost_usd: low
             .cost
             .zip(high.cost)

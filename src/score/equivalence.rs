@@ -10,7 +10,7 @@ use finqa_core::number::{rounds_to, within};
 use super::diagnostic::{Diagnostic, diagnose};
 use super::quantity::{Quantity, WrittenNumber};
 
-/// Why FE accepts an answer: the first that holds.
+/// Why FE accepts an answer: the first that holds, in this order.
 #[derive(
     Clone,
     Copy,

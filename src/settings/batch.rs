@@ -4,7 +4,6 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use finqa_agents::models::BatchOptions;
-use finqa_core::options::defaults;
 
 use super::budget::TimeLimit;
 
@@ -35,11 +34,7 @@ pub enum ExecutionEngine {
     Batch,
 }
 
-impl Default for BatchSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(BatchSettings);
 
 impl BatchSettings {
     /// The options of the batches; `waits` if the process stays until they have ended.

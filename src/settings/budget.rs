@@ -10,7 +10,6 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use finqa_agents::models::{BudgetLimits, Dollars};
-use finqa_core::options::defaults;
 
 use super::Settings;
 
@@ -40,11 +39,7 @@ pub struct BudgetSettings {
     pub prices: Option<PathBuf>,
 }
 
-impl Default for BudgetSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(BudgetSettings);
 
 impl Settings {
     /// Gives replies an output limit where their requests are counted at the most that

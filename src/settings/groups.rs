@@ -10,7 +10,6 @@ use crate::dataset::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
 use finqa_agents::agents::{AgentSettings, Sampling};
 use finqa_agents::models::ModelSettings;
-use finqa_core::options::defaults;
 
 use super::batch::BatchSettings;
 use super::budget::BudgetSettings;
@@ -174,26 +173,4 @@ pub enum Traces {
     Off,
 }
 
-impl Default for QuestionSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
-impl Default for RunSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
-impl Default for TraceSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
-impl Default for LogSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(QuestionSettings, RunSettings, TraceSettings, LogSettings);

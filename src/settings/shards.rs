@@ -6,8 +6,6 @@ use std::str::FromStr;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use finqa_core::options::defaults;
-
 use super::engines::{ENGINES, Engine};
 use super::layers::ConfigError;
 use super::variables::Variables;
@@ -34,11 +32,7 @@ pub struct ShardSettings {
     pub run_name: Option<String>,
 }
 
-impl Default for ShardSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(ShardSettings);
 
 /// The value of `--shard`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

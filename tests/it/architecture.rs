@@ -76,7 +76,7 @@ const CORE: &[&str] = &[
     "secrets", "stats", "table", "text",
 ];
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 

@@ -7,9 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use convfinqa::settings::keys;
 use regex::Regex;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::architecture::{root, source_files};
 
 fn text(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
@@ -17,23 +15,11 @@ fn text(path: &str) -> String {
 
 /// Every source file of the program with its path below the root.
 fn sources() -> Vec<(PathBuf, String)> {
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("crates")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(root().join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let path = folder.join(entry.file_name());
-            if entry.file_type().unwrap().is_dir() {
-                // What a package's tests set is nothing that the program reads.
-                if entry.file_name() != "tests" {
-                    folders.push(path);
-                }
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                let text = std::fs::read_to_string(root().join(&path)).unwrap();
-                files.push((path, text));
-            }
-        }
-    }
+    let files = source_files().into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        (path.strip_prefix(root()).unwrap().to_owned(), text)
+    });
+    let files: Vec<_> = files.collect();
     assert!(files.len() > 100, "{} sources", files.len());
     files
 }

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rstest::rstest;
 
+use crate::architecture::root;
 use crate::support::published::{TEN, records};
 
 /// Modules that read questions and decide answers.
@@ -30,10 +31,6 @@ const RULE_DATA: &[&str] = &[
 ];
 /// So many words in a row of a question are not there by chance.
 const TELLING: usize = 6;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -13,6 +13,8 @@ pub mod file_server;
 #[path = "../../crates/finqa-env/tests/it/support/hub.rs"]
 pub mod hub;
 pub mod in_process;
+#[path = "../../crates/finqa-env/tests/it/support/json.rs"]
+pub mod json;
 pub mod published;
 pub mod python;
 #[cfg(unix)]

@@ -2,12 +2,12 @@
 //! comments, names of functions and errors: turns of phrase that plain English does not
 //! use are refused.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::architecture::{rust_files, source_files};
+use crate::architecture::{root, rust_files, source_files};
 
 /// A pattern, and what to write instead.
 const AVOIDED: &[(&str, &str)] = &[
@@ -52,10 +52,6 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 static NEGATED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(\w+)\s+(is|are)\s+no\s+(\w+)").unwrap());
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]

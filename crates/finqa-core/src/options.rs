@@ -16,6 +16,18 @@ pub fn defaults<Group: Args>() -> Group {
     Group::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
+/// Gives groups of options [`defaults`] as their `Default`.
+#[macro_export]
+macro_rules! declared_defaults {
+    ($($group:ty),+ $(,)?) => {$(
+        impl Default for $group {
+            fn default() -> Self {
+                $crate::options::defaults()
+            }
+        }
+    )+};
+}
+
 /// The options of a group, in the order of its fields. An option's id is its
 /// key in the settings file.
 #[must_use]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// How asking a question ended. Everything but [`Outcome::Answered`] counts
-/// against accuracy over all questions and is listed by its name.
+/// against accuracy over all questions and is listed by its name, in this order.
 #[derive(
     Clone,
     Copy,

@@ -25,7 +25,7 @@ use minijinja::Environment;
 use serde::Serialize;
 
 use crate::analysis::Miss;
-use crate::output::terminal::rule_title;
+use crate::output::terminal::{p_value, rule_title};
 use crate::run::Row;
 use crate::score::Rule;
 
@@ -167,6 +167,7 @@ impl Page<'_> {
         });
         environment.add_filter("signed", signed);
         environment.add_filter("short", figures::short);
+        environment.add_filter("p_value", p_value);
         environment.add_filter("grouped", grouped);
         // The names decide that everything is escaped as HTML.
         for (name, source) in TEMPLATES {

@@ -13,6 +13,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use super::{Serving, episodes, fixture, play, played};
 use crate::support::cli::Workplace;
+use crate::support::json::has;
 
 /// A server whose answers are scripted: `answer` gets the number of the
 /// connection, that of the message on it, and the message; `None` closes.
@@ -119,8 +120,7 @@ fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_questio
         &place,
         &["--url", &server.url(), "-j", "3", "--out", "a.jsonl"],
     );
-    assert_eq!(summary["played"], 7);
-    assert_eq!(summary["reward"]["mean"], 1.0);
+    has(&summary, json!({"played": 7, "reward": {"mean": 1.0}}));
     let lines = episodes(&place.path("a.jsonl"));
     let ids: BTreeSet<&str> = lines
         .iter()
@@ -239,8 +239,7 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
     );
     ran.succeeds().tells("a reward is not a number");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
-    assert_eq!(summary["failed"], 0);
-    assert_eq!(summary["reward"]["n"], 4);
+    has(&summary, json!({"failed": 0, "reward": {"n": 4}}));
 }
 
 #[test]
@@ -269,10 +268,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
     let url = server.url();
     let (ran, summary) = play(&place, &["--url", &url, "-j", "1", "--out", "a.jsonl"]);
     ran.ends(4).tells("broke");
-    assert_eq!(
-        (&summary["played"], &summary["complete"]),
-        (&json!(3), &json!(false))
-    );
+    has(&summary, json!({"played": 3, "complete": false}));
     assert_eq!(summary["run"]["total"], 4, "all of them were dealt");
     assert_eq!(
         summary["reward"]["mean"], 1.0,

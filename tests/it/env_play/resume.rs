@@ -14,6 +14,7 @@ use crate::cassettes::same_files;
 use crate::mlflow::fake::Fake;
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::json::has;
 use finqa_env::server::ServerOptions;
 
 fn slow() -> FaultServer {
@@ -88,13 +89,9 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     let asked = model.count();
     let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
     assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
-    assert_eq!(
-        (
-            &summary["played"],
-            &summary["complete"],
-            &summary["spent"]["requests"]
-        ),
-        (&json!(12), &json!(true), &json!(24))
+    has(
+        &summary,
+        json!({"played": 12, "complete": true, "spent": {"requests": 24}}),
     );
     assert_eq!(summary["reward"]["mean"], 1.0);
     let lines = episodes(&place.path("a.jsonl"));
@@ -131,13 +128,9 @@ fn a_killed_run_on_a_server_is_continued_there() {
     let asked = model.count();
     let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
     assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
-    assert_eq!(
-        (
-            &summary["played"],
-            &summary["run"]["total"],
-            &summary["spent"]["requests"]
-        ),
-        (&json!(12), &json!(12), &json!(24))
+    has(
+        &summary,
+        json!({"played": 12, "run": {"total": 12}, "spent": {"requests": 24}}),
     );
     assert_eq!(counts(&episodes(&place.path("a.jsonl"))).len(), 12);
 }
@@ -171,10 +164,7 @@ fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] 
     assert_eq!(requests.len(), 3, "one reply was lost, and one recalled");
     assert_eq!(asked(&requests[2]), asked(&requests[0]));
     assert_eq!(results(&requests[2]), results(&requests[1]));
-    assert_eq!(
-        (&summary["played"], &summary["spent"]["requests"]),
-        (&json!(1), &json!(2))
-    );
+    has(&summary, json!({"played": 1, "spent": {"requests": 2}}));
     assert_eq!(summary["reward"]["mean"], 1.0);
 }
 
@@ -272,10 +262,7 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
     let more = ["--attempts", "1", "-v", "--out", "a.jsonl"];
     let (ran, summary) = play(&place, &[&arguments(&url)[..], &more].concat());
     ran.succeeds().tells("no luck");
-    assert_eq!(
-        (&summary["failed"], &summary["reward"]["n"]),
-        (&json!(0), &json!(12))
-    );
+    has(&summary, json!({"failed": 0, "reward": {"n": 12}}));
     assert_eq!(model.count(), 25, "one call was repeated, and nothing else");
     assert_eq!(summary["spent"]["requests"], model.count());
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
@@ -369,10 +356,7 @@ fn recorded_episodes_are_replayed_to_the_same_bytes_without_a_server() {
     played(&place, &recorded);
     drop(model);
     let figures = played(&again, &["--replay", &cassette, "-j", "1"]);
-    assert_eq!(
-        (&figures["complete"], &figures["played"]),
-        (&json!(true), &json!(12))
-    );
+    has(&figures, json!({"complete": true, "played": 12}));
     same_files(&place, &again);
 
     // Another setting asks for what was not recorded.

@@ -340,10 +340,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let (place, folder) = finished();
     place.answer("n = 5\nmax_rounds = 1");
     let first = folder.file_name().unwrap().to_string_lossy().into_owned();
-    let score = |name: &str| {
-        let score = place.run(&["score", name, "--json"]).succeeds().json();
-        score
-    };
+    let score = |name: &str| place.run(&["score", name, "--json"]).succeeds().json();
     let csv = folder.join("output.csv").to_string_lossy().into_owned();
     assert_eq!(score(&first)["questions"], score(&csv)["questions"]);
     place.run(&["analyze", &first]).succeeds();

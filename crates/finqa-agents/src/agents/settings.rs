@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::models::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
 use crate::parse;
 use crate::prompt::{Prompts, Rendering};
-use finqa_core::options::defaults;
 use finqa_core::table::TableStyle;
 
 use super::answer::AnswerFrom;
@@ -157,11 +156,7 @@ impl AgentSettings {
     }
 }
 
-impl Default for AgentSettings {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(AgentSettings, Sampling);
 
 /// How replies are sampled.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,12 +175,6 @@ pub struct Sampling {
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-}
-
-impl Default for Sampling {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl Sampling {

@@ -24,11 +24,7 @@ pub struct Rules {
     pub reward: RewardMode,
 }
 
-impl Default for Rules {
-    fn default() -> Self {
-        finqa_core::options::defaults()
-    }
-}
+finqa_core::declared_defaults!(Rules);
 
 /// The phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use finqa_core::options::defaults;
 use secrecy::{ExposeSecret, SecretString};
 
 /// How the server listens, and the limits it holds every client to.
@@ -99,11 +98,7 @@ pub struct ServerOptions {
     pub web: bool,
 }
 
-impl Default for ServerOptions {
-    fn default() -> Self {
-        defaults()
-    }
-}
+finqa_core::declared_defaults!(ServerOptions);
 
 /// What may be written into a URL and a proxy's configuration as it is.
 fn server_id(text: &str) -> Result<String, &'static str> {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Amounts, AnswersOrigin, Comparison, RuleComparison};
-use crate::output::terminal::{p_value, rule_title, span};
+use crate::analysis::{Amounts, AnswersOrigin, CauseChange, Comparison, RuleComparison};
+use crate::output::terminal::{rule_title, span};
 use crate::score::Row;
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
@@ -18,13 +18,13 @@ pub(super) struct ComparisonView<'a> {
     questions: usize,
     pages: usize,
     sides: [SideLine<'a>; 2],
-    headline: Option<RuleDifference>,
-    rules: Vec<RuleDifference>,
+    headline: Option<RuleDifference<'a>>,
+    rules: Vec<RuleDifference<'a>>,
     /// Half the width of the differences' axis, in points.
     reach: f64,
     ways: Vec<PairOutcome>,
     slices: Vec<FacetComparison>,
-    causes: Vec<CauseLine>,
+    causes: Vec<CauseLine<'a>>,
     spending: Vec<SpendLine>,
 }
 
@@ -42,22 +42,14 @@ struct SideLine<'a> {
     interval: Option<String>,
 }
 
-/// A rule, rates and differences in percent.
+/// A rule, its rates and their difference in percent.
 #[derive(Serialize)]
-struct RuleDifference {
+struct RuleDifference<'a> {
     title: &'static str,
     headline: bool,
-    n: usize,
-    both: usize,
-    only_a: usize,
-    only_b: usize,
-    interval_a: String,
-    interval_b: String,
-    /// The best constant answer, by numeric match.
-    floor: Option<f64>,
+    of: &'a RuleComparison,
     #[serde(flatten)]
     rates: Rates,
-    p: String,
 }
 
 /// Two rates and their difference, in percent.
@@ -99,16 +91,13 @@ struct ValueComparison {
 }
 
 #[derive(Serialize)]
-struct CauseLine {
-    name: &'static str,
-    a: usize,
-    b: usize,
+struct CauseLine<'a> {
+    #[serde(flatten)]
+    of: &'a CauseChange,
     /// In percent of the largest count.
     width_a: f64,
     width_b: f64,
     change: f64,
-    went: usize,
-    came: usize,
 }
 
 /// A quantity: median, P95 and mean of A and B, the difference of the means,
@@ -127,7 +116,7 @@ impl<'a> ComparisonView<'a> {
         links: &'a [Option<String>; 2],
     ) -> Self {
         let comparison = page.comparison;
-        let rules: Vec<RuleDifference> = comparison
+        let rules: Vec<RuleDifference<'_>> = comparison
             .rules
             .iter()
             .map(|rule| RuleDifference::of(rule, comparison))
@@ -207,20 +196,13 @@ fn name(answers: &crate::analysis::Answers) -> String {
     }
 }
 
-impl RuleDifference {
-    fn of(rule: &RuleComparison, comparison: &Comparison) -> Self {
+impl<'a> RuleDifference<'a> {
+    fn of(rule: &'a RuleComparison, comparison: &Comparison) -> Self {
         Self {
             title: rule_title(rule.rule),
             headline: rule.rule == comparison.rule,
-            n: rule.n,
-            both: rule.both,
-            only_a: rule.only_a,
-            only_b: rule.only_b,
-            interval_a: span(rule.interval_a),
-            interval_b: span(rule.interval_b),
-            floor: rule.floor.map(|floor| 100.0 * floor.rate),
+            of: rule,
             rates: Rates::of(rule.rate_a, rule.rate_b, rule.interval),
-            p: p_value(rule.p),
         }
     }
 }
@@ -302,21 +284,17 @@ fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<FacetComparis
     })
 }
 
-fn causes(comparison: &Comparison) -> Vec<CauseLine> {
-    let counts = comparison.causes.iter();
-    let most = counts.map(|change| change.a.max(change.b)).max();
-    let line = |change: &crate::analysis::CauseChange| CauseLine {
-        name: change.cause.name(),
-        a: change.a,
-        b: change.b,
+fn causes(comparison: &Comparison) -> Vec<CauseLine<'_>> {
+    let changes = comparison.causes.iter();
+    let most = changes.clone().map(|change| change.a.max(change.b)).max();
+    let lines = changes.map(|change| CauseLine {
+        of: change,
         width_a: percent(change.a, most.unwrap_or(0)),
         width_b: percent(change.b, most.unwrap_or(0)),
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         change: change.b as f64 - change.a as f64,
-        went: change.went,
-        came: change.came,
-    };
-    comparison.causes.iter().map(line).collect()
+    });
+    lines.collect()
 }
 
 fn spending(comparison: &Comparison, pairs: &[ListedPair<'_>]) -> Vec<SpendLine> {

@@ -2,3 +2,4 @@
 #[path = "../../../../../tests/it/support/file_server.rs"]
 pub mod file_server;
 pub mod hub;
+pub mod json;
