@@ -34,7 +34,7 @@ pub enum ExecutionEngine {
     Batch,
 }
 
-finqa_core::declared_defaults!(BatchSettings);
+finqa_core::options::declared_defaults!(BatchSettings);
 
 impl BatchSettings {
     /// The options of the batches; `waits` if the process stays until they have ended.

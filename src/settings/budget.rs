@@ -39,7 +39,7 @@ pub struct BudgetSettings {
     pub prices: Option<PathBuf>,
 }
 
-finqa_core::declared_defaults!(BudgetSettings);
+finqa_core::options::declared_defaults!(BudgetSettings);
 
 impl Settings {
     /// Gives replies an output limit where their requests are counted at the most that

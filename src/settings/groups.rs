@@ -173,4 +173,4 @@ pub enum Traces {
     Off,
 }
 
-finqa_core::declared_defaults!(QuestionSettings, RunSettings, TraceSettings, LogSettings);
+finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, TraceSettings, LogSettings);

@@ -32,7 +32,7 @@ pub struct ShardSettings {
     pub run_name: Option<String>,
 }
 
-finqa_core::declared_defaults!(ShardSettings);
+finqa_core::options::declared_defaults!(ShardSettings);
 
 /// The value of `--shard`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,6 +27,7 @@ macro_rules! declared_defaults {
         }
     )+};
 }
+pub use declared_defaults;
 
 /// The options of a group, in the order of its fields. An option's id is its
 /// key in the settings file.

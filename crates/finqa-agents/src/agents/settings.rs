@@ -156,7 +156,7 @@ impl AgentSettings {
     }
 }
 
-finqa_core::declared_defaults!(AgentSettings, Sampling);
+finqa_core::options::declared_defaults!(AgentSettings, Sampling);
 
 /// How replies are sampled.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ pub struct Rules {
     pub reward: RewardMode,
 }
 
-finqa_core::declared_defaults!(Rules);
+finqa_core::options::declared_defaults!(Rules);
 
 /// The phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -98,7 +98,7 @@ pub struct ServerOptions {
     pub web: bool,
 }
 
-finqa_core::declared_defaults!(ServerOptions);
+finqa_core::options::declared_defaults!(ServerOptions);
 
 /// What may be written into a URL and a proxy's configuration as it is.
 fn server_id(text: &str) -> Result<String, &'static str> {
