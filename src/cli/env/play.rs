@@ -324,8 +324,8 @@ fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
     Err(Failure::new(
         Exit::Usage,
         format!(
-            "{}: the file exists and is not replaced; name another file, or continue its run with \
-             --resume",
+            "{}: the file exists and is not replaced; name another file. Only version 0.1 continued \
+             a file of episodes: continue a run with --resume",
             path.display()
         ),
     ))

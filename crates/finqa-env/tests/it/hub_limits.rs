@@ -69,7 +69,7 @@ async fn a_file_is_fetched_no_further_than_the_listing_says() {
         .await;
     let error = failed(&server, dir.path()).await;
     assert!(
-        error.to_string().contains("larger than the 10 bytes"),
+        error.to_string().contains("larger than 10 bytes"),
         "{error}"
     );
     assert!(!error.is_network());
