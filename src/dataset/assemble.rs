@@ -422,16 +422,19 @@ fn non_blank(text: String) -> Option<String> {
 }
 
 fn texts(raw: Option<Vec<Scalar>>) -> Vec<String> {
-    raw.unwrap_or_default()
-        .into_iter()
-        .map(Scalar::into_text)
-        .collect()
+    fitted(raw.unwrap_or_default(), Scalar::into_text)
 }
 
 fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
-    raw.into_iter()
-        .map(|row| row.into_iter().map(Scalar::into_text).collect())
-        .collect()
+    fitted(raw, |row| fitted(row, Scalar::into_text))
+}
+
+/// Without the room for more that parsing left, which collecting alone would keep: records
+/// stay in memory as long as the run.
+fn fitted<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
+    let mut items: Vec<U> = items.into_iter().map(map).collect();
+    items.shrink_to_fit();
+    items
 }
 
 fn wrong(field: &str, reason: &str) -> RawRecordError {
