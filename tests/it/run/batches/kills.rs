@@ -1,5 +1,7 @@
 //! Processes that are killed, or asked to end, at each request to the Batch API.
 
+use rstest::rstest;
+
 use super::{Blow, Ending, Form, Ran, Workplace};
 use super::{cost, in_form, live_in, nothing_twice, resume, rows, server, spawn, start};
 
@@ -68,15 +70,14 @@ fn a_run_that_is_asked_to_end_at_each_request_loses_no_result() {
     assert!(struck > 5, "{struck}");
 }
 
-#[test]
+#[rstest]
 #[ignore = "needs minutes"]
-fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run() {
-    for form in [Form::OpenAi, Form::Anthropic] {
-        for blow in [Blow::Before, Blow::After] {
-            let killed = run_struck(form, &["--n", "30", "--epochs", "10"], blow);
-            println!("{form:?}, {blow:?}: {killed} processes killed");
-        }
-    }
+fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run(
+    #[values(Form::OpenAi, Form::Anthropic)] form: Form,
+    #[values(Blow::Before, Blow::After)] blow: Blow,
+) {
+    let killed = run_struck(form, &["--n", "30", "--epochs", "10"], blow);
+    println!("{form:?}, {blow:?}: {killed} processes killed");
 }
 
 #[test]

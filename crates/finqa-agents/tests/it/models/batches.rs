@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use finqa_agents::models::{
-    BatchOptions, BatchQueue, BatchRecord, BatchStage, RequestOrigin, RunBatches,
+    BatchOptions, BatchQueue, BatchRecord, BatchStage, Budget, RequestOrigin, RunBatches,
 };
 use futures::FutureExt;
 use futures::future::join_all;
@@ -22,6 +22,7 @@ struct BatchRun {
     connection: ModelConnection,
     id: &'static str,
     options: BatchOptions,
+    budget: Arc<Budget>,
     stop: Stop,
     journal: Arc<Mutex<BTreeMap<(u32, u32), BatchRecord>>>,
     notices: Arc<Mutex<Vec<String>>>,
@@ -49,6 +50,7 @@ impl BatchRun {
                 timeout: Duration::MAX,
                 late_live: false,
             },
+            budget: Arc::default(),
             stop: Stop::default(),
             journal: Arc::default(),
             notices: Arc::default(),
@@ -75,7 +77,7 @@ impl BatchRun {
                 notices.lock().unwrap().push(notice.to_string());
             }
         };
-        let queue = BatchQueue::new(self.options, Arc::default(), Arc::new(observer));
+        let queue = BatchQueue::new(self.options, Arc::clone(&self.budget), Arc::new(observer));
         let (journal, left) = (Arc::clone(&self.journal), AtomicUsize::new(self.stores));
         queue.begin(RunBatches {
             id: self.id.to_owned(),
@@ -93,6 +95,7 @@ impl BatchRun {
             ..RunBatches::default()
         });
         let model = HttpModel::new(self.connection.clone()).unwrap();
+        let model = model.with_budget(Arc::default(), Arc::clone(&self.budget));
         let model = model.with_batches(Some(&queue)).unwrap();
         // Questions with the same first word are calls of one conversation.
         let mut units = BTreeMap::new();

@@ -1,5 +1,7 @@
 //! Results in every order and shape, and of every size.
 
+use finqa_agents::models::BudgetLimits;
+
 use super::*;
 
 /// The run says `words` after `edit` changed the results of its first batch, and every call
@@ -110,6 +112,28 @@ async fn the_batches_of_a_request_are_counted_over_all_processes() {
     }
     let sizes = server.batches().into_iter().map(|it| it.requests.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [3, 1, 1]);
+}
+
+/// More requests go live than results are read at a time, and none of them fits into the limit
+/// until the results behind them are read.
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_go_live_wait_for_what_is_reserved_for_the_other_results() {
+    let server = server(|_| Ending::Expired(30));
+    let questions: Vec<String> = (0..100).map(|at| format!("q{at}")).collect();
+    let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
+    let mut run = BatchRun::new(anthropic(&server.http));
+    (run.options.waits, run.options.late_live) = (false, true);
+    assert_eq!(run.ask(&questions).await.driver.unwrap(), Some(100));
+    let limits = BudgetLimits {
+        tokens: Some(60_000),
+        ..BudgetLimits::default()
+    };
+    let next = BatchRun {
+        budget: Arc::new(Budget::new(limits)),
+        ..run.next_process()
+    };
+    next.ask(&questions).await.answers(&questions);
+    assert_eq!(server.batches().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
