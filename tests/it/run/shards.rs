@@ -150,6 +150,40 @@ fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case
 }
 
 #[test]
+fn a_shard_of_another_model_other_prompts_or_another_version_is_refused_and_so_is_its_merge() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let (url, own) = (server.base_url(), place.path("own"));
+    let given = |model: &str| {
+        format!(
+            "model = '{model}'\nbase_url = '{url}'\nprompts = '{}'",
+            own.display()
+        )
+    };
+    std::fs::create_dir(&own).unwrap();
+    let text = include_str!("../../../prompts/analyst_system.j2");
+    let prompt = place.write("own/analyst_system.j2", text);
+    place.shards(&["1/2"], &given("m"));
+    let words = ["shard 2/2 of run nightly", "--model was m, now other"];
+    refused(place.shard("2/2", &given("other")), &words);
+
+    std::fs::write(&prompt, format!("{text}\nBe brief.")).unwrap();
+    let words = ["shard 2/2 of run nightly", "the prompts have changed"];
+    refused(place.shard("2/2", &given("m")), &words);
+    std::fs::write(&prompt, text).unwrap();
+
+    let plan = place.path("output/runs/nightly.shards/plan.json");
+    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    let text = std::fs::read_to_string(&plan).unwrap();
+    let older = text.replacen(&version, "\"version\":\"0.0.1\"", 1);
+    assert_ne!(older, text);
+    std::fs::write(&plan, older).unwrap();
+    let words = "convfinqa's version was 0.0.1, now";
+    refused(place.shard("2/2", &given("m")), &[words]);
+    refused(place.merge(true), &["shard 1 of run nightly", words]);
+}
+
+#[test]
 fn a_shard_of_other_data_is_refused_and_so_is_its_merge() {
     let place = Workplace::new();
     let sample = include_str!("../../../data/sample.json");
