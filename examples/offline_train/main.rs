@@ -21,6 +21,7 @@ mod choice;
 mod classes;
 mod confidence;
 mod items;
+mod network;
 mod random;
 mod report;
 mod shapes;
@@ -155,6 +156,8 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
     step("rows");
     weights.trees = trees::fit(&rows, &trees::Growth::default());
     step("trees");
+    weights.network = network::fit(&rows);
+    step("network");
     weights
 }
 
@@ -247,5 +250,7 @@ fn write(weights: &mut RuleWeights, folder: &Path) -> std::io::Result<()> {
     }
     std::fs::write(folder.join("offline_weights.json"), weights.to_json())?;
     std::fs::write(folder.join("offline_trees.json"), weights.trees_to_json())?;
+    let network = folder.join("offline_network.json");
+    std::fs::write(network, weights.network_to_json())?;
     std::fs::write(folder.join("offline_shapes.bin"), weights.shapes.to_bytes())
 }

@@ -18,6 +18,7 @@ mod weights;
 pub use answering::analyst::{EvidenceRef, PageIndex};
 pub use answering::analyst::{RuleAnalyst, RuleAnswer};
 pub use answering::choice::forest::{Tree, TreeSplit};
+pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;
 pub use question::proposal::{BUCKETS, ShapeModel};
 pub use training::ProgramCandidate;

@@ -4,15 +4,17 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::answering::choice::{self, forest::Tree};
+use super::answering::choice::{self, forest::Tree, network::Network};
 use super::answering::confidence::SIGNAL_NAMES;
 use super::question::proposal::ShapeModel;
 use super::question::slots::FEATURE_NAMES;
 
 const EMBEDDED: &str = include_str!("../../../../data/offline_weights.json");
 const TREES: &str = include_str!("../../../../data/offline_trees.json");
+const NETWORK: &str = include_str!("../../../../data/offline_network.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_shapes.bin");
 
 /// The version of the file's format.
@@ -27,8 +29,9 @@ pub struct RuleWeights {
     pub confidence: Vec<f64>,
     /// Which kind of calculation a question asks for.
     pub shapes: ShapeModel,
-    /// What is added to the choice.
+    /// What ranks the best candidates again, with the network.
     pub trees: Vec<Tree>,
+    pub network: Network,
 }
 
 /// Why a file of weights cannot be used.
@@ -40,7 +43,7 @@ pub(crate) enum WeightsError {
     Version(u32),
     #[error("{model}: no feature {name:?}; run offline_train again")]
     UnknownFeature {
-        /// `slots`, `choice` or `confidence`.
+        /// `slots`, `choice`, `confidence`, or `trees or network`.
         model: &'static str,
         name: String,
     },
@@ -68,7 +71,8 @@ impl RuleWeights {
         // A test reads the file, so the empty weights of a broken one never ship.
         WEIGHTS.get_or_init(|| Self {
             shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
-            trees: trees_from_json(TREES).unwrap_or_default(),
+            trees: from_features_file(TREES).unwrap_or_default(),
+            network: from_features_file(NETWORK).unwrap_or_default(),
             ..Self::from_json(EMBEDDED).unwrap_or_default()
         })
     }
@@ -90,12 +94,13 @@ impl RuleWeights {
     /// The file of the trees.
     #[must_use]
     pub fn trees_to_json(&self) -> String {
-        let file = TreesFile {
-            version: VERSION,
-            features: choice::detail_names(),
-            trees: self.trees.clone(),
-        };
-        serde_json::to_string(&file).unwrap_or_default() + "\n"
+        to_features_file(&self.trees)
+    }
+
+    /// The file of the network.
+    #[must_use]
+    pub fn network_to_json(&self) -> String {
+        to_features_file(&self.network)
     }
 
     /// The file of these weights, for `from_json`; zero weights of the choice are
@@ -113,27 +118,37 @@ impl RuleWeights {
     }
 }
 
+/// A model whose features have numbers.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct TreesFile {
+struct FeaturesFile<M> {
     version: u32,
-    /// The names of the features that the trees number.
+    /// The names of the features that the model numbers.
     features: Vec<String>,
-    trees: Vec<Tree>,
+    model: M,
 }
 
-fn trees_from_json(text: &str) -> Result<Vec<Tree>, WeightsError> {
-    let file: TreesFile = serde_json::from_str(text)?;
+fn to_features_file(model: impl Serialize) -> String {
+    let file = FeaturesFile {
+        version: VERSION,
+        features: choice::detail_names(),
+        model,
+    };
+    serde_json::to_string(&file).unwrap_or_default() + "\n"
+}
+
+fn from_features_file<M: DeserializeOwned>(text: &str) -> Result<M, WeightsError> {
+    let file: FeaturesFile<M> = serde_json::from_str(text)?;
     if file.version != VERSION {
         return Err(WeightsError::Version(file.version));
     }
     let known = choice::detail_names();
     match file.features.iter().zip(&known).find(|(a, b)| a != b) {
         Some((name, _)) => Err(WeightsError::UnknownFeature {
-            model: "trees",
+            model: "trees or network",
             name: name.clone(),
         }),
-        None => Ok(file.trees),
+        None => Ok(file.model),
     }
 }
 
@@ -181,8 +196,12 @@ mod tests {
         assert_eq!(written.len(), EMBEDDED.len());
         let embedded = RuleWeights::embedded();
         assert_eq!(weights.slots, embedded.slots);
-        assert_eq!(trees_from_json(TREES).unwrap(), embedded.trees);
+        let trees: Vec<Tree> = from_features_file(TREES).unwrap();
+        assert_eq!(trees, embedded.trees);
         assert_eq!(embedded.trees_to_json(), TREES);
+        let network: Network = from_features_file(NETWORK).unwrap();
+        assert_eq!(network, embedded.network);
+        assert_eq!(embedded.network_to_json(), NETWORK);
         assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
         assert!(!embedded.trees.is_empty());
     }

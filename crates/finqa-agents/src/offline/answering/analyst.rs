@@ -121,10 +121,10 @@ impl Default for RuleAnalyst {
 
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
-/// How far an alternative's score may be below the best: scores are logarithms of odds,
-/// so this leaves out what is less than half as likely. A check's doubt does not outweigh
-/// more.
-const BEHIND: f64 = 0.7;
+/// How far an alternative's score may be below the best: scores are sums of two logarithms of
+/// odds, so this leaves out what is less than half as likely. A check's doubt does not
+/// outweigh more.
+const BEHIND: f64 = 1.4;
 
 impl RuleAnalyst {
     /// A solver with the built-in weights.
@@ -228,7 +228,9 @@ impl RuleAnalyst {
         let scores = if weights.trees.is_empty() {
             compared.iter().map(|one| one.standing.linear).collect()
         } else {
-            forest::scores(&weights.trees, &details(scene, plans, &compared))
+            let details = details(scene, plans, &compared);
+            let by_network = details.iter().map(|one| weights.network.score(one));
+            forest::add_scores(&weights.trees, &details, by_network.collect())
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();

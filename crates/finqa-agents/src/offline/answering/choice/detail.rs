@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use super::cues::CUES;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
-use super::{ChoiceContext, RULES, Standing};
+use super::{ChoiceContext, RULES, Standing, VARIANTS};
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::PageLeaf;
 use crate::offline::question::plan::{Pairing, ProgramPlan};
 use crate::offline::reading::facts::{Fact, Facts};
-use crate::offline::shape::shape;
+use crate::offline::shape::{SHAPES, shape};
 
 /// The features by themselves, before the traits and the cues.
 const DETAILS: [&str; 51] = [
@@ -66,6 +66,14 @@ const DETAILS: [&str; 51] = [
     "last answer behind its best fact",
     "answer before behind its best fact",
     "largest or smallest asked for",
+];
+
+/// The features that number the values of a category, each with how many values there are:
+/// kind, variant and rule.
+pub(crate) const CATEGORIES: [(usize, usize); 3] = [
+    (8, SHAPES.len()),
+    (9, VARIANTS.len()),
+    (10, RULES.len() + 1),
 ];
 
 /// Features of which the trees also see how far a candidate is below the highest, or above the
@@ -329,7 +337,6 @@ pub(super) fn size(value: Option<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offline::shape::SHAPES;
 
     #[test]
     fn every_feature_has_its_own_name() {
@@ -344,6 +351,8 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);
+        let categories = CATEGORIES.map(|(at, _)| DETAILS[at]);
+        assert_eq!(categories, ["kind", "variant", "rule"]);
         assert_eq!(SHAPES.first(), Some(&"look-up"), "`look-up as proposed`");
     }
 }

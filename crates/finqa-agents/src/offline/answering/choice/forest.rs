@@ -45,10 +45,9 @@ impl Tree {
 const FIRST: usize = 64;
 const KEPT: usize = 12;
 
-/// The score of each candidate. One tree after the other: it stays in the cache.
-pub(crate) fn scores(trees: &[Tree], candidates: &[Vec<f64>]) -> Vec<f64> {
+/// Adds to the score of each candidate. One tree after the other: it stays in the cache.
+pub(crate) fn add_scores(trees: &[Tree], candidates: &[Vec<f64>], mut out: Vec<f64>) -> Vec<f64> {
     let (first, rest) = trees.split_at(FIRST.min(trees.len()));
-    let mut out = vec![0.0; candidates.len()];
     for tree in first {
         for (sum, features) in out.iter_mut().zip(candidates) {
             *sum += tree.score(features);
@@ -98,7 +97,7 @@ mod tests {
             splits: Vec::new(),
             values: vec![-500.0],
         });
-        let scores = scores(&trees, &candidates);
+        let scores = add_scores(&trees, &candidates, vec![0.0; KEPT + left.len()]);
         let (kept, left) = scores.split_at(KEPT);
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
         assert!(left[0] < left[1] && left[1] < lowest, "{scores:?}");

@@ -8,6 +8,7 @@
 mod cues;
 mod detail;
 pub(crate) mod forest;
+pub(crate) mod network;
 mod operands;
 mod traits;
 

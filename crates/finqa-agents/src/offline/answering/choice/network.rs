@@ -1,0 +1,142 @@
+//! A network with one hidden layer over the features of candidates: what it adds to the trees'
+//! scores. Only sums, products and comparisons in a fixed order, so that it chooses the same on
+//! every platform.
+
+use serde::{Deserialize, Serialize};
+
+use super::detail::CATEGORIES;
+
+/// The inputs are the features, cut to their usual range and scaled, and for each value of a
+/// category whether it is that value.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    pub features: Vec<InputRange>,
+    /// For each input the weights of the hidden units.
+    pub hidden: Vec<Vec<f32>>,
+    pub bias: Vec<f32>,
+    /// The weight of each hidden unit.
+    pub output: Vec<f32>,
+    /// The weight of each input by itself.
+    pub direct: Vec<f32>,
+}
+
+/// What a feature is cut to and scaled by.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputRange {
+    pub low: f32,
+    pub high: f32,
+    pub mean: f32,
+    pub scale: f32,
+}
+
+impl InputRange {
+    fn scaled(&self, value: f64) -> f32 {
+        #[allow(clippy::cast_possible_truncation, reason = "features are small")]
+        let value = value as f32;
+        (value.max(self.low).min(self.high) - self.mean) * self.scale
+    }
+}
+
+impl Network {
+    /// How many hidden units there are: a fixed number, so that their sums stay in registers.
+    pub const UNITS: usize = 48;
+
+    /// How many inputs there are for so many features.
+    #[must_use]
+    pub fn width(features: usize) -> usize {
+        let categories: usize = CATEGORIES.iter().map(|(_, values)| values).sum();
+        features + categories
+    }
+
+    /// The inputs that are not zero: index and value.
+    #[must_use]
+    pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
+        // The number of a category's value says nothing by itself.
+        let by_itself = |at: usize| CATEGORIES.iter().all(|(category, _)| *category != at);
+        let scaled = ranges.iter().zip(features).enumerate();
+        let mut out: Vec<(usize, f32)> = scaled
+            .filter(|(at, _)| by_itself(*at))
+            .map(|(at, (range, value))| (at, range.scaled(*value)))
+            .collect();
+        let mut from = ranges.len();
+        for (at, values) in CATEGORIES {
+            let value = features.get(at).copied().unwrap_or_default();
+            let value = (0..values).find(|known| super::detail::count(*known) >= value);
+            out.extend(value.map(|value| (from + value, 1.0)));
+            from += values;
+        }
+        out
+    }
+
+    #[must_use]
+    pub fn score(&self, features: &[f64]) -> f64 {
+        let Some(bias) = self.bias.first_chunk::<{ Self::UNITS }>() else {
+            return 0.0;
+        };
+        let mut units = *bias;
+        let mut sum = 0.0;
+        for (input, value) in Self::inputs(&self.features, features) {
+            let weights = self.hidden.get(input).and_then(|of| of.first_chunk());
+            let weights: &[f32; Self::UNITS] = weights.unwrap_or(&[0.0; Self::UNITS]);
+            for (unit, weight) in units.iter_mut().zip(weights) {
+                *unit += value * weight;
+            }
+            sum += value * self.direct.get(input).copied().unwrap_or_default();
+        }
+        for (unit, weight) in units.iter().zip(&self.output) {
+            sum += unit.max(0.0) * weight;
+        }
+        f64::from(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range() -> InputRange {
+        InputRange {
+            low: 0.0,
+            high: 10.0,
+            mean: 2.0,
+            scale: 0.5,
+        }
+    }
+
+    #[test]
+    fn a_feature_is_cut_to_its_range_and_a_category_is_one_of_its_values() {
+        let [(kind, kinds), ..] = CATEGORIES;
+        let ranges = vec![range(); kind + 1];
+        let mut features = vec![0.0; kind + 1];
+        features[0] = 50.0;
+        features[kind] = 3.0;
+        let inputs = Network::inputs(&ranges, &features);
+        assert_eq!(inputs[0], (0, 4.0));
+        assert_eq!(inputs[1], (1, -1.0));
+        let of_kind: Vec<_> = inputs
+            .iter()
+            .filter(|(at, _)| *at == kind || (ranges.len()..ranges.len() + kinds).contains(at))
+            .collect();
+        assert_eq!(of_kind, [&(ranges.len() + 3, 1.0)]);
+    }
+
+    #[test]
+    fn a_unit_counts_above_zero_only() {
+        let of_units = |first: f32, second: f32| {
+            let mut out = vec![0.0; Network::UNITS];
+            out[..2].copy_from_slice(&[first, second]);
+            out
+        };
+        let network = Network {
+            features: vec![range()],
+            hidden: vec![of_units(1.0, -1.0)],
+            bias: of_units(0.0, 0.0),
+            output: of_units(2.0, 3.0),
+            direct: vec![0.25],
+        };
+        assert!((network.score(&[4.0]) - 2.25).abs() < 1e-6);
+        assert!((network.score(&[0.0]) - 2.75).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,219 @@
+//! The network that ranks candidates with the trees: a conditional logit over the candidates of
+//! a question, as in `choice`, whose score is a network's.
+
+use finqa_agents::offline::{InputRange, Network};
+
+use crate::random::Random;
+use crate::trees::Row;
+
+const UNITS: usize = Network::UNITS;
+const PASSES: usize = 25;
+const BATCH: usize = 32;
+const RATE: f32 = 3e-3;
+const L2: f32 = 2e-3;
+/// The share of the inputs that is left out for a question, other ones each time.
+const LEFT_OUT: f32 = 0.15;
+
+/// The weights in one list: of the hidden units input by input, of the inputs by themselves,
+/// the bias, and the output.
+struct Layout {
+    inputs: usize,
+}
+
+impl Layout {
+    const fn direct(&self) -> usize {
+        self.inputs * UNITS
+    }
+
+    const fn bias(&self) -> usize {
+        self.direct() + self.inputs
+    }
+
+    const fn output(&self) -> usize {
+        self.bias() + UNITS
+    }
+
+    const fn all(&self) -> usize {
+        self.output() + UNITS
+    }
+}
+
+/// A question's candidates: the inputs of each, and whether it is right.
+type Inputs = Vec<(Vec<(usize, f32)>, bool)>;
+
+/// Cut to the range of all but a hundredth of the values.
+fn range(rows: &[&Row], at: usize) -> InputRange {
+    let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
+    values.sort_by(f64::total_cmp);
+    let part = values.len() / 200;
+    let (low, high) = (values[part], values[values.len() - 1 - part]);
+    let n = values.len() as f64;
+    let cut = values.iter().map(|value| value.clamp(low, high));
+    let mean = cut.clone().sum::<f64>() / n;
+    let variance = cut.map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+    let rounded = |value: f64| ((value * 1e4).round() / 1e4) as f32;
+    InputRange {
+        low: rounded(low),
+        high: rounded(high),
+        mean: rounded(mean),
+        scale: rounded(1.0 / (variance.sqrt() + 1e-3)),
+    }
+}
+
+pub fn fit(questions: &[Vec<Row>]) -> Network {
+    let rows: Vec<&Row> = questions.iter().flatten().collect();
+    let Some(features) = rows.first().map(|row| row.detail.len()) else {
+        return Network::default();
+    };
+    let ranges: Vec<InputRange> = (0..features).map(|at| range(&rows, at)).collect();
+    let inputs: Vec<Inputs> = questions
+        .iter()
+        .map(|question| {
+            let of = |row: &Row| (Network::inputs(&ranges, &row.detail), row.right);
+            question.iter().map(of).collect()
+        })
+        .collect();
+    let layout = Layout {
+        inputs: Network::width(features),
+    };
+    let weights = train(&inputs, &layout);
+    let rounded = |from: usize, to: usize| -> Vec<f32> {
+        let of = weights[from..to].iter();
+        of.map(|w| ((f64::from(*w) * 1e4).round() / 1e4) as f32)
+            .collect()
+    };
+    Network {
+        features: ranges,
+        hidden: (0..layout.inputs)
+            .map(|input| rounded(input * UNITS, (input + 1) * UNITS))
+            .collect(),
+        bias: rounded(layout.bias(), layout.output()),
+        output: rounded(layout.output(), layout.all()),
+        direct: rounded(layout.direct(), layout.bias()),
+    }
+}
+
+/// Adam over batches of questions.
+fn train(questions: &[Inputs], layout: &Layout) -> Vec<f32> {
+    let mut random = Random::new(14);
+    let mut weights = vec![0.0_f32; layout.all()];
+    let mut normal = |deviation: f32| {
+        let sum: usize = (0..12).map(|_| random.below(10_000)).sum();
+        (sum as f32 / 10_000.0 - 6.0) * deviation
+    };
+    weights[..layout.direct()].fill_with(|| normal(0.08));
+    weights[layout.output()..].fill_with(|| normal(0.1));
+    let (mut mean, mut square) = (vec![0.0_f32; weights.len()], vec![0.0_f32; weights.len()]);
+    let mut gradient = vec![0.0_f32; weights.len()];
+    let mut order: Vec<usize> = (0..questions.len()).collect();
+    let steps = PASSES * (questions.len() / BATCH);
+    let mut step = 0;
+    for _ in 0..PASSES {
+        random.shuffle(&mut order);
+        for batch in order.chunks_exact(BATCH) {
+            for (i, (g, w)) in gradient.iter_mut().zip(&weights).enumerate() {
+                let free = (layout.bias()..layout.output()).contains(&i);
+                *g = if free { 0.0 } else { L2 * w };
+            }
+            for question in batch {
+                derive(
+                    &questions[*question],
+                    layout,
+                    &weights,
+                    &mut random,
+                    &mut gradient,
+                );
+            }
+            step += 1;
+            let rate = RATE * (1.0 - 0.95 * step as f32 / steps as f32);
+            let unbiased = |decay: f32| 1.0 - decay.powi(step);
+            let (of_mean, of_square) = (unbiased(0.9), unbiased(0.999));
+            for (((w, m), s), g) in weights
+                .iter_mut()
+                .zip(&mut mean)
+                .zip(&mut square)
+                .zip(&gradient)
+            {
+                *m = 0.9 * *m + 0.1 * g;
+                *s = 0.999 * *s + 0.001 * g * g;
+                *w -= rate * (*m / of_mean) / ((*s / of_square).sqrt() + 1e-8);
+            }
+        }
+    }
+    weights
+}
+
+/// Adds a question's part of the gradient.
+fn derive(
+    question: &Inputs,
+    layout: &Layout,
+    weights: &[f32],
+    random: &mut Random,
+    gradient: &mut [f32],
+) {
+    let kept: Vec<f32> = (0..layout.inputs)
+        .map(|_| {
+            let left_out = (random.below(1000) as f32) < 1000.0 * LEFT_OUT;
+            if left_out {
+                0.0
+            } else {
+                1.0 / (1.0 - LEFT_OUT)
+            }
+        })
+        .collect();
+    let of_output = &weights[layout.output()..];
+    let mut units: Vec<[f32; UNITS]> = Vec::with_capacity(question.len());
+    let mut scores: Vec<f32> = Vec::with_capacity(question.len());
+    for (inputs, _) in question {
+        let mut sums = [0.0; UNITS];
+        sums.copy_from_slice(&weights[layout.bias()..layout.output()]);
+        let mut score = 0.0;
+        for (input, value) in inputs {
+            let value = value * kept[*input];
+            if value == 0.0 {
+                continue;
+            }
+            let of_input = &weights[input * UNITS..(input + 1) * UNITS];
+            for (sum, weight) in sums.iter_mut().zip(of_input) {
+                *sum += value * weight;
+            }
+            score += value * weights[layout.direct() + input];
+        }
+        let outputs = sums.iter().zip(of_output);
+        score += outputs
+            .map(|(sum, weight)| sum.max(0.0) * weight)
+            .sum::<f32>();
+        units.push(sums);
+        scores.push(score);
+    }
+    let top = scores.iter().copied().fold(f32::MIN, f32::max);
+    let mass: Vec<f32> = scores.iter().map(|score| (score - top).exp()).collect();
+    let total: f32 = mass.iter().sum();
+    let of_right = mass.iter().zip(question).filter(|(_, (_, right))| *right);
+    let right = of_right.map(|(m, _)| m).sum::<f32>().max(1e-12);
+    for ((m, (inputs, is_right)), sums) in mass.iter().zip(question).zip(&units) {
+        let push = (m / total - if *is_right { m / right } else { 0.0 }) / BATCH as f32;
+        if push.abs() < 1e-8 {
+            continue;
+        }
+        let mut of_units = [0.0; UNITS];
+        for (k, sum) in sums.iter().enumerate() {
+            gradient[layout.output() + k] += push * sum.max(0.0);
+            if *sum > 0.0 {
+                of_units[k] = push * of_output[k];
+            }
+            gradient[layout.bias() + k] += of_units[k];
+        }
+        for (input, value) in inputs {
+            let value = value * kept[*input];
+            if value == 0.0 {
+                continue;
+            }
+            let of_input = &mut gradient[input * UNITS..(input + 1) * UNITS];
+            for (g, unit) in of_input.iter_mut().zip(&of_units) {
+                *g += value * unit;
+            }
+            gradient[layout.direct() + input] += push * value;
+        }
+    }
+}
