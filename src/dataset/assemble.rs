@@ -429,7 +429,7 @@ fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
     fitted(raw, |row| fitted(row, Scalar::into_text))
 }
 
-/// Without the room for more that parsing left, which collecting alone would keep: records
+/// Without the spare capacity that parsing left, which collecting alone would keep: records
 /// stay in memory as long as the run.
 fn fitted<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
     let mut items: Vec<U> = items.into_iter().map(map).collect();

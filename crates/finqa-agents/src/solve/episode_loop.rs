@@ -20,7 +20,7 @@ use crate::parse::Analysis;
 use finqa_core::question::Question;
 
 /// Sent to the model after a reply without a tool call, once an episode.
-const NUDGE: &str = "You called no tool. Go on with a tool call, or call submit_answer with your \
+const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
 
 /// The tool that ends an episode.

@@ -131,14 +131,14 @@ pub(crate) async fn read_body(
             return memory_budget::reserve_for(answer, &client.answers).unwrap_or_else(|| {
                 crowded(
                     &app,
-                    "The server holds as many large answers as it may; ask for less, or later",
+                    "The server holds too many large answers; ask for less, or try again later",
                 )
             });
         }
         Ok(Err(BodyError::Crowded)) => {
             return crowded(
                 &app,
-                "The server holds as many large requests as it may; send a smaller one, or later",
+                "The server holds too many large requests; send a smaller one, or try again later",
             );
         }
         Ok(Err(BodyError::TooLarge)) => (

@@ -18,10 +18,10 @@ use crate::server::state::app::ServerState;
 use crate::server::state::clients::ConnectionSlot;
 use crate::server::state::metrics::Rejection;
 
-/// Said to a connection for which there is no place.
+/// The reply to a connection beyond the limit.
 const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
-    content-length: 63\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
-    {\"detail\":\"This client has as many open connections as it may\"}";
+    content-length: 54\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
+    {\"detail\":\"This client has too many open connections\"}";
 
 /// A listener that keeps to a number of connections.
 pub(crate) struct BoundedListener {

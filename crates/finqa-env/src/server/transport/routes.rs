@@ -259,7 +259,7 @@ fn take(
 ) -> Response {
     if client.is_crowded() {
         app.metrics.rejected(Rejection::Connections);
-        let said = "This client has as many open connections as it may";
+        let said = "This client has too many open connections";
         return reply::detail(StatusCode::SERVICE_UNAVAILABLE, said);
     }
     let (answer, opening) = handshake.accept(app.options.message_limit, client.requests.clone());

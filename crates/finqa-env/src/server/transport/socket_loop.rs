@@ -169,7 +169,7 @@ async fn converse(
 }
 
 /// Said of an answer for which there is no memory.
-const CROWDED: &str = "The server holds as many large answers as it may; ask for less, or again";
+const CROWDED: &str = "The server holds too many large answers; ask for less, or try again";
 
 /// Why nothing more is read.
 enum ReadFault {
@@ -207,7 +207,7 @@ impl ReadFault {
             ),
             Self::Transport(SocketFault::NoRoom) => (
                 Rejection::Memory,
-                "The server holds as many large messages as it may; send a smaller one, or later",
+                "The server holds too many large messages; send a smaller one, or try again later",
                 AGAIN,
                 "no room for a large message",
             ),
