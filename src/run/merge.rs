@@ -17,6 +17,7 @@ use super::identity::{RunMeta, RunShard};
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::lock::{Holder, RunLock};
 use super::shards::{ShardsFolder, SharedPlan};
+use super::summary::{billed, unrecorded};
 
 /// Questions that an error names, at most.
 const SHOWN: usize = 5;
@@ -118,6 +119,9 @@ pub struct MergedShards {
     /// blake3 over which rows there are, when they were recorded, and the calls of questions
     /// without one.
     pub rows: String,
+    /// Requests that killed processes had in flight: the cost of each is unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded: u64,
 }
 
 /// Questions of a shard that have no outcome.
@@ -214,7 +218,9 @@ impl<'f> ShardSurvey<'f> {
                 survey.prompts = journal.prompts().map_err(read)?;
             }
             survey.resumed_by.extend(meta.resumed_by);
+            let mut known = 0;
             let visit = |row: Row| {
+                known += row.solution.calls.iter().map(billed).sum::<u64>();
                 let planned = plan.question(row.index);
                 let own = planned == Some((&row.key, row.epoch)) && shard.holds(&row.key.id);
                 if !own && foreign.is_none() {
@@ -226,7 +232,10 @@ impl<'f> ShardSurvey<'f> {
             };
             let read = |error| survey.unreadable(index, error);
             journal.for_each_result(visit).map_err(read)?;
-            open.extend(journal.open_calls().map_err(read)?);
+            let calls = journal.open_calls().map_err(read)?;
+            known += calls.values().flatten().map(billed).sum::<u64>();
+            open.extend(calls);
+            survey.merged.unrecorded += unrecorded(&journal, known).map_err(read)?;
         }
         survey.refuse_doubled(&found)?;
         if let Some((shard, key)) = foreign {
@@ -425,6 +434,14 @@ impl<'f> ShardSurvey<'f> {
         }
         Ok(to.append(&entries)?)
     }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What is named of so many things.

@@ -187,9 +187,7 @@ impl SummaryBuilder {
 
     fn call(&mut self, call: &Call) {
         self.nodes.add(&call.node, call.usage());
-        if call.attempts > 0 {
-            self.billed += call.cost.priced + call.cost.unpriced;
-        }
+        self.billed += billed(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
         }
@@ -207,11 +205,12 @@ impl SummaryBuilder {
             self.cost += call.cost;
         }
         let batches = BatchUsage::of(journal)?;
-        if batches.is_none() {
-            // What a killed process had in flight is in no call.
-            let unrecorded = journal.billed_requests()?.saturating_sub(self.billed);
-            self.cost += Cost::unknown(unrecorded);
-        }
+        // What a killed process had in flight is in no call.
+        let unrecorded = match &run.merged {
+            Some(shards) => shards.unrecorded,
+            None => unrecorded(journal, self.billed)?,
+        };
+        self.cost += Cost::unknown(unrecorded);
         let (scores, epochs) = self.scores.finish();
         let used = self.nodes.total();
         Ok(Summary {
@@ -236,6 +235,23 @@ impl SummaryBuilder {
             },
         })
     }
+}
+
+/// Requests of a call that were billed, or may have been.
+pub(super) fn billed(call: &Call) -> u64 {
+    match call.attempts {
+        0 => 0,
+        _ => call.cost.priced + call.cost.unpriced,
+    }
+}
+
+/// How many requests may have been billed besides the `billed` ones of the journal's calls.
+pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalError> {
+    // A batch of a killed process is in the journal.
+    if !journal.batches()?.is_empty() {
+        return Ok(0);
+    }
+    Ok(journal.billed_requests()?.saturating_sub(billed))
 }
 
 /// Sums a journal up.

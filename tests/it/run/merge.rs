@@ -217,6 +217,36 @@ fn a_merge_counts_the_calls_of_shards_that_continued_without_a_new_row() {
 }
 
 #[test]
+fn a_request_that_a_killed_shard_had_in_flight_makes_the_cost_of_the_merged_run_at_least() {
+    let server = FaultServer::start(scripted);
+    let place = Workplace::new();
+    let prices = place.write(
+        "prices.json",
+        r#"{"version": 1, "models": {"scripted": {"input": "1", "output": "2", "anywhere": true}}}"#,
+    );
+    let model = format!(
+        "model = 'scripted'\nbase_url = '{}'\nprices = '{}'\nmax_cost = 5\nn = 4",
+        server.base_url(),
+        prices.display()
+    );
+    place.shards(&["1/2", "2/2"], &model);
+    let merged = place.merge(false).unwrap();
+    assert_eq!(merged.summary.spent.cost.unpriced, 0);
+    assert!(merged.summary.spent.cost_usd.is_some());
+    drop(merged);
+    // A reservation whose reply was never recorded.
+    let journal = Connection::open(place.shard_folder(2).join("journal.sqlite")).unwrap();
+    let reserved = "INSERT INTO spending VALUES (1000, '0.01', 500)";
+    journal.execute(reserved, []).unwrap();
+    drop(journal);
+    for _ in 0..2 {
+        let merged = place.merge(false).unwrap();
+        assert_eq!(merged.summary.spent.cost.unpriced, 1);
+        assert_eq!(merged.summary.spent.cost_usd, None);
+    }
+}
+
+#[test]
 fn a_merge_removes_only_what_a_killed_one_has_left() {
     let place = Workplace::new();
     place.shards(&["1/2", "2/2"], "");
