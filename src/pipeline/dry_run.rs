@@ -83,7 +83,7 @@ pub(crate) async fn dry_run(
 ) -> Result<DryRun, PipelineError> {
     super::batches::check_settings(settings, cassette)?;
     let context = ModelContext {
-        prices: Arc::new(super::prices::own(settings, None, None)?.unwrap_or_default()),
+        prices: Arc::new(super::prices::own(settings, None, cassette)?.unwrap_or_default()),
         measured: true,
         ..ModelContext::new(Arc::new(|_, _| {}))
     };

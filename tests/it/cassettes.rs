@@ -113,6 +113,18 @@ fn a_replay_has_the_prices_of_its_recording() {
 }
 
 #[test]
+fn a_dry_run_of_a_replay_has_the_prices_of_its_recording() {
+    let place = Workplace::new();
+    let prices = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8, "anywhere": true}}}"#;
+    place.write("prices.json", prices);
+    let server = FaultServer::start(scripted);
+    record(&place, &server, &["--n", "2", "--prices", "prices.json"]).succeeds();
+    let ran = replay(&place, &Workplace::new(), &["--dry-run", "--json"]);
+    let estimate = ran.succeeds().json();
+    assert!(estimate["cost_usd"]["low"].is_string(), "{estimate}");
+}
+
+#[test]
 fn a_replay_in_the_folder_of_its_recording_is_a_run_of_its_own() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
