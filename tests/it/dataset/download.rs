@@ -310,7 +310,14 @@ async fn final_answers_are_not_asked_again() {
     let case = case(&NAMES);
     for (status, expected) in [
         ("404 Not Found", "status 404: the file does not exist"),
-        ("403 Forbidden", "status 403"),
+        (
+            "403 Forbidden",
+            "the server refused the request with status 403: access is denied",
+        ),
+        (
+            "410 Gone",
+            "status 410: the server does not serve it; check the address",
+        ),
         (
             "302 Found\r\nLocation: http://elsewhere.invalid/x",
             "redirects to http://elsewhere.invalid/x",

@@ -17,7 +17,7 @@ pub enum DownloadError {
         reason: String,
     },
     /// The server answered, and will not give the file.
-    #[error("{url}: the server refused with status {status}: {hint}")]
+    #[error("{url}: the server refused the request with status {status}: {hint}")]
     Refused {
         url: String,
         status: u16,

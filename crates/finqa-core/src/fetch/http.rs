@@ -286,10 +286,17 @@ fn refusal(url: &str, status: StatusCode, response: &Response) -> AttemptFailure
             Some(location) => format!("the server redirects to {location}; use that address"),
             None => "the server redirects without an address".to_owned(),
         }
-    } else if status == StatusCode::NOT_FOUND {
-        "the file does not exist; check the address".to_owned()
     } else {
-        "access is denied; check the address or the proxy".to_owned()
+        match status {
+            StatusCode::NOT_FOUND => "the file does not exist; check the address",
+            StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                "access is denied; check the address or the proxy"
+            }
+            _ => "the server does not serve it; check the address or the proxy",
+        }
+        .to_owned()
     };
     AttemptFailure::Final(DownloadError::Refused {
         url: url.to_owned(),
