@@ -116,8 +116,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
     /// Minimum confidence (0 to 1) at which a differing second opinion is shown to the critic
-    // Of the answers that it contradicted, 14 of 17 were wrong from 0.85 on, and 18 of 27
-    // from 0.8 on (docs/offline.md).
+    // docs/offline.md counts the contradicted answers that were wrong, by confidence.
     #[arg(long, value_name = "P", default_value_t = 0.85)]
     pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
