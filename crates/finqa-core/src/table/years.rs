@@ -75,7 +75,7 @@ fn month_and_year(label: &str) -> Option<i32> {
 
 fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
     let amount = before.trim_end().ends_with('$')
-        || before.ends_with(['.', ','])
+        || before.ends_with(['.', ',']) && !(digits.len() == 4 && ends_in_day(before))
         || after.trim_start().starts_with('%')
         || after
             .strip_prefix(['.', ','])
@@ -99,6 +99,16 @@ fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
     }
 }
 
+/// Whether `before` ends in the day and month of `31.12.`.
+fn ends_in_day(before: &str) -> bool {
+    let number = |part: Option<&str>| {
+        let part = part.and_then(|part| part.rsplit(' ').next());
+        part.is_some_and(|part| (1..=31).contains(&part.parse::<u8>().unwrap_or(0)))
+    };
+    let mut parts = before.rsplit('.');
+    parts.next() == Some("") && number(parts.next()) && number(parts.next())
+}
+
 /// Reports of this kind begin in the nineties; `70` to `99` are last century's.
 fn two_digits(digits: &str) -> Option<i32> {
     let year: i32 = digits.parse().ok()?;
@@ -114,7 +124,8 @@ fn four_digits(digits: &str) -> Option<i32> {
 
 /// Whether `before` ends in `12/31/` or `dec-`, or in a lone apostrophe or `fy`.
 fn is_date_before(before: &str) -> bool {
-    if before.ends_with('\'') || before.ends_with('’') || before.ends_with("fy") {
+    let lower = before.trim_end().to_ascii_lowercase();
+    if before.ends_with('\'') || before.ends_with('’') || lower.ends_with("fy") {
         return true;
     }
     let Some(front) = before.strip_suffix(['/', '-']) else {
@@ -150,6 +161,10 @@ mod tests {
             ("1/2", &[]),
             ("growth of 12/09 units", &[]),
             ("fy09", &[2009]),
+            ("FY09", &[2009]),
+            ("FY 09", &[2009]),
+            ("31.12.2024", &[2024]),
+            ("1.234.2024", &[]),
             ("year ended june 30 2009 2008", &[2009, 2008]),
             ("2014 to 2014", &[2014]),
             ("2007 net revenue", &[2007]),

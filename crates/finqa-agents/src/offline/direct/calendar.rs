@@ -167,6 +167,21 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             part(WHOLE)
         }),
         (r"\bfiscal(?: years?)?\b|\bfy\b".to_owned(), |_| part(WHOLE)),
+        (format!(r"\b({month})[-/'] ?'?(\d\d)\b"), |found| {
+            let month = month_of(found.get(1)?.as_str())?;
+            let year = full_year(found.get(2)?.as_str());
+            Some(CalendarSpan {
+                year,
+                ..part((month, month))?
+            })
+        }),
+        (
+            r"\b(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)\b".to_owned(),
+            |found| closing_day(found, 1, 2, 3),
+        ),
+        (r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b".to_owned(), |found| {
+            closing_day(found, 3, 2, 1)
+        }),
         (format!(r"\b({month})\b\.?{on}"), |found| {
             let month = month_of(found.get(1)?.as_str())?;
             // The last day of a year means the year.
@@ -214,6 +229,25 @@ fn month_of(word: &str) -> Option<u8> {
         .iter()
         .position(|month| month.starts_with(word.get(..3).unwrap_or(word)))?;
     u8::try_from(at + 1).ok()
+}
+
+/// A date of digits. The last day of a year means the year.
+fn closing_day(
+    found: &Captures<'_>,
+    day: usize,
+    month: usize,
+    year: usize,
+) -> Option<CalendarSpan> {
+    let number = |group: usize| found.get(group)?.as_str().parse::<u8>().ok();
+    let (day, month) = (number(day)?, number(month)?);
+    let year = full_year(found.get(year)?.as_str());
+    let months = if (day, month) == (31, 12) {
+        WHOLE
+    } else {
+        (month, month)
+    };
+    let span = part(months).filter(|_| (1..=12).contains(&month))?;
+    Some(CalendarSpan { year, ..span })
 }
 
 fn full_year(digits: &str) -> Option<u16> {

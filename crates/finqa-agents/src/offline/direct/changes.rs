@@ -7,6 +7,7 @@ use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{CHANGE, COMPOUND};
+use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -42,6 +43,8 @@ const FALLEN: [&str; 12] = [
     "reduction",
     "reduced",
 ];
+/// Words of a change in a count.
+const JOINED: [&str; 6] = ["added", "add", "gained", "gain", "lost", "lose"];
 const MORE: [&str; 14] = [
     "more", "higher", "greater", "larger", "bigger", "exceed", "exceeds", "exceeded", "above",
     "better", "less", "lower", "fewer", "smaller",
@@ -53,8 +56,17 @@ impl DirectReader<'_> {
         wording.change()
             || wording.says(&["fell", "risen", "fallen", "grown"])
             || wording.says(&["minus", "less"])
+            || self.says_joined()
             || wording.says(&MORE)
                 && wording.says(&["than", "exceed", "exceeds", "exceeded", "above"])
+    }
+
+    /// "How many people were added between A and B?", unless a row counts those.
+    fn says_joined(&self) -> bool {
+        let known = |word: &&str| self.table.knows(&stem(word));
+        self.asked.spans_through()
+            && self.asked.wording.says(&JOINED)
+            && !JOINED.iter().any(|word| known(&word))
     }
 
     /// The page's period that a question names.
@@ -117,7 +129,9 @@ impl DirectReader<'_> {
             || wording.says(&["growth in", "growth of", "how fast"])
             || wording.says(&["%"]) && !points
             || wording.percent() && !points;
-        let falls = wording.says(&FALLEN) || wording.says(&["lower", "fewer", "smaller"]);
+        let falls = wording.says(&FALLEN)
+            || self.says_joined() && wording.says(&["lost", "lose"])
+            || wording.says(&["lower", "fewer", "smaller"]);
         let share = wording.says(&["share", "portion", "percent of"]) && points;
         if let Some(answer) = self.difference_of_two(relative)? {
             return Ok(answer);
@@ -127,6 +141,7 @@ impl DirectReader<'_> {
             &MOVED,
             &CHANGE,
             &MORE,
+            &JOINED,
             &[
                 "than", "points", "point", "share", "portion", "percent", "%",
             ],
@@ -245,7 +260,10 @@ impl DirectReader<'_> {
             for amount in &mut amounts {
                 self.magnitudes(std::slice::from_mut(amount));
             }
-            let [a, b] = amounts;
+            let [a, mut b] = amounts;
+            if matches!(*connector, "minus" | "less") {
+                self.subtracted(&mut b);
+            }
             let lower = self.asked.wording.says(&["lower", "fewer", "smaller"])
                 || text.contains(" less ") && *connector == "than";
             let (a, b) = if lower { (b, a) } else { (a, b) };

@@ -1,7 +1,7 @@
 //! Look-ups, sums, averages, medians and extremes of a table's rows and columns.
 
 use super::DirectAnswer;
-use super::labels::LabelQuery;
+use super::labels::{AxisLabel, LabelQuery};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
@@ -151,6 +151,7 @@ impl DirectReader<'_> {
             Err(NoReading::Open | NoReading::Several(_)) => self.doubts.truncate(doubts),
             other => {
                 let mut amounts = [other?];
+                self.doubt_parts_left_out(&operand, &amounts);
                 self.magnitudes(&mut amounts);
                 return as_total(&amounts);
             }
@@ -190,7 +191,52 @@ impl DirectReader<'_> {
         let amounts = cells
             .iter()
             .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
-        amounts.collect::<Option<_>>().ok_or(NoReading::Open)
+        let amounts: Option<Vec<TableAmount>> = amounts.collect();
+        let amounts = amounts.ok_or(NoReading::Open)?;
+        self.doubt_parts_left_out(operand, &amounts);
+        self.doubt_total_among(&amounts);
+        Ok(amounts)
+    }
+
+    /// Of rows that say the same words of the question, those with the fewest others fit best;
+    /// a total may be of all of them.
+    fn doubt_parts_left_out(&mut self, operand: &NamedOperand, amounts: &[TableAmount]) {
+        let rows = &self.table.rows;
+        let Some((row, column)) = amounts.first().map(|amount| amount.place) else {
+            return;
+        };
+        let said = |label: &AxisLabel| -> Vec<&String> {
+            let words = operand.words.iter();
+            words.filter(|word| label.says(word)).collect()
+        };
+        let Some((label, common)) = rows.get(row).map(|label| (label, said(label))) else {
+            return;
+        };
+        let in_full = label.total || label.words.len() <= common.len();
+        let used = |row: usize| amounts.iter().any(|amount| amount.place.0 == row);
+        let mut others = rows.iter().enumerate().skip(1);
+        let left = others.find(|(at, other)| {
+            let filled = self.table.fact_at((*at, column)).is_some();
+            !used(*at) && filled && !other.total && said(other) == common
+        });
+        let left = left.filter(|_| !common.is_empty() && !in_full);
+        if let Some((_, other)) = left {
+            let why = format!("{} may be a part of the total too", other.name);
+            self.doubt(why);
+        }
+    }
+
+    /// The first or the last row may be the total of the others without its name.
+    fn doubt_total_among(&mut self, amounts: &[TableAmount]) {
+        let all: f64 = amounts.iter().map(|amount| amount.number).sum();
+        let ends = [amounts.first(), amounts.last()];
+        let whole = ends.into_iter().flatten().find(|amount| {
+            amounts.len() > 2 && (all - 2.0 * amount.number).abs() <= 1e-9 * all.abs()
+        });
+        let name = whole.and_then(|amount| self.table.rows.get(amount.place.0));
+        if let Some(name) = name.map(|label| label.name.clone()) {
+            self.doubt(format!("{name} is the sum of the others"));
+        }
     }
 
     /// The amounts of "A, B and C", if the question lists several quantities.

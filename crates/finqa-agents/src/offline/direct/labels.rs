@@ -96,6 +96,11 @@ pub(crate) fn same_word(a: &str, b: &str) -> bool {
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
 }
 
+/// Whether a name is nothing but capitals.
+fn is_abbreviation(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(char::is_uppercase)
+}
+
 impl AxisLabel {
     fn read(name: &str, section: &str, years: &[u16]) -> Self {
         let name = name.split(" (group ").next().unwrap_or(name).trim();
@@ -121,7 +126,11 @@ impl AxisLabel {
             }
         }
         let (plain, aside) = without_brackets(&lower);
-        let words = label_words(&plain);
+        let mut words = label_words(&plain);
+        // "IT" is a name, "it" is not.
+        if words.is_empty() && is_abbreviation(name) {
+            words.push(name.to_lowercase());
+        }
         let shown = finqa_core::text::single_spaced(&shown);
         let shown = if words.is_empty() { name } else { shown.trim() };
         Self {
@@ -147,6 +156,11 @@ impl AxisLabel {
 
     /// The weight of its words that nobody asked for, and of those that only its section has.
     fn excess(&self, asked: &[&String]) -> f64 {
+        // Labels that say none of them fit alike, however long they are.
+        if !self.words.is_empty() && !asked.iter().any(|word| self.says(word)) {
+            let light = self.words.iter().all(|word| LIGHT.contains(&&**word));
+            return if light { 0.5 } else { 1.0 };
+        }
         let of_section = asked
             .iter()
             .filter(|word| self.says_by_section(word))

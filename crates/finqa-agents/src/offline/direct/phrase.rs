@@ -2,13 +2,15 @@
 //! single words, so that neither is mistaken for an operation.
 
 use super::calendar::{CalendarSpan, asked_spans};
-use super::labels::{LabelledTable, is_year, label_words, without_brackets};
+use super::labels::{AxisLabel, LabelledTable, is_year, label_words, without_brackets};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::stem;
+use crate::offline::reading::words::is_stop;
 
 const SPAN: &str = "zqspan";
 const LABEL: &str = "zqlabel";
+const CAPITALS: &str = "zqcapitals";
 
 /// Words that name no quantity of a table.
 const FILLERS: [&str; 56] = [
@@ -91,7 +93,7 @@ pub(crate) struct NamedOperand {
 
 impl AskedPhrase {
     pub(crate) fn read(table: &LabelledTable<'_>, question: &str) -> Self {
-        let mut text = question.to_lowercase();
+        let mut text = with_capitals(table, question).to_lowercase();
         let asked = asked_spans(&text);
         let mut places: Vec<_> = asked
             .parts
@@ -149,7 +151,7 @@ impl AskedPhrase {
             false => format!("{plain} {aside}"),
         };
         let mut labels = Vec::new();
-        let text = with_labels(table, &text, &mut labels);
+        let text = with_commas_read(&with_labels(table, &text, &mut labels));
         Self {
             wording: Wording::read(&text),
             spans,
@@ -234,6 +236,69 @@ impl AskedPhrase {
     }
 }
 
+/// "A, B and C" as "A and B and C".
+fn with_commas_read(text: &str) -> String {
+    const LONGEST: usize = 5;
+    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let clause = |word: &String| {
+        matches!(
+            &**word,
+            "what" | "how" | "which" | "when" | "was" | "were" | "is" | "are" | "did" | "does"
+        )
+    };
+    // Words to the next "and", if a list leads to it.
+    let mut ahead: Option<usize> = None;
+    for at in (0..words.len()).rev() {
+        let Some(word) = words.get_mut(at) else {
+            continue;
+        };
+        let listed = ahead.is_some_and(|n| n > 0 && n <= LONGEST);
+        if *word == "and" {
+            ahead = Some(0);
+        } else if word.ends_with(',') && listed && !word.starts_with(SPAN) {
+            word.pop();
+            word.push_str(" and");
+            ahead = Some(1);
+        } else if word.ends_with(',') || clause(word) {
+            ahead = None;
+        } else {
+            ahead = ahead.map(|n| n + 1);
+        }
+    }
+    words.join(" ")
+}
+
+/// Labels such as "IT" that questions also say without meaning them.
+fn abbreviations<'t>(table: &'t LabelledTable<'_>) -> impl Iterator<Item = &'t AxisLabel> {
+    let all = table
+        .rows
+        .iter()
+        .skip(1)
+        .chain(table.columns.iter().skip(1));
+    all.filter(|label| matches!(label.words.as_slice(), [word] if is_stop(word)))
+}
+
+/// The question with a word for each label such as "IT": written like it, or in a list.
+fn with_capitals(table: &LabelledTable<'_>, question: &str) -> String {
+    let words: Vec<&str> = question.split_whitespace().collect();
+    let connects = |at: Option<usize>| {
+        let word = at.and_then(|at| words.get(at));
+        word.is_some_and(|word| matches!(*word, "and" | "plus" | "&") || word.ends_with(','))
+    };
+    let marked = words.iter().enumerate().map(|(at, word)| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let listed = word.ends_with(',') || connects(at.checked_sub(1)) || connects(Some(at + 1));
+        let named = |label: &AxisLabel| {
+            at > 0 && (label.name == bare || listed && label.name.eq_ignore_ascii_case(bare))
+        };
+        match abbreviations(table).position(named) {
+            Some(label) => word.replace(bare, &format!("{CAPITALS}{label}")),
+            None => (*word).to_owned(),
+        }
+    });
+    marked.collect::<Vec<_>>().join(" ")
+}
+
 /// The text with a word for each label that it holds in full and that has several words.
 fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<String>>) -> String {
     let bare = |word: &str| -> String {
@@ -257,6 +322,8 @@ fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<Strin
             several || matches!(stems.as_slice(), [one] if is_operation(one) && one != "total")
         })
         .collect();
+    let capitals = abbreviations(table).enumerate();
+    known.extend(capitals.map(|(at, label)| (vec![format!("{CAPITALS}{at}")], &label.words)));
     known.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
     for (stems, of_label) in known {
         let found = words.windows(stems.len()).position(|window| {

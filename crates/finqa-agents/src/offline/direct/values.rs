@@ -6,7 +6,7 @@ use super::calendar::CalendarSpan;
 use super::labels::{AxisLabel, LabelQuery, LabelledTable, PagePeriod, is_year};
 use super::phrase::{AskedPhrase, NamedOperand};
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
-use crate::offline::reading::outflow::is_outflow;
+use crate::offline::reading::outflow::{is_outflow, names_cost};
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.
@@ -312,6 +312,21 @@ impl DirectReader<'_> {
             if amount.number < 0.0 && self.is_negative(amount.place.0) {
                 self.turn(amount);
             }
+        }
+    }
+
+    /// What "A less B" subtracts: the size of a cost that the page prints below zero.
+    pub(crate) fn subtracted(&mut self, amount: &mut TableAmount) {
+        let (row, _) = amount.place;
+        if amount.number >= 0.0 || !self.is_negative(row) {
+            return;
+        }
+        let name = self.table.rows.get(row).map(|label| label.name.clone());
+        let name = name.unwrap_or_default();
+        if names_cost(&name) {
+            self.turn(amount);
+        } else {
+            self.doubt(format!("{name} is below zero"));
         }
     }
 

@@ -39,3 +39,40 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     ];
     names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }
+
+/// Whether a row's name says that it is spent, by itself or as a line of a statement that
+/// deducts it.
+pub(crate) fn names_cost(name: &str) -> bool {
+    let names = [
+        "capex",
+        "opex",
+        "cogs",
+        "sg&a",
+        "r&d",
+        "administrati",
+        "amortisation",
+        "amortization",
+        "cost",
+        "depreciation",
+        "distribution",
+        "dividend",
+        "expen",
+        "fee",
+        "interest",
+        "investment in",
+        "marketing",
+        "overhead",
+        "paid",
+        "payment",
+        "purchase",
+        "repayment",
+        "research",
+        "salar",
+        "selling",
+        "spending",
+        "tax",
+        "wage",
+    ];
+    let name = name.to_lowercase();
+    names.iter().any(|n| name.contains(n)) && !name.contains("income before")
+}

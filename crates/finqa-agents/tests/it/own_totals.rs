@@ -1,0 +1,135 @@
+//! Totals, differences and periods of a user's tables, all invented, that were answered wrong
+//! and sure.
+
+use rstest::rstest;
+
+use crate::own_tables::{named, sure};
+
+const REGIONS: &str = "Region;Revenue 2031
+North Harbour;420
+South;310
+East;150";
+
+const NOTED: &str = "Region;Revenue 2031
+Nordics (1);40
+South;30
+East Coast and Islands;20";
+
+const EXPENSES: &str = "Expense;2031
+Salaries;900
+Office rent;120
+Travel;60
+Software licences;80";
+
+const LOANS: &str = "Instrument;Principal
+Term loan A;50
+Term loan B;30
+Revolver;12.5
+Bond;100";
+
+const LINES: &str = ";2031
+Software revenue;10
+Professional services revenue;20
+Costs;5";
+
+const FUNCTIONS: &str = "Function;Actual cost;Budgeted cost
+Marketing;40;50
+IT;25;20
+Facilities;10;15";
+
+const CASH: &str = ";2031;2030
+Operating cash flow;1.35;1.2
+Capex;(0.6);(0.5)
+Gross profit;9;8
+SG&A;(4);(3)
+Translation differences;(2);(1)";
+
+const HEADCOUNT: &str = ";Q1 FY31;Q2 FY31;Q3 FY31;Q4 FY31;Q1 FY32
+Employees;100;105;111;118;126
+Sales;10;11;12;13;14";
+
+const MONTHS: &str = ";Jan-31;Feb-31;Mar-31;Apr-31;May-31
+Revenue;10;20;40;80;160";
+
+const DAYS: &str = ";31.12.2031;31.12.2030
+Cash;12;10";
+
+#[rstest]
+#[case(REGIONS, "What was total revenue in 2031?", "880")]
+#[case(
+    REGIONS,
+    "What share of total revenue in 2031 came from East?",
+    "17.0%"
+)]
+#[case(NOTED, "What was total revenue in 2031?", "90")]
+#[case(EXPENSES, "What were total expenses in 2031?", "1160")]
+#[case(LOANS, "What is the total principal?", "192.5")]
+#[case(LOANS, "What percentage of total principal is the Bond?", "51.9%")]
+fn a_total_adds_rows_with_long_and_short_labels(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
+}
+
+#[test]
+fn a_total_of_rows_that_say_the_word_in_more_and_fewer_words_is_a_guess() {
+    named(
+        LINES,
+        "What was total revenue in 2031?",
+        "Professional services",
+    );
+}
+
+#[rstest]
+#[case(
+    "What was the total actual cost of marketing, IT and facilities?",
+    "75"
+)]
+#[case(
+    "What was the total actual cost of marketing, it and facilities?",
+    "75"
+)]
+#[case("What was the actual cost of IT?", "25")]
+#[case(
+    "What was the total actual cost of marketing, facilities and IT?",
+    "75"
+)]
+#[case("What was the total actual cost?", "75")]
+fn a_row_in_capitals_is_a_name(#[case] question: &str, #[case] expected: &str) {
+    sure(FUNCTIONS, question, expected);
+}
+
+#[rstest]
+#[case("What was operating cash flow minus capex in 2031?", "0.75")]
+#[case("What was gross profit less SG&A in 2031?", "5")]
+#[case("What was gross profit minus SG&A in 2030?", "5")]
+fn a_cost_below_zero_is_subtracted_by_its_size(#[case] question: &str, #[case] expected: &str) {
+    sure(CASH, question, expected);
+}
+
+#[test]
+fn another_row_below_zero_is_subtracted_with_a_doubt() {
+    let question = "What was gross profit minus translation differences in 2031?";
+    named(CASH, question, "below zero");
+}
+
+#[rstest]
+#[case(
+    HEADCOUNT,
+    "How many employees were added between Q1 FY31 and Q1 FY32?",
+    "26"
+)]
+#[case(MONTHS, "What was the total revenue from Jan-31 to Mar-31?", "70")]
+#[case(MONTHS, "What was total revenue from January to March?", "70")]
+#[case(MONTHS, "What was total revenue from January to March 2031?", "70")]
+#[case(MONTHS, "What was revenue in May 2031?", "160")]
+#[case(DAYS, "What was cash in 2030?", "10")]
+fn spans_of_periods_are_those_of_the_header(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
+}
