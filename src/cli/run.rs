@@ -19,7 +19,7 @@ use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
 use crate::pipeline::{has_result, recorded_run, replay_settings};
-use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
+use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
@@ -48,7 +48,7 @@ pub(super) trait RunCommand {
     }
 
     /// What to do about a run that failed, if its error does not say it.
-    fn hint(&self) -> Option<&'static str> {
+    fn hint(&self, _summary: &Summary) -> Option<&'static str> {
         None
     }
 }
@@ -168,8 +168,12 @@ impl RunCommand for QuestionRun<'_> {
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
-        let hint = "continue with `convfinqa batch fetch` or `convfinqa --resume`";
+    fn hint(&self, summary: &Summary) -> Option<&'static str> {
+        let batches = summary.batches.as_ref();
+        let hint = match batches.is_none_or(BatchUsage::is_fetched) {
+            true => "continue with `convfinqa batch fetch` or `convfinqa --resume`",
+            false => "continue with `convfinqa --resume`",
+        };
         (self.process != RunProcess::Whole).then_some(hint)
     }
 }
@@ -280,7 +284,7 @@ async fn watch(
     let results = results.map_err(|error| with_hint(error, continued))?;
     let judged = command.afterwards(&results);
     let exit = conclude(&results, judged, &progress.writer(), display);
-    let exit = match (exit, command.hint()) {
+    let exit = match (exit, command.hint(&results.summary)) {
         (Err(error), Some(hint)) if matches!(results.finish, Finish::Fatal(_)) => {
             return Err(error.context(hint));
         }

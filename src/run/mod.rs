@@ -43,6 +43,6 @@ pub use plan::{Dealer, DealtQuestion, Plan, PlanError, PlannedQuestion};
 pub use scheduler::Scheduler;
 pub use shards::{ShardsError, ShardsFolder, SharedPlan};
 pub(crate) use summary::left_out_line;
-pub use summary::{ResourceUsage, Summary, SummaryBuilder, summarise};
+pub use summary::{BatchUsage, ResourceUsage, Summary, SummaryBuilder, summarise};
 pub(crate) use texts::{TextHash, share_quoted, text_hash};
 pub use truth::gold as gold_of_truth;

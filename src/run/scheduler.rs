@@ -274,10 +274,12 @@ impl Scheduler {
             _ if let Some(requests) = pending => Finish::BatchesPending { requests },
             _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
             _ => {
-                // The failures were those of earlier processes.
-                let exhausted = "no answer in as many batches as --attempts allows";
+                // Otherwise the failures were those of earlier processes.
                 let reason = health.last_failure();
-                let reason = reason.unwrap_or_else(|| exhausted.to_owned());
+                let reason = reason.unwrap_or_else(|| match self.batches {
+                    Some(_) => "no answer in as many batches as --attempts allows".to_owned(),
+                    None => "no answer".to_owned(),
+                });
                 match health.has_answered() {
                     true => Finish::Partial {
                         left: left.unwrap_or_default(),

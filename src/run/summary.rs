@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
 use finqa_agents::agents::Call;
-use finqa_agents::models::{Cost, UsageByNode};
+use finqa_agents::models::{BatchStage, Cost, UsageByNode};
 
 use super::agreement::Agreement;
 use super::effect::{CriticEffect, SampleEffect};
@@ -60,6 +60,9 @@ pub struct BatchUsage {
     /// Waves that the provider may have twice, because a submission had no answer and is not
     /// in its list.
     pub repeated: Vec<u32>,
+    /// Whether one has not ended.
+    #[serde(skip)]
+    open: bool,
 }
 
 impl BatchUsage {
@@ -74,7 +77,14 @@ impl BatchUsage {
             batches: submitted.clone().count(),
             requests: submitted.map(|it| it.count).sum(),
             repeated: repeated.into_iter().collect(),
+            open: batches.iter().any(|it| it.stage != BatchStage::Ended),
         }))
+    }
+
+    /// Whether `batch fetch` continues an unfinished run: requests that no batch has answered
+    /// are sent again by `--resume` alone.
+    pub(crate) fn is_fetched(&self) -> bool {
+        self.open || self.batches == 0
     }
 }
 
@@ -123,7 +133,9 @@ impl Summary {
         let run = &self.run;
         let command = match run.shard {
             Some(_) => run.continuation().to_owned(),
-            None if self.batches.is_some() => format!("convfinqa batch fetch {}", run.id),
+            None if self.batches.as_ref().is_some_and(BatchUsage::is_fetched) => {
+                format!("convfinqa batch fetch {}", run.id)
+            }
             None => format!("{} {}", run.kind().resume_command(), run.id),
         };
         (!self.complete).then(|| match run.paused {
