@@ -1,5 +1,9 @@
 //! Runs of which each process submits a wave and exits, at providers that fail.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
 use super::{Ending, Ran, Workplace, fetch_to_the_end, live_at, of, resume, rows};
 use crate::support::agents::{question_of, scripted};
 use crate::support::batch_server::BatchServer;
@@ -53,6 +57,74 @@ fn a_request_that_always_fails_is_in_as_many_batches_as_it_has_attempts() {
     let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
     again.fails(5, &["no answer in as many batches as --attempts allows"]);
     assert_eq!(server.batches().len(), batches.len());
+}
+
+/// A request that gets these results is in `--attempts` batches, one process for each wave.
+#[track_caller]
+fn is_in_as_many_batches_as_attempts(answer: fn(&Request) -> Reply) {
+    let (place, server, fetched) = submitted(answer, &["--n", "3", "--attempts", "3"]);
+    assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
+    assert_eq!(server.submissions().into_values().max(), Some(3));
+    let batches = server.batches().len();
+    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+    again.fails(5, &["no answer in as many batches as --attempts allows"]);
+    assert_eq!(server.batches().len(), batches);
+}
+
+#[test]
+fn a_request_with_a_result_that_cannot_be_used_is_in_as_many_batches_as_it_has_attempts() {
+    is_in_as_many_batches_as_attempts(|request| match question_of(request) == FIRST {
+        true => Reply::json(200, &json!({"id": "without_choices"})),
+        false => scripted(request),
+    });
+    is_in_as_many_batches_as_attempts(|request| match question_of(request) == FIRST {
+        true => Reply::json(
+            200,
+            &json!({"error": {"message": "The server had an error"}}),
+        ),
+        false => scripted(request),
+    });
+}
+
+#[test]
+fn a_result_that_cannot_be_used_does_not_end_the_count_of_failures() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    is_in_as_many_batches_as_attempts(|request| {
+        if question_of(request) != FIRST {
+            return scripted(request);
+        }
+        match ASKED.fetch_add(1, Ordering::Relaxed) % 2 {
+            0 => Reply::error(500, "server_error", "The server had an error"),
+            _ => Reply::json(200, &json!({"id": "without_choices"})),
+        }
+    });
+}
+
+#[test]
+fn a_request_without_a_result_is_in_no_more_batches_in_the_second_pass() {
+    for (attempts, most, ending) in [
+        ("1", 1, Ending::Expired(0)),
+        ("1", 1, Ending::WithoutOutput),
+        ("2", 2, Ending::Expired(0)),
+    ] {
+        let place = Workplace::new();
+        let server = BatchServer::start(scripted, move |number| match number {
+            0 => Ending::Complete,
+            _ => ending,
+        });
+        let more = ["--n", "1", "--critic", "off", "--attempts", attempts];
+        let given = of(&place, &server.http, &more);
+        let mut submit = resume(&place, &["batch", "submit"]);
+        Ran::of(submit.args(given.get_args())).succeeds();
+        let fetched = fetch_to_the_end(&place);
+        assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
+        assert_eq!(server.submissions().into_values().max(), Some(most));
+        // Only `--resume` asks again, and the tables of such a run say so.
+        let said = format!("{}{}", fetched.stdout, fetched.stderr);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("convfinqa --resume"), "{said}");
+        assert!(!said.contains("batch fetch"), "{said}");
+    }
 }
 
 #[test]

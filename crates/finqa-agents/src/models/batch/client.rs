@@ -391,7 +391,10 @@ impl BatchClient {
         if error.kind == ErrorKind::NotFound {
             let address = shown_address(&self.settings.base_url);
             let words = error.message;
-            error.message = format!("{address} has no Batch API ({words}); pass --engine live");
+            error.message = format!(
+                "{address} has no Batch API ({words}); continue without it: \
+                 `convfinqa --resume --engine live`"
+            );
         }
         error
     }

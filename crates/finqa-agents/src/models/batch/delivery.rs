@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::json;
 
 use super::client::{BatchProgress, BatchState};
-use super::driver::{Driver, ended};
+use super::driver::{Driver, HandedBatch, ended};
 use super::open::{CallResult, OpenBatch, WaitingRequest};
 use super::openai::reply;
 use super::results::{BatchResult, BatchResults, ResultLine, storage_error};
@@ -21,15 +21,20 @@ struct Delivery {
     counts: BatchCounts,
     /// The keys of requests without an answer.
     failed: HashSet<String>,
-    /// Results of calls that a stop has ended meanwhile.
-    given_up: usize,
+    /// The keys of requests with an answer, which their calls may find to be unusable.
+    answered: HashSet<String>,
+    /// Whether a stop has ended calls before they had their results.
+    given_up: bool,
 }
 
 impl Driver<'_> {
-    /// Gives the results of the ended batches to the calls. Those that go live get theirs last:
-    /// they may wait for what is reserved for the others.
+    /// Gives the results of the ended batches to the calls. Those that go live get theirs last,
+    /// once no batch is open: they may wait for what is reserved for the others.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
         self.hand_out_results().await?;
+        if !self.open.is_empty() {
+            return Ok(());
+        }
         let mut state = self.queue.state();
         for number in self.late.drain(..) {
             if let Some(call) = state.calls.remove(&number) {
@@ -83,6 +88,7 @@ impl Driver<'_> {
             why,
             counts,
             failed,
+            answered,
             given_up,
         } = delivery;
         if open.record.too_large {
@@ -105,13 +111,13 @@ impl Driver<'_> {
         for request in &mut open.record.requests {
             request.failed |= failed.contains(&request.key);
         }
-        // The process that continues the run fetches again what was given up.
-        self.handed.push(match given_up {
-            0 => {
-                open.record.outcome.get_or_insert_with(|| why.to_owned());
-                ended(open.record)
-            }
-            _ => open.record,
+        if !given_up {
+            open.record.outcome.get_or_insert_with(|| why.to_owned());
+        }
+        self.handed.push(HandedBatch {
+            record: open.record,
+            answered,
+            given_up,
         });
     }
 
@@ -192,7 +198,7 @@ impl Driver<'_> {
     ) {
         let mut state = self.queue.state();
         let Some(call) = state.calls.get_mut(&number) else {
-            delivery.given_up += 1;
+            delivery.given_up = true;
             return;
         };
         call.is_sent = false;
@@ -210,23 +216,23 @@ impl Driver<'_> {
         call.history.sent += 1;
         call.history.lost += u32::from(missing);
         let history = call.history;
-        let failures = match &reply {
-            Some(reply) if reply.status == 200 => 0,
-            _ => {
-                delivery.failed.insert(key.clone());
-                state.failures.get(&key).map_or(1, |failures| failures + 1)
-            }
+        match &reply {
+            Some(reply) if reply.status == 200 => delivery.answered.insert(key.clone()),
+            _ => delivery.failed.insert(key.clone()),
         };
+        // Until the calls have read their results: one that looks well may be unusable.
+        let failures = self.failures.entry(key.clone()).or_default();
+        *failures += 1;
+        let failures = *failures;
         let is_last = failures >= open.client.attempts();
-        // A further call begins anew.
-        match failures == 0 || is_last {
-            true => state.failures.remove(&key),
-            false => state.failures.insert(key, failures),
-        };
+        if is_last && self.queue.options.waits {
+            // The second pass, which this process makes itself, begins anew.
+            self.failures.remove(&key);
+        }
         let (reply, reservation) = match reply {
             Some(reply) => {
                 counts.results += 1;
-                counts.failed += usize::from(failures > 0);
+                counts.failed += usize::from(reply.status != 200);
                 (reply, reservation)
             }
             None => {
@@ -236,6 +242,8 @@ impl Driver<'_> {
                     reservation.settle(Spending::NONE);
                 }
                 if self.queue.options.late_live && !missing {
+                    // Until it goes live, it joins no wave.
+                    call.is_sent = true;
                     self.late.push(number);
                     return;
                 }
@@ -246,6 +254,7 @@ impl Driver<'_> {
             }
         };
         let answer = BatchAnswer::Reply(Box::new(BatchReply {
+            key,
             reply: HttpReply {
                 batch: Some(open.id.clone()),
                 batch_repeated: history.repeated,
@@ -258,7 +267,7 @@ impl Driver<'_> {
         if let Some(call) = state.calls.remove(&number)
             && call.answer.send(answer).is_err()
         {
-            delivery.given_up += 1;
+            delivery.given_up = true;
         }
     }
 

@@ -1,10 +1,10 @@
 //! From waiting calls to waves, and from results back to the calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::open::OpenBatch;
-use super::queue::{QueueEvent, QueueShared, RunBatches, WaveQueueState};
+use super::queue::{QueueEvent, QueueShared, RunBatches};
 use super::{BatchQueue, BatchRecord, BatchStage};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::types::Stop;
@@ -28,6 +28,7 @@ impl BatchQueue {
             open: Vec::new(),
             handed: Vec::new(),
             late: Vec::new(),
+            failures: HashMap::new(),
             most_bytes: HashMap::new(),
         };
         let ended = driver.waves().await;
@@ -53,13 +54,24 @@ pub(super) struct Driver<'q> {
     pub stop: &'q Stop,
     pub run: RunBatches,
     pub open: Vec<OpenBatch>,
-    /// Batches whose results are with the calls, as they are once the calls have recorded them.
-    pub handed: Vec<BatchRecord>,
+    /// Batches whose results are with the calls.
+    pub handed: Vec<HandedBatch>,
     /// Calls that are to be sent live.
     pub late: Vec<u64>,
+    /// In how many batches a request was, by its key, until its call has a reply.
+    pub failures: HashMap<String, u32>,
     /// For each model, by the name of its client, the most bytes of requests that the provider
     /// enqueues at a time, where that is known.
     pub most_bytes: HashMap<String, u64>,
+}
+
+/// A batch whose results are with the calls.
+pub(super) struct HandedBatch {
+    pub record: BatchRecord,
+    /// The keys of requests that the provider answered, unless it is in an unusable way.
+    pub answered: HashSet<String>,
+    /// Whether a stop has ended calls before they had their results.
+    pub given_up: bool,
 }
 
 impl Driver<'_> {
@@ -104,16 +116,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Ends the calls whose requests earlier processes have sent as often as there may be
-    /// attempts: otherwise each process would send them once more. Whether there are any.
+    /// Ends the calls whose requests this process and earlier ones have sent as often as there
+    /// may be attempts: otherwise each pass and each process would send them once more. Whether
+    /// there are any.
     fn end_exhausted(&self) -> bool {
-        let mut state = self.queue.state();
-        let WaveQueueState {
-            calls, failures, ..
-        } = &mut *state;
+        let calls = &mut self.queue.state().calls;
         let waiting = calls.len();
         calls.retain(|_, call| {
-            let failures = failures.get(&call.key).copied().unwrap_or(0);
+            let failures = self.failures.get(&call.key).copied().unwrap_or(0);
             call.is_sent || failures < call.client.attempts()
         });
         calls.len() < waiting
@@ -153,9 +163,28 @@ impl Driver<'_> {
         Ok(self.open.iter().all(OpenBatch::has_ended))
     }
 
-    /// Notes that the results that were handed out are recorded.
+    /// Notes that the results that were handed out are recorded, and which of them were of no
+    /// use.
     async fn retire(&mut self) -> Result<(), ModelError> {
-        let handed = std::mem::take(&mut self.handed);
+        let unusable = std::mem::take(&mut self.queue.state().unusable);
+        let failures = &mut self.failures;
+        let handed = self.handed.drain(..).map(|mut handed| {
+            for request in &mut handed.record.requests {
+                if !handed.answered.contains(&request.key) {
+                    continue;
+                }
+                match unusable.contains(&request.key) {
+                    true => request.failed = true,
+                    false => drop(failures.remove(&request.key)),
+                }
+            }
+            // The process that continues the run fetches again what was given up.
+            match handed.given_up {
+                true => handed.record,
+                false => ended(handed.record),
+            }
+        });
+        let handed: Vec<_> = handed.collect();
         self.store(handed).await
     }
 

@@ -35,15 +35,23 @@ impl BatchLane {
         }
     }
 
+    /// Notes that the result of the request of this key is not a reply.
+    pub(in crate::models) fn note_unusable(&self, key: String) {
+        self.queue.0.state().unusable.insert(key);
+    }
+
     /// Puts a request of a call that was begun into the next wave and waits for its result,
     /// however long that takes; says how long it was.
+    ///
+    /// # Errors
+    /// That the request cannot be written.
     pub(crate) async fn answer(
         &self,
         request: &ChatRequest,
         encoded: &EncodedRequest,
         upper: Option<Spending>,
         stop: &Stop,
-    ) -> (BatchAnswer, Duration) {
+    ) -> Result<(BatchAnswer, Duration), serde_json::Error> {
         let began = Instant::now();
         // The calls that the conversation makes at the same time begin before one of them waits.
         tokio::task::yield_now().await;
@@ -54,7 +62,7 @@ impl BatchLane {
             state.next += 1;
             let call = WaitingCall {
                 client: Arc::clone(&self.client),
-                key: key(&state.id, request),
+                key: key(&state.id, request)?,
                 body: Arc::clone(&encoded.json),
                 upper,
                 is_sent: false,
@@ -79,7 +87,7 @@ impl BatchLane {
         // Sent between the stop and the end of the wait.
         let answer = received.or_else(|| answer.try_recv().ok());
         let answer = answer.unwrap_or(BatchAnswer::Stopped);
-        (answer, began.elapsed())
+        Ok((answer, began.elapsed()))
     }
 }
 
@@ -107,7 +115,7 @@ impl Drop for BatchCall {
 /// The `custom_id` of a request: the same for the same request of the same question in
 /// another process of the run, also if that one learns anew how to write it; different for
 /// equal requests whose replies must not be shared.
-fn key(run: &str, request: &ChatRequest) -> String {
+fn key(run: &str, request: &ChatRequest) -> serde_json::Result<String> {
     let RequestOrigin {
         question,
         epoch,
@@ -116,11 +124,10 @@ fn key(run: &str, request: &ChatRequest) -> String {
     } = &request.origin;
     let parts = (run, question, epoch, repeat, request);
     let mut hasher = blake3::Hasher::new();
-    // Nothing in it keeps it from being written.
-    let _ = serde_json::to_writer(&mut hasher, &parts);
+    serde_json::to_writer(&mut hasher, &parts)?;
     // Half of it: providers take 64 characters at most, and this many never collide.
     let hash = hasher.finalize().to_hex();
-    hash.as_str().get(..32).unwrap_or_default().to_owned()
+    Ok(hash.as_str().get(..32).unwrap_or_default().to_owned())
 }
 
 /// A call's place in the queue, given up when the call is.
@@ -148,6 +155,10 @@ mod tests {
             },
             ..ChatRequest::new("analyst", Vec::new())
         }
+    }
+
+    fn key(run: &str, request: &ChatRequest) -> String {
+        super::key(run, request).unwrap()
     }
 
     #[test]

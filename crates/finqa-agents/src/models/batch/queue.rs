@@ -1,6 +1,6 @@
 //! The calls that wait for a batch, and the conversations that they belong to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,8 +39,9 @@ pub(super) struct WaveQueueState {
     pub begun: usize,
     /// Those of them that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
-    /// How many batches in a row gave a request no answer, by its key.
-    pub failures: HashMap<String, u32>,
+    /// The keys of requests whose results cannot be read as replies, although the provider calls them
+    /// successes; until the driver has seen them.
+    pub unusable: HashSet<String>,
     pub next: u64,
     pub clients: Vec<Arc<BatchClient>>,
     /// The run's id.
@@ -89,6 +90,8 @@ pub(in crate::models) enum BatchAnswer {
 
 /// The result of a call that was in a batch.
 pub(in crate::models) struct BatchReply {
+    /// The key of its request.
+    pub key: String,
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
     pub history: BatchHistory,
@@ -330,7 +333,7 @@ mod tests {
             Box::pin(async move {
                 let request = request(question);
                 let begun = lane.begin(&request.origin);
-                let (answer, _) = lane.answer(&request, encoded, None, stop).await;
+                let answer = lane.answer(&request, encoded, None, stop).await;
                 drop(answer);
                 begun
             })

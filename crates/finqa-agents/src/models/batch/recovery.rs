@@ -34,11 +34,8 @@ impl Driver<'_> {
                     }
                 }
             }
-            {
-                let mut state = self.queue.state();
-                for request in record.requests.iter().filter(|it| it.failed) {
-                    *state.failures.entry(request.key.clone()).or_default() += 1;
-                }
+            for request in record.requests.iter().filter(|it| it.failed) {
+                *self.failures.entry(request.key.clone()).or_default() += 1;
             }
             if record.repeated {
                 repeated.extend(record.requests.into_iter().map(|it| it.key));

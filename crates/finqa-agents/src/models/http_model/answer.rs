@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use finqa_core::secrets::strike_json;
 
-use super::HttpModel;
+use super::{HttpModel, unsendable};
 use crate::models::batch::{BatchAnswer, BatchLane, BatchReply};
 use crate::models::classify::{self, ErrorDetails};
 use crate::models::error::{ErrorKind, ModelError};
@@ -33,7 +33,13 @@ impl HttpModel {
             Ok(upper) => upper,
             Err(refused) => return Some(Err(refused)),
         };
-        let (answer, waited) = lane.answer(request, encoded, upper, stop).await;
+        let (answer, waited) = match lane.answer(request, encoded, upper, stop).await {
+            Ok(answered) => answered,
+            Err(error) => {
+                let unsendable = unsendable(error.to_string());
+                return Some(Err(FailedAttempt::permanent(unsendable)));
+            }
+        };
         if let Some(limited) = limited {
             limited.has_waited(waited);
         }
@@ -48,6 +54,7 @@ impl HttpModel {
             }
             BatchAnswer::Reply(answer) => {
                 let BatchReply {
+                    key,
                     reply,
                     reservation,
                     history,
@@ -63,6 +70,9 @@ impl HttpModel {
                         true => FailedAttempt::permanent(*failed.error),
                         false => failed,
                     });
+                if judged.is_err() {
+                    lane.note_unusable(key);
+                }
                 let failed = judged.as_ref().err();
                 let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
                 transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));

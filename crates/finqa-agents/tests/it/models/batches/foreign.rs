@@ -1,5 +1,7 @@
 //! Lost submissions at a provider whose batches have no metadata, next to batches of others.
 
+use finqa_agents::models::BudgetLimits;
+
 use super::*;
 
 const FOREIGN: &str = "batch foreign_0 is not used for wave 1: its results are of other requests";
@@ -97,4 +99,35 @@ async fn a_guess_is_checked_by_the_next_process_as_well() {
     next.ask(&QUESTIONS).await.answers(&QUESTIONS);
     next.says(FOREIGN);
     assert_eq!(server.batches().len(), 2, "the foreign one and ours");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_request_goes_live_once_no_batch_holds_what_the_run_may_spend() {
+    let server = server(|number| match number {
+        2 => Ending::Expired(0),
+        _ => Ending::Complete,
+    });
+    server.add_foreign("sk-ant-test-key", 2, Ending::After(1));
+    server.lose_replies(1);
+    let mut run = BatchRun::new(anthropic(&server.http));
+    run.options.waits = false;
+    assert_eq!(run.ask(&QUESTIONS[..2]).await.driver.unwrap(), Some(2));
+    let run = run.next_process();
+    assert_eq!(run.ask(&QUESTIONS).await.driver.unwrap(), Some(3));
+    assert_eq!(server.batches()[2].requests.len(), 1);
+
+    // Enough for one request, not for two.
+    let limits = BudgetLimits {
+        tokens: Some(9_000),
+        ..BudgetLimits::default()
+    };
+    let mut run = BatchRun {
+        budget: Arc::new(Budget::new(limits)),
+        ..run.next_process()
+    };
+    (run.options.waits, run.options.late_live) = (true, true);
+    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    run.says(FOREIGN);
+    assert_eq!(count(&server, "POST", "/messages"), 1);
+    assert_eq!(server.batches().len(), 3);
 }
