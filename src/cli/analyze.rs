@@ -13,6 +13,7 @@ use crate::score::{Rule, ScoreError};
 
 use super::args::OutputFolder;
 use super::exit::elsewhere;
+use super::outputs::check_outputs;
 use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
@@ -51,8 +52,14 @@ pub(crate) fn execute(
         Some(file) => file.clone(),
         None => output.join(RunFolder::CSV),
     };
+    let named = RunFolder::answers_at(&file, &output)?;
+    let outputs = [("--csv FILE", args.csv.as_deref())];
+    check_outputs(
+        &outputs,
+        &args.output.inputs(&[&named], args.data_path.as_deref()),
+    )?;
     let dataset = load_named(args.data_path.as_deref())?;
-    let answers = Answers::open(&RunFolder::answers_at(&file, &output)?, dataset.as_ref())?;
+    let answers = Answers::open(&named, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }

@@ -7,12 +7,14 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
+use crate::run::RunFolder;
 use crate::settings::Settings;
 use finqa_agents::models::{
     Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings,
 };
 
 use super::gate::GateArgs;
+use super::outputs::{EXPORT_PREDICTIONS, OutputOption, inputs};
 use super::run::RunDisplay;
 use super::{Exit, Failure, settings, telemetry};
 
@@ -47,6 +49,17 @@ impl OutputFolder {
     /// The file of settings, as it was given.
     pub(super) fn config(&self) -> ConfigFile {
         self.config.clone()
+    }
+
+    /// The files of a command that reads these `answers` and this data.
+    pub(super) fn inputs(&self, answers: &[&Path], data: Option<&str>) -> Vec<PathBuf> {
+        let files = |path: &&Path| match path.is_dir() {
+            true => vec![path.join(RunFolder::CSV), path.join(RunFolder::JOURNAL)],
+            false => vec![path.to_path_buf()],
+        };
+        let mut inputs = inputs(self.file(), data);
+        inputs.extend(answers.iter().flat_map(files));
+        inputs
     }
 
     /// The settings file that is named.
@@ -136,6 +149,14 @@ impl ControlArgs {
             quiet: self.quiet,
             style,
         }
+    }
+}
+
+impl RunArgs {
+    /// The files that are written in addition to the run's own.
+    pub(super) fn outputs(&self) -> [OutputOption<'_>; 2] {
+        let predictions = self.export_predictions.as_deref();
+        [(EXPORT_PREDICTIONS, predictions), self.gate.output()]
     }
 }
 

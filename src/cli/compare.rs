@@ -1,6 +1,6 @@
 //! `convfinqa compare`: two runs, question by question, offline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ArgMatches;
@@ -13,7 +13,11 @@ use crate::run::RunFolder;
 
 use super::analyze::{RuleName, without_records};
 use super::args::OutputFolder;
+use super::exit::elsewhere;
+use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
+
+const HTML: &str = "--html FILE";
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
@@ -62,12 +66,13 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
+    let a = RunFolder::answers_at(&args.a, &output)?;
+    let b = RunFolder::answers_at(&args.b, &output)?;
+    let inputs = args.output.inputs(&[&a, &b], args.data_path.as_deref());
+    check_outputs(&[(HTML, args.html.as_deref())], &inputs)?;
     let dataset = load_named(args.data_path.as_deref())?;
-    let open = |named| -> anyhow::Result<Answers> {
-        let path = RunFolder::answers_at(named, &output)?;
-        Ok(Answers::open(&path, dataset.as_ref())?)
-    };
-    let (a, b) = (open(&args.a)?, open(&args.b)?);
+    let open = |path: &Path| Answers::open(path, dataset.as_ref());
+    let (a, b) = (open(&a)?, open(&b)?);
     for reason in [&a.no_records, &b.no_records].into_iter().flatten() {
         without_records(reason);
     }
@@ -79,7 +84,7 @@ pub(crate) fn execute(
             answers: [&a, &b],
             reports: [report_a.as_deref(), report_b.as_deref()],
         };
-        page.write(path)?;
+        page.write(path).map_err(elsewhere(HTML))?;
     }
     if args.json {
         stdout::print_json(&comparison)?;

@@ -7,6 +7,7 @@ use crate::output::JunitFile;
 use crate::score::{Row, Rule, RuleRates};
 
 use super::exit::elsewhere;
+use super::outputs::OutputOption;
 use super::{Exit, Failure};
 
 /// The options of `run` and `score` for CI.
@@ -74,6 +75,13 @@ fn rule(name: &str) -> Option<Rule> {
 }
 
 impl GateArgs {
+    const JUNIT: &str = "--junit FILE";
+
+    /// The file that is written.
+    pub(super) fn output(&self) -> OutputOption<'_> {
+        (Self::JUNIT, self.junit.as_deref())
+    }
+
     /// Writes the JUnit file, if one is asked for, of the rows that `visit` passes on.
     ///
     /// # Errors
@@ -86,7 +94,7 @@ impl GateArgs {
         if let Some(path) = &self.junit {
             let mut file = JunitFile::new(suite, Rule::FinancialEquivalence);
             visit(&mut |row| file.add(row))?;
-            file.write(path).map_err(elsewhere("--junit FILE"))?;
+            file.write(path).map_err(elsewhere(Self::JUNIT))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::pipeline::{self, PipelineError};
 
 use super::args::OutputFolder;
 use super::gate::GateArgs;
+use super::outputs::{EXPORT_PREDICTIONS, check_outputs, inputs};
 use super::run::{RunDisplay, conclude, judge, notify};
 use super::{Exit, dotenv, runtime, settings};
 
@@ -49,6 +50,9 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.output, matches, args.output.file())?;
+    let inputs = inputs(args.output.file(), None);
+    let predictions = (EXPORT_PREDICTIONS, args.export_predictions.as_deref());
+    check_outputs(&[predictions, args.gate.output()], &inputs)?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: args.quiet,

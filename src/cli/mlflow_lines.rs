@@ -1,6 +1,9 @@
 //! Lines about a tracking server for the user.
 
+use std::path::Path;
+
 use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
+use crate::run::command;
 
 /// The line that says where a run is seen.
 pub(crate) fn arrived(delivered: &DeliveredRun) -> String {
@@ -8,8 +11,8 @@ pub(crate) fn arrived(delivered: &DeliveredRun) -> String {
 }
 
 /// What was not delivered during the run, and how to send it.
-pub(crate) fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
-    let sync = format!("`convfinqa track sync {run}`");
+pub(crate) fn missing(sent: &DeliveryOutcome, run: &str, output: &Path) -> Vec<String> {
+    let sync = format!("`{}`", command(&format!("track sync {run}"), output));
     match sent {
         DeliveryOutcome::All(delivered) => shortfalls(delivered),
         DeliveryOutcome::Missing(Some(error)) => {

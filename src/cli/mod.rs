@@ -17,6 +17,7 @@ mod gate;
 mod graph;
 mod merge;
 mod mlflow_lines;
+mod outputs;
 mod report;
 mod run;
 mod runs;

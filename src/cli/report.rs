@@ -10,7 +10,10 @@ use crate::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
 use super::exit::elsewhere;
+use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
+
+const TO: &str = "--to PATH";
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
@@ -35,26 +38,33 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
         super::note(format_args!("note: {reason}; the report has no pages"));
     }
     let records = records.as_ref().map_err(String::as_str);
+    let data_file = journal.meta()?.data_file;
+    let data_file = data_file.as_deref().and_then(Path::to_str);
+    let inputs = args.output.inputs(&[&folder.journal()], data_file);
+    let check = |path: &Path| check_outputs(&[(TO, Some(path))], &inputs);
     let page = match args.to.as_deref() {
         Some(page) if is_page(page) => {
-            write_report(page, &journal, records).map_err(elsewhere("--to DIR"))?;
+            check(page)?;
+            write_report(page, &journal, records).map_err(elsewhere(TO))?;
             page.to_owned()
         }
         Some(into) => {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
             std::fs::create_dir_all(into).map_err(error)?;
-            write_results(into, &journal, records, None).map_err(elsewhere("--to DIR"))?;
+            let mut files = RunFolder::RESULTS.iter().map(|name| into.join(name));
+            files.try_for_each(|file| check(&file))?;
+            write_results(into, &journal, records, None).map_err(elsewhere(TO))?;
             into.join(RunFolder::REPORT)
         }
         None => {
             // Held, so that no newer file is overwritten by an older one.
             let _lock = RunLock::take(folder.path()).map_err(|error| match error {
                 LockError::Io { path, source } => {
-                    elsewhere("--to DIR")(OutputError::Write { path, source })
+                    elsewhere(TO)(OutputError::Write { path, source })
                 }
                 held @ LockError::Held { .. } => held.into(),
             })?;
-            write_results(folder.path(), &journal, records, None).map_err(elsewhere("--to DIR"))?;
+            write_results(folder.path(), &journal, records, None).map_err(elsewhere(TO))?;
             folder.report()
         }
     };

@@ -19,7 +19,7 @@ use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
 use crate::pipeline::{has_result, recorded_run, replay_settings};
-use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
+use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
@@ -27,6 +27,7 @@ use finqa_agents::models::Cassette;
 use super::args::{ControlArgs, RunArgs, needs_model};
 use super::exit::elsewhere;
 use super::gate::GateArgs;
+use super::outputs::{EXPORT_PREDICTIONS, OutputOption, check_outputs, inputs_of_run};
 use super::{
     Exit, Failure, commit, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry,
 };
@@ -98,7 +99,14 @@ pub(super) fn execute_as(
         resumed,
         cassette,
         ..
-    } = load(flags, matches, control, kind, &dotenv::variable)?;
+    } = load(
+        flags,
+        matches,
+        control,
+        kind,
+        &dotenv::variable,
+        &args.outputs(),
+    )?;
     if process != RunProcess::Whole {
         settings.batch.engine = ExecutionEngine::Batch;
     }
@@ -190,13 +198,15 @@ pub(super) struct RunInputs {
 }
 
 /// The settings of a command, `flags`, and the run of this `kind` that it
-/// continues or replays, if any, whose settings then take the place of defaults.
+/// continues or replays, if any, whose settings then take the place of defaults. The
+/// `outputs` are refused if they cannot be written or are inputs.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
     variable: &dyn Fn(&str) -> Option<String>,
+    outputs: &[OutputOption<'_>],
 ) -> anyhow::Result<RunInputs> {
     let file = control.config.config.as_deref();
     let mut settings = settings::load_by(flags, matches, file, variable)?;
@@ -204,6 +214,11 @@ pub(super) fn load(
     let resumed = control.resume.as_ref();
     let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind, control.allow_version));
     let resumed = resumed.transpose()?;
+    let continued = resumed.as_ref().map(ResumedRun::meta);
+    let check =
+        |settings: &Settings| check_outputs(outputs, &inputs_of_run(settings, control, continued));
+    // Before a recording is begun.
+    check(&settings)?;
     let cassette = control.cassette.open(resumed.is_some())?;
     let replay = cassette.as_ref().and_then(Cassette::replay);
     let recorded = replay.map(recorded_run).transpose()?.flatten();
@@ -215,6 +230,7 @@ pub(super) fn load(
     if let Some(own) = own {
         settings = settings::load_resumed(own, flags, matches, file)?;
         settings.run.output = output;
+        check(&settings)?;
     }
     needs_model(cassette.as_ref(), &settings.model)?;
     Ok(RunInputs {
@@ -319,7 +335,7 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Result<(), Failure> {
     let printed = report(results, shown);
     if let Some(sent) = &results.tracked {
-        tell(writer, &results.summary, sent, shown);
+        tell(writer, results, sent, shown);
     }
     printed
 }
@@ -357,11 +373,16 @@ pub(super) fn judge(
     let RunResults {
         journal, summary, ..
     } = results;
+    // What a merged run has read is known only now.
+    let data: Vec<_> = summary.run.data_file.iter().cloned().collect();
+    check_outputs(
+        &[(EXPORT_PREDICTIONS, export_predictions), gate.output()],
+        &data,
+    )?;
     if let Some(path) = export_predictions {
         let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
-        output::write_leaderboard(path, journal, dataset)
-            .map_err(elsewhere("--export-predictions FILE"))?;
+        output::write_leaderboard(path, journal, dataset).map_err(elsewhere(EXPORT_PREDICTIONS))?;
     }
     gate.write(&summary.run.id, |add| {
         Ok(journal.for_each_row(|row| add(&row))?)
@@ -417,7 +438,7 @@ pub(super) fn without_tools(line: &str) -> Failure {
 
 /// Says where the run is seen, or what is missing there. With `--json`,
 /// stdout holds the results alone.
-fn tell(writer: &TerminalWriter, summary: &Summary, sent: &DeliveryOutcome, shown: RunDisplay) {
+fn tell(writer: &TerminalWriter, results: &RunResults, sent: &DeliveryOutcome, shown: RunDisplay) {
     if let DeliveryOutcome::All(delivered) = sent
         && !shown.quiet
     {
@@ -429,7 +450,7 @@ fn tell(writer: &TerminalWriter, summary: &Summary, sent: &DeliveryOutcome, show
             let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
-    for line in mlflow_lines::missing(sent, &summary.run.id) {
+    for line in mlflow_lines::missing(sent, &results.summary.run.id, results.folder.output()) {
         writer.warn(&line);
     }
 }
@@ -447,7 +468,11 @@ fn report(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
         stdout::print_json(summary)?;
     } else if !shown.quiet {
         stdout::print(|out| {
-            writeln!(out, "{}", summary_tables(summary, shown.style))?;
+            writeln!(
+                out,
+                "{}",
+                summary_tables(summary, folder.output(), shown.style)
+            )?;
             writeln!(out, "Rows: {}\nRun:  {}", csv.display(), run.display())
         })?;
     }

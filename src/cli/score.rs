@@ -12,6 +12,7 @@ use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard};
 
 use super::args::OutputFolder;
+use super::outputs::check_outputs;
 use super::{Exit, stdout};
 
 /// Arguments of `score`.
@@ -44,6 +45,8 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
+    let inputs = args.output.inputs(&[&named], args.data_path.as_deref());
+    check_outputs(&[args.gate.output()], &inputs)?;
     let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
         // The journal holds what the run's files are made from.

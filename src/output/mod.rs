@@ -25,7 +25,7 @@ pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::JunitFile;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;
-pub(crate) use staged::{OutputError, copy, join_lines, remove_unfinished};
+pub(crate) use staged::{OutputError, check_writable, copy, join_lines, remove_unfinished};
 pub(crate) use summary::{write_config, write_summary};
 
 /// What is escaped in a segment of a URL's path: everything except RFC 3986's unreserved characters.

@@ -57,13 +57,17 @@ impl WriteTarget {
             return Ok(Self::Existing(file));
         }
         let place = files::behind_links(path)?;
+        if place.is_dir() {
+            return Err(std::io::ErrorKind::IsADirectory.into());
+        }
         let folder = place
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
+        // Its own file function adds the temporary name to the error.
         let file = tempfile::Builder::new()
             .prefix(&unfinished_prefix(owner))
-            .tempfile_in(folder)?;
+            .make_in(folder, |path| std::fs::File::create_new(path))?;
         Ok(Self::Staged(file, place))
     }
 }
@@ -139,6 +143,16 @@ impl Write for StagedFile {
     fn flush(&mut self) -> std::io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Whether a file can be written, found out before there is anything to write. A FIFO or a
+/// device is not opened.
+pub(crate) fn check_writable(path: &Path) -> Result<(), OutputError> {
+    let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_other || files::is_descriptor(path) {
+        return Ok(());
+    }
+    StagedFile::create(path).map(drop)
 }
 
 /// Writes a file in one go, whole or not at all.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::run::{Journal, RunFolder, RunKind, Status};
+use crate::run::{Journal, RunFolder, RunKind, Status, command};
 use crate::settings::{ExecutionEngine, Layers, Origin, Settings, Variables};
 use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
 
@@ -66,7 +66,9 @@ pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), Pipeline
             ))
         }
         ExecutionEngine::Live if !run.journal.open_batches()?.is_empty() => {
+            let fetch = format!("batch fetch {}", run.meta.id);
             Err(PipelineError::OpenBatches {
+                fetch: command(&fetch, run.folder.output()),
                 id: run.meta.id.clone(),
             })
         }

@@ -92,15 +92,15 @@ pub enum PipelineError {
     /// A run whose batches would be sent again.
     #[error(
         "run {id} has batches at the provider, whose requests would be sent again; fetch them \
-         with `convfinqa batch fetch {id}`, or leave --engine out"
+         with `{fetch}`, or leave --engine out"
     )]
-    OpenBatches { id: String },
+    OpenBatches { id: String, fetch: String },
     /// The state of a batch cannot be asked for.
     #[error("{0}")]
     BatchState(String),
     /// The run is of another command.
-    #[error("run {id} must be resumed with `{command} {id}`")]
-    OtherKind { id: String, command: &'static str },
+    #[error("run {id} must be resumed with `{command}`")]
+    OtherKind { id: String, command: String },
     /// A cassette of another run, command, model or data.
     #[error("the cassette {path} does not belong to this run: {difference}")]
     OtherCassette { path: PathBuf, difference: String },
@@ -164,9 +164,9 @@ pub enum PipelineError {
     /// A merged run is as complete as its shards.
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
-         commands of its shards, then `convfinqa merge {id}`"
+         commands of its shards, then `{merge}`"
     )]
-    MergedRun { id: String },
+    MergedRun { id: String, merge: String },
     /// The folder of a run's shards cannot be used.
     #[error("{0}")]
     Shards(#[from] ShardsError),

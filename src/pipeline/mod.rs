@@ -37,7 +37,9 @@ use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
-use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
+use crate::run::{
+    Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary, command,
+};
 
 pub(crate) use advice::{advice, unused_server};
 pub(crate) use batches::{BatchStatusRow, batch_status};
@@ -272,9 +274,9 @@ impl Run {
         let sidecar = match tracking {
             Tracking::Off => None,
             _ if let Some(shard) = &held.meta.shard => {
-                let run = &shard.run;
+                let merge = command(&format!("merge {}", shard.run), &settings.run.output);
                 notify(RunNotice::Note(format!(
-                    "MLflow: `convfinqa merge {run}` delivers the run"
+                    "MLflow: `{merge}` delivers the run"
                 )));
                 None
             }

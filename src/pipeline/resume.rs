@@ -7,6 +7,7 @@ use crate::dataset::{Dataset, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
     Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, Stage, Status,
+    command, resume_command,
 };
 use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
 use finqa_core::secrets::HIDDEN;
@@ -62,12 +63,15 @@ impl ResumedRun {
         let meta = journal.meta()?;
         if meta.kind() != kind {
             return Err(PipelineError::OtherKind {
-                command: meta.kind().resume_command(),
+                command: resume_command(meta.kind(), &meta.id, folder.output()),
                 id: meta.id,
             });
         }
         if meta.merged.is_some() && journal.status()? == Status::Unfinished {
-            return Err(PipelineError::MergedRun { id: meta.id });
+            return Err(PipelineError::MergedRun {
+                merge: command(&format!("merge {}", meta.id), folder.output()),
+                id: meta.id,
+            });
         }
         // Before its settings are read, which may be other ones than this version's.
         if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
@@ -279,12 +283,12 @@ pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
     })?;
     Some(format!(
         "starting a new run, although run {id} with the same questions and settings is unfinished \
-         ({} answered); `{} {id}` continues it",
+         ({} answered); `{}` continues it",
         match state.meta.total {
             Some(total) => format!("{} of {total}", state.answered),
             None => state.answered.to_string(),
         },
-        state.meta.kind().resume_command(),
+        resume_command(state.meta.kind(), &state.meta.id, output),
         id = state.meta.id,
     ))
 }

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use finqa_core::files;
 
+use super::command::{command, list_command};
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
@@ -23,10 +24,17 @@ pub enum FolderError {
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume { folder: PathBuf },
     /// There is no run of that name.
-    #[error("{run}: no such run in {folder}; `convfinqa runs` lists them")]
+    #[error(
+        "{run}: no such run in {folder}; `{}` lists them, and -o names another folder",
+        list_command(folder)
+    )]
     NoSuchRun { run: String, folder: PathBuf },
     /// There is neither a file nor a run of that name.
-    #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
+    #[error(
+        "{named}: no such file, and no such run in {folder}; `{}` lists the runs, and -o names \
+         another folder",
+        list_command(folder)
+    )]
     NoSuchAnswers { named: PathBuf, folder: PathBuf },
     /// What is named is not a run but a file of version 0.1.
     #[error(
@@ -34,8 +42,8 @@ pub enum FolderError {
     )]
     EarlierEpisodes { path: PathBuf },
     /// It is not merged yet.
-    #[error("run {run} is in shards; merge them with `convfinqa merge {run}`")]
-    InShards { run: String },
+    #[error("run {run} is in shards; merge them with `{merge}`")]
+    InShards { run: String, merge: String },
     /// Several runs are meant by one name.
     #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
@@ -202,6 +210,7 @@ impl RunFolder {
         let found = naming::named(run, Self::all(output), Self::id, Self::runs(output));
         found.map_err(|error| match (error, ShardsFolder::locate(output, run)) {
             (FolderError::NoSuchRun { .. }, Ok(shards)) => FolderError::InShards {
+                merge: command(&format!("merge {}", shards.name()), output),
                 run: shards.name().to_owned(),
             },
             (error, _) => error,

@@ -190,14 +190,6 @@ impl RunKind {
             Self::Episodes => "env play",
         }
     }
-
-    /// The command that resumes a run of this kind.
-    pub(crate) fn resume_command(self) -> &'static str {
-        match self {
-            Self::Questions => "convfinqa --resume",
-            Self::Episodes => "convfinqa env play --resume",
-        }
-    }
 }
 
 impl RunMeta {
@@ -246,8 +238,15 @@ impl RunMeta {
     /// that affect no answer.
     #[must_use]
     pub(crate) fn replaying(self, recorded: Self) -> Self {
+        let data_path = recorded.settings.get("data_path").cloned();
+        let mut settings = with_effects_of(recorded.settings, self.settings);
+        if self.data == recorded.data {
+            // It may not have been named then.
+            settings.remove("data_path");
+            settings.extend(data_path.map(|path| ("data_path".to_owned(), path)));
+        }
         Self {
-            settings: with_effects_of(recorded.settings, self.settings),
+            settings,
             id: recorded.id,
             started: recorded.started,
             ..self

@@ -3,6 +3,7 @@
 //! call of it.
 
 mod agreement;
+mod command;
 mod effect;
 mod episodes;
 mod event;
@@ -29,6 +30,7 @@ mod writer;
 pub use crate::dataset::{HistoryMode, Mode};
 pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
+pub(crate) use command::{command, resume_command};
 pub use effect::{CriticEffect, SampleEffect};
 pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};

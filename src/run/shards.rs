@@ -11,6 +11,7 @@ use crate::dataset::QuestionKey;
 use crate::settings::Shard;
 use finqa_core::files;
 
+use super::command::list_command;
 use super::folder::{FolderError, RunFolder, RunState, Stage};
 use super::identity::RunMeta;
 use super::journal::Journal;
@@ -34,7 +35,9 @@ pub enum ShardsError {
     NoneStarted { folder: PathBuf },
     /// No run of this name was started with `--shard`.
     #[error(
-        "{run}: no run of this name was started with --shard in {folder}; `convfinqa runs` lists the runs"
+        "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
+         -o names another folder",
+        list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
     /// Several runs are meant by one name.

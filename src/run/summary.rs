@@ -1,6 +1,7 @@
 //! `summary.json`: a run's scores and costs, made from its journal.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use finqa_agents::agents::Call;
 use finqa_agents::models::{BatchStage, Cost, UsageByNode};
 
 use super::agreement::Agreement;
+use super::command::{command, resume_command};
 use super::effect::{CriticEffect, SampleEffect};
 use super::episodes::EpisodeSummary;
 use super::identity::RunMeta;
@@ -128,15 +130,15 @@ impl Summary {
         total.saturating_sub(self.scores.questions)
     }
 
-    /// Why it is not complete, in a few words, and the command that continues it.
-    pub(crate) fn unfinished(&self) -> Option<(String, String)> {
+    /// Why it is not complete, in a few words, and the command that continues it in `output`.
+    pub(crate) fn unfinished(&self, output: &Path) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
             Some(_) => run.continuation().to_owned(),
             None if self.batches.as_ref().is_some_and(BatchUsage::is_fetched) => {
-                format!("convfinqa batch fetch {}", run.id)
+                command(&format!("batch fetch {}", run.id), output)
             }
-            None => format!("{} {}", run.kind().resume_command(), run.id),
+            None => resume_command(run.kind(), &run.id, output),
         };
         (!self.complete).then(|| match run.paused {
             None => ("Not complete".to_owned(), command),

@@ -84,6 +84,26 @@ fn a_replay_writes_the_same_bytes_at_any_concurrency(
     same_files(&place, &again);
 }
 
+/// Nothing in the files says that a replay names what its recording took by default.
+#[rstest]
+#[case::sample(false)]
+#[case::downloaded(true)]
+fn a_replay_of_the_default_data_writes_the_same_bytes(#[case] downloaded: bool) {
+    let (place, again) = (Workplace::new(), Workplace::new());
+    if downloaded {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.json");
+        std::fs::create_dir(place.path("data")).unwrap();
+        std::fs::copy(sample, place.path("data/train.json")).unwrap();
+    }
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    let line = format!("--model m -n 2 --base-url {url} --record run.jsonl");
+    place.run_line(&line).succeeds();
+    replay(&place, &place, &["-o", "again"]).succeeds();
+    std::fs::rename(place.path("again"), again.path("output")).unwrap();
+    same_files(&place, &again);
+}
+
 /// A server whose model refuses a parameter: which calls met the refusal depends on the
 /// concurrency, and is replayed anyway.
 #[test]

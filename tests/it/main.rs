@@ -29,6 +29,7 @@ mod migration;
 mod mlflow;
 mod opinion;
 mod options;
+mod outputs;
 mod pages;
 mod passes;
 mod providers;

@@ -33,6 +33,8 @@ use finqa_core::files;
 use finqa_env::episode::Rules;
 use finqa_env::tools::{ToolLimits, Tools};
 
+const EXPORT_EPISODES: &str = "--export-episodes FILE";
+
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
@@ -134,7 +136,14 @@ pub(crate) fn execute(
         resumed,
         cassette,
         recorded,
-    } = load(args, matches, &args.control, kind, &variable)?;
+    } = load(
+        args,
+        matches,
+        &args.control,
+        kind,
+        &variable,
+        &[(EXPORT_EPISODES, args.export_episodes.as_deref())],
+    )?;
     let run = resumed.as_ref().map(|run| run.meta().id.as_str());
     if let Some(path) = &args.export_episodes {
         if settings.shards.shard.is_some() {
@@ -204,7 +213,7 @@ impl RunCommand for EpisodeRun<'_> {
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
         if let Some(path) = &self.args.export_episodes {
             write_episodes(path, &results.journal, &tool_specs())
-                .map_err(elsewhere("--export-episodes FILE"))?;
+                .map_err(elsewhere(EXPORT_EPISODES))?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The summary as tables for a terminal of 80 columns and more.
 
+use std::path::Path;
+
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::run::Summary;
@@ -10,8 +12,8 @@ use finqa_core::stats::Rate;
 use super::episodes::episode_table;
 use super::style::TerminalStyle;
 
-/// The summary as tables: scores, what is behind them, what they took.
-pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String {
+/// The summary of a run in `output` as tables: scores, what is behind them, what they took.
+pub(crate) fn summary_tables(summary: &Summary, output: &Path, style: TerminalStyle) -> String {
     let mut parts = Vec::new();
     if let Some(episodes) = &summary.episodes {
         parts.push(episode_table(episodes, style));
@@ -24,7 +26,7 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
     parts.push(spent_table(summary, style));
     if let Some(line) = summary.missing_line() {
         parts.push(style.wrap(&format!("Not complete: {line}.")));
-    } else if let Some((state, command)) = summary.unfinished() {
+    } else if let Some((state, command)) = summary.unfinished(output) {
         let left = match summary.run.total {
             Some(total) => format!(
                 "{} of {total} questions have no outcome yet",

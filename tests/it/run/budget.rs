@@ -12,6 +12,38 @@ use crate::support::in_process::{refused, run};
 const PRICES: &str = r#"{"version": 1, "models": {"scripted":
     {"input": "1", "output": "2", "anywhere": true}}}"#;
 
+/// The printed command is run as it is, but for the amount.
+#[test]
+fn the_printed_command_resumes_a_run_in_another_output_folder() {
+    let place = Workplace::new();
+    place.write("prices.json", PRICES);
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    let line = format!("--model scripted --data-path sample --base-url {url} --n 20 -o c3");
+    let capped = words("--prices prices.json --max-cost 0.02 -j 1");
+    let ran = place.run(&[words(&line), capped].concat());
+    ran.ends(7);
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = text.split("convfinqa --resume").nth(1).unwrap();
+    let printed = printed.split(" MORE asks").next().unwrap();
+    assert!(printed.contains(" -o c3 "), "{printed}");
+    let report = std::fs::read_dir(place.path("c3/runs")).unwrap().next();
+    let report = report.unwrap().unwrap().path().join("report.html");
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(report.contains(" -o c3 --max-cost MORE</code>"), "{text}");
+    place.run_line(&format!("--resume {printed} 5")).succeeds();
+
+    let ran = place.run(&["--resume", "zz", "-o", "c 3"]);
+    ran.fails(
+        2,
+        &[
+            "c 3/runs",
+            "`convfinqa runs -o 'c 3'`",
+            "-o names another folder",
+        ],
+    );
+}
+
 #[test]
 fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     let place = Workplace::new();

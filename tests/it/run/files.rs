@@ -143,7 +143,7 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     let out = into.path().join("made");
     let reader = |arguments: &[&str]| Ran::of(as_reader(&place, into.path()).args(arguments));
     let refused = reader(&["report", "last"]);
-    refused.fails(2, &["run", "Permission denied", "--to DIR"]);
+    refused.fails(2, &["run", "Permission denied", "--to PATH"]);
     // `--output` says where the runs are.
     assert!(!refused.stderr.contains("--output"), "{}", refused.stderr);
     reader(&["report", "last", "--to", out.to_str().unwrap()]).succeeds();

@@ -1,0 +1,89 @@
+//! Files that options name for output: refused before anything is asked if they cannot be
+//! written or are also read.
+
+use rstest::rstest;
+
+use crate::support::cli::Workplace;
+
+/// A workplace whose `tr.json` is a copy of the sample, and `out.csv` a run's CSV over it.
+fn with_data() -> (Workplace, String) {
+    let place = Workplace::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.json");
+    let text = std::fs::read_to_string(sample).unwrap();
+    place.write("tr.json", &text);
+    place.write("set.toml", "data_path = \"tr.json\"\n");
+    place.run_line("--config set.toml -n 2 -q").succeeds();
+    std::fs::copy(place.path("output/output.csv"), place.path("out.csv")).unwrap();
+    (place, text)
+}
+
+#[rstest]
+#[case::predictions(
+    "--data-path tr.json -n 2 -q --export-predictions tr.json",
+    "--export-predictions FILE"
+)]
+#[case::other_spelling(
+    "--data-path tr.json -n 2 -q --junit ./output/../tr.json",
+    "--junit FILE"
+)]
+#[case::link("--data-path tr.json -n 2 -q --junit link.json", "--junit FILE")]
+#[case::hard_link("--data-path tr.json -n 2 -q --junit hard.json", "--junit FILE")]
+#[case::settings("--config set.toml -n 2 -q --junit set.toml", "--junit FILE")]
+#[case::resumed("--resume last -q --junit tr.json", "--junit FILE")]
+#[case::merged_or_not("score out.csv --data-path tr.json --junit tr.json", "--junit FILE")]
+#[case::scored("score out.csv --data-path tr.json --junit out.csv", "--junit FILE")]
+#[case::analysed("analyze out.csv --data-path tr.json --csv tr.json", "--csv FILE")]
+#[case::answers("analyze out.csv --data-path tr.json --csv out.csv", "--csv FILE")]
+#[case::compared(
+    "compare out.csv out.csv --data-path tr.json --html tr.json",
+    "--html FILE"
+)]
+#[case::page("report --to journal.html", "--to PATH")]
+#[case::episodes(
+    "env play -n 1 --config set.toml --export-episodes set.toml",
+    "--export-episodes FILE"
+)]
+#[case::two_outputs(
+    "--data-path tr.json -n 2 -q --junit x --export-predictions x",
+    "--junit FILE"
+)]
+fn an_output_that_is_also_read_is_refused(#[case] line: &str, #[case] option: &str) {
+    let (place, text) = with_data();
+    std::os::unix::fs::symlink("tr.json", place.path("link.json")).unwrap();
+    std::fs::hard_link(place.path("tr.json"), place.path("hard.json")).unwrap();
+    let journal = place.run_folder().join("journal.sqlite");
+    std::os::unix::fs::symlink(journal, place.path("journal.html")).unwrap();
+    let kept = ["out.csv", "set.toml"].map(|name| place.read(name));
+    let runs = std::fs::read_dir(place.path("output/runs"))
+        .unwrap()
+        .count();
+    if line.contains("--resume") {
+        std::fs::remove_file(place.run_folder().join("summary.json")).unwrap();
+    }
+    let ran = place.run_line(line);
+    ran.fails(2, &[option]);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert_eq!(place.read("tr.json"), text);
+    assert_eq!(["out.csv", "set.toml"].map(|name| place.read(name)), kept);
+    let now = std::fs::read_dir(place.path("output/runs"))
+        .unwrap()
+        .count();
+    assert_eq!(now, runs, "nothing is asked");
+}
+
+#[rstest]
+#[case("--data-path tr.json -n 2 -q --junit none/x.xml", "none/x.xml")]
+#[case("--data-path tr.json -n 2 -q --export-predictions output", "output")]
+#[case("env play -n 1 --export-episodes none/x.jsonl", "none/x.jsonl")]
+#[case("compare out.csv out.csv --html none/x.html", "none/x.html")]
+fn an_output_that_cannot_be_written_is_found_before_the_run(
+    #[case] line: &str,
+    #[case] path: &str,
+) {
+    let (place, _) = with_data();
+    let ran = place.run_line(line);
+    ran.fails(2, &[path, "choose another place with --"]);
+    assert!(!ran.stderr.contains(".writing-"), "{}", ran.stderr);
+    let runs = std::fs::read_dir(place.path("output/runs")).unwrap();
+    assert_eq!(runs.count(), 1, "nothing is asked");
+}
