@@ -20,9 +20,12 @@ use crate::output::terminal::{
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
-    AgentSettings, Answer, CallMemory, Interruption, Pair, Sampling, own_history, trace,
+    AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution,
+    own_history, trace,
 };
 use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
+
+use finqa_core::text::single_spaced;
 
 use super::args::{CassetteArgs, ConfigFile, needs_model};
 use super::run::notify;
@@ -138,6 +141,8 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         document: Arc::new(own.document),
         json: args.json,
         quiet,
+        opinion_from: (settings.agents.second_opinion == OpinionUse::Show)
+            .then_some(settings.agents.opinion_confidence),
         stop: Stop::default(),
         writer,
     };
@@ -189,6 +194,8 @@ struct Session {
     json: bool,
     /// Only the answers are printed.
     quiet: bool,
+    /// The least confidence at which a second opinion is shown.
+    opinion_from: Option<f64>,
     stop: Stop,
     writer: TerminalWriter,
 }
@@ -284,7 +291,7 @@ impl Session {
             () = self.stop.drain.cancelled() => return Ok(None),
             solution = asking => solution,
         };
-        let solution = match solution {
+        let mut solution = match solution {
             Ok(solution) => {
                 trace::solution(&span, &solution);
                 solution
@@ -308,6 +315,12 @@ impl Session {
             }
         }
         history.push(own_history(&question.text, solution.answer.as_ref()));
+        let doubt = self
+            .opinion_from
+            .and_then(|least| opposed(&solution, least));
+        if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
+            answer.doubt.get_or_insert(doubt);
+        }
         let view = AnswerView::new(&question, &solution);
         let read = stdout::print(|out| {
             if self.json {
@@ -336,6 +349,17 @@ impl Session {
             read,
         }))
     }
+}
+
+/// Why an answer is in doubt that a second opinion of at least this confidence contradicts.
+fn opposed(solution: &Solution, least: f64) -> Option<String> {
+    solution.answer.as_ref()?.value.as_ref()?;
+    let other = solution.opinion.as_ref()?;
+    let differs = other.agrees == Some(false) && other.arbitration.is_none();
+    (differs && other.confidence >= least).then(|| {
+        let (printed, confidence) = (single_spaced(&other.printed), other.confidence);
+        format!("the second opinion is {printed}, confidence {confidence:.2}")
+    })
 }
 
 /// Lines of stdin, read on a thread of their own: a read of a terminal cannot

@@ -68,6 +68,11 @@ fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
         &answer,
         json!({"second_opinion": {"agrees": false, "printed": "25.0%"}}),
     );
+    let doubt = answer["doubt"].as_str().unwrap_or_default();
+    assert!(
+        doubt.starts_with("the second opinion is 25.0%, confidence 0."),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -81,6 +86,7 @@ fn an_opinion_that_agrees_or_is_unsure_or_only_recorded_is_not_a_finding() {
         assert_eq!(code, 0, "{answer}");
         assert!(!critic_saw_the_opinion(&server), "{program:?} {options:?}");
         assert_eq!(answer["second_opinion"]["agrees"], program[0] == RIGHT);
+        assert_eq!(answer["doubt"], Json::Null);
     }
     let (_, answer, _) = ask(&[WRONG], &["--second-opinion", "off"]);
     assert_eq!(answer["second_opinion"], Json::Null);
