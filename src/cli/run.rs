@@ -19,7 +19,7 @@ use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
 use crate::pipeline::{has_result, recorded_run, replay_settings};
-use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta};
+use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
@@ -374,11 +374,8 @@ pub(super) fn judge(
         journal, summary, ..
     } = results;
     // What a merged run has read is known only now.
-    let data: Vec<_> = summary.run.data_file.iter().cloned().collect();
-    check_outputs(
-        &[(EXPORT_PREDICTIONS, export_predictions), gate.output()],
-        &data,
-    )?;
+    let outputs = [(EXPORT_PREDICTIONS, export_predictions), gate.output()];
+    check_outputs(&outputs, summary.run.data_file.as_slice())?;
     if let Some(path) = export_predictions {
         let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
