@@ -43,16 +43,19 @@ pub(crate) enum WeightsError {
     Version(u32),
     #[error("{model}: no feature {name:?}; run offline_train again")]
     UnknownFeature {
-        /// `slots`, `choice`, `confidence`, or `trees or network`.
+        /// `slots`, `choice`, `confidence`, `trees` or `network`.
         model: &'static str,
         name: String,
     },
     #[error("{model}: no weight for {name:?}; run offline_train again")]
     MissingWeight {
-        /// `slots` or `confidence`: in `choice` a feature without a weight has weight 0.
+        /// `slots`, `confidence`, `trees` or `network`: in `choice` a feature without a weight
+        /// has weight 0.
         model: &'static str,
         name: String,
     },
+    #[error("network: wrong layer sizes; run offline_train again")]
+    NetworkShape,
 }
 
 #[derive(Deserialize)]
@@ -71,8 +74,8 @@ impl RuleWeights {
         // A test reads the file, so the empty weights of a broken one never ship.
         WEIGHTS.get_or_init(|| Self {
             shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
-            trees: from_features_file(TREES).unwrap_or_default(),
-            network: from_features_file(NETWORK).unwrap_or_default(),
+            trees: from_features_file("trees", TREES).unwrap_or_default(),
+            network: network_from_json(NETWORK).unwrap_or_default(),
             ..Self::from_json(EMBEDDED).unwrap_or_default()
         })
     }
@@ -137,17 +140,35 @@ fn to_features_file(model: impl Serialize) -> String {
     serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
-fn from_features_file<M: DeserializeOwned>(text: &str) -> Result<M, WeightsError> {
+fn network_from_json(text: &str) -> Result<Network, WeightsError> {
+    let network: Network = from_features_file("network", text)?;
+    match network.fits(choice::detail_names().len()) {
+        true => Ok(network),
+        false => Err(WeightsError::NetworkShape),
+    }
+}
+
+fn from_features_file<M: DeserializeOwned>(
+    model: &'static str,
+    text: &str,
+) -> Result<M, WeightsError> {
     let file: FeaturesFile<M> = serde_json::from_str(text)?;
     if file.version != VERSION {
         return Err(WeightsError::Version(file.version));
     }
     let known = choice::detail_names();
-    match file.features.iter().zip(&known).find(|(a, b)| a != b) {
-        Some((name, _)) => Err(WeightsError::UnknownFeature {
-            model: "trees or network",
-            name: name.clone(),
-        }),
+    let mut named = file.features.into_iter();
+    for name in known {
+        match named.next() {
+            None => return Err(WeightsError::MissingWeight { model, name }),
+            Some(other) if other != name => {
+                return Err(WeightsError::UnknownFeature { model, name: other });
+            }
+            Some(_) => {}
+        }
+    }
+    match named.next() {
+        Some(name) => Err(WeightsError::UnknownFeature { model, name }),
         None => Ok(file.model),
     }
 }
@@ -196,10 +217,10 @@ mod tests {
         assert_eq!(written.len(), EMBEDDED.len());
         let embedded = RuleWeights::embedded();
         assert_eq!(weights.slots, embedded.slots);
-        let trees: Vec<Tree> = from_features_file(TREES).unwrap();
+        let trees: Vec<Tree> = from_features_file("trees", TREES).unwrap();
         assert_eq!(trees, embedded.trees);
         assert_eq!(embedded.trees_to_json(), TREES);
-        let network: Network = from_features_file(NETWORK).unwrap();
+        let network = network_from_json(NETWORK).unwrap();
         assert_eq!(network, embedded.network);
         assert_eq!(embedded.network_to_json(), NETWORK);
         assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
@@ -226,5 +247,53 @@ mod tests {
             "choice: no feature \"sell\"; run offline_train again"
         );
         assert_eq!(refusal("{", "["), "the weights are not readable");
+    }
+
+    #[test]
+    fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
+        let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
+            let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+            edit(&mut file);
+            file.to_string()
+        };
+        let trees = |edit| {
+            let text = edited(TREES, edit);
+            let read = from_features_file::<Vec<Tree>>("trees", &text);
+            read.unwrap_err().to_string()
+        };
+        let network = |edit| {
+            let read = network_from_json(&edited(NETWORK, edit));
+            read.unwrap_err().to_string()
+        };
+        let names = choice::detail_names();
+        let last = names.last().unwrap();
+        let again = "run offline_train again";
+        assert_eq!(
+            trees(|file| file["features"][3] = "bell".into()),
+            format!("trees: no feature \"bell\"; {again}")
+        );
+        assert_eq!(
+            trees(|file| file["features"].as_array_mut().unwrap().push("bell".into())),
+            format!("trees: no feature \"bell\"; {again}")
+        );
+        assert_eq!(
+            network(|file| drop(file["features"].as_array_mut().unwrap().pop())),
+            format!("network: no weight for {last:?}; {again}")
+        );
+        let layers = format!("network: wrong layer sizes; {again}");
+        let edits: [fn(&mut serde_json::Value); 4] = [
+            |file| drop(file["model"]["hidden"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["hidden"][7].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["direct"].as_array_mut().unwrap().pop()),
+            |file| {
+                file["model"]["output"]
+                    .as_array_mut()
+                    .unwrap()
+                    .push(1.0.into())
+            },
+        ];
+        for edit in edits {
+            assert_eq!(network(edit), layers);
+        }
     }
 }

@@ -50,6 +50,15 @@ impl Network {
         features + categories
     }
 
+    /// Whether its layers have the sizes that so many features need.
+    pub(crate) fn fits(&self, features: usize) -> bool {
+        let width = Self::width(features);
+        self.features.len() == features
+            && [self.hidden.len(), self.direct.len()] == [width; 2]
+            && [self.bias.len(), self.output.len()] == [Self::UNITS; 2]
+            && self.hidden.iter().all(|of| of.len() == Self::UNITS)
+    }
+
     /// The inputs that are not zero: index and value.
     #[must_use]
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
@@ -71,7 +80,7 @@ impl Network {
     }
 
     #[must_use]
-    pub fn score(&self, features: &[f64]) -> f64 {
+    pub(crate) fn score(&self, features: &[f64]) -> f64 {
         let Some(bias) = self.bias.first_chunk::<{ Self::UNITS }>() else {
             return 0.0;
         };
