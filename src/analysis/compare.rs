@@ -160,9 +160,9 @@ pub fn compare(
     pages.sort_unstable();
     pages.dedup();
     let questions: HashSet<&QuestionKey> = pairs.iter().map(|pair| key(pair)).collect();
-    let rules: Vec<RuleComparison> = Rule::ALL
-        .into_iter()
-        .filter_map(|rule| RuleComparison::of(rule, &pairs))
+    let rules: Vec<RuleComparison> = Rule::VARIANTS
+        .iter()
+        .filter_map(|rule| RuleComparison::of(*rule, &pairs))
         .collect();
     if rules.is_empty() {
         return Err(AnalysisError::NothingToCompare {

@@ -84,14 +84,23 @@ fn parts(suite: TestSuite) -> io::Result<[String; 3]> {
     if let Some(time) = suite.time {
         report.set_time(time);
     }
+    let has_cases = !suite.test_cases.is_empty();
     report.add_test_suite(suite);
     let xml = report.to_string().map_err(io::Error::other)?;
-    let (whole, end) = xml.split_once("    </testsuite>").unwrap_or((&xml, ""));
-    let (head, cases) = match whole.find("        <testcase") {
-        Some(at) => whole.split_at(at),
-        None => (whole, ""),
+    split_file(&xml, has_cases).ok_or_else(|| {
+        io::Error::other("the JUnit XML has another layout than this program can join")
+    })
+}
+
+/// The parts of a file as `quick-junit` lays it out.
+fn split_file(xml: &str, has_cases: bool) -> Option<[String; 3]> {
+    let (whole, tail) = xml.split_at(xml.find("    </testsuite>")?);
+    let at = match has_cases {
+        true => whole.find("        <testcase")?,
+        false => whole.len(),
     };
-    Ok([head, cases, &format!("    </testsuite>{end}")].map(str::to_owned))
+    let (head, cases) = whole.split_at(at);
+    Some([head, cases, tail].map(str::to_owned))
 }
 
 fn case(rule: Rule, row: &Row) -> TestCase {
@@ -202,6 +211,18 @@ mod tests {
                 message.as_ref().map(|message| message.as_str()),
             ),
         }
+    }
+
+    #[test]
+    fn a_file_of_another_layout_is_an_error_and_not_cut_elsewhere() {
+        let known = "<a>\n    <testsuite>\n        <testcase/>\n    </testsuite>\n</a>";
+        let split = split_file(known, true).unwrap();
+        assert_eq!(split.concat(), known);
+        assert_eq!(split[1], "        <testcase/>\n");
+        for other in [known.replace("    ", "\t"), known.replace("    ", "")] {
+            assert_eq!(split_file(&other, true), None);
+        }
+        assert_eq!(split_file("<a>\n    </testsuite>", true), None);
     }
 
     #[test]

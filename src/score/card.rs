@@ -17,8 +17,8 @@ use super::row::Row;
 use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
-/// A scoring rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, Serialize)]
+/// A scoring rule, in the order in which they are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
@@ -37,16 +37,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule, in the order in which they are printed.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::ExactMatch,
-        Self::NumericalMatch,
-        Self::ExecutionAccuracy,
-        Self::ProgramExecution,
-        Self::ProgramAccuracy,
-        Self::FinancialEquivalence,
-    ];
-
     /// The name in files.
     pub(crate) fn name(self) -> &'static str {
         self.into()
@@ -102,9 +92,9 @@ impl RuleRates {
             Some((gold, counts.with_gold as usize))
         });
         Self {
-            rates: Rule::ALL
-                .into_iter()
-                .map(|rule| (rule, rate(rule)))
+            rates: Rule::VARIANTS
+                .iter()
+                .map(|rule| (*rule, rate(*rule)))
                 .collect(),
             floor: floor_of(golds),
         }

@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::dataset::RecordKind;
 
 use super::card::Rule;
-use super::row::{Effort, Row};
-use super::tally::name_hash;
+use super::row::{Effort, Row, name_hash};
 use finqa_core::stats::{Rate, RateTally};
 
 /// A rate over some of the turns.
@@ -111,8 +110,8 @@ impl ConversationTally {
         }
     }
 
-    /// Counts a row, if it is a turn.
-    pub(super) fn add(&mut self, row: &Row) {
+    /// Counts a row, if it is a turn, and of this effort.
+    pub(super) fn add(&mut self, row: &Row, effort: Option<Effort>) {
         let Some(number) = row.turn() else { return };
         let key = (name_hash(&row.key.id), row.epoch);
         let conversation = self.open.entry(key).or_default();
@@ -127,7 +126,7 @@ impl ConversationTally {
                 right,
             });
             self.by_turn.entry(number).or_default().add(group, right);
-            if let Some(effort) = Effort::of(&row.gold) {
+            if let Some(effort) = effort {
                 let name = OrderedName(effort, effort.name());
                 self.by_effort.entry(name).or_default().add(group, right);
             }

@@ -1,6 +1,7 @@
 //! One question's full result: what the journal keeps and every output reads.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use rust_decimal::Decimal;
@@ -146,6 +147,11 @@ impl Row {
         }
     }
 
+    /// Its page, the cluster for statistics, and its question, as hashes of their names.
+    pub(crate) fn group(&self) -> (u64, u64) {
+        (name_hash(&self.filename), name_hash(&self.key))
+    }
+
     /// The turn's number, from 0; `None` for a stand-alone question.
     #[must_use]
     pub fn turn(&self) -> Option<usize> {
@@ -261,6 +267,13 @@ impl Row {
         let verdict = equivalence(self, &printed, answer.value.as_ref(), true);
         verdict.map(|verdict| verdict.accepted)
     }
+}
+
+/// Two names of a run with the same hash are less likely than a disk error.
+pub(crate) fn name_hash(name: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What each rule says of one answer; `None` where the gold that the rule

@@ -2,7 +2,6 @@
 //! conversation, because a run may have more rows than memory has space for.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use strum::VariantArray;
 
@@ -13,7 +12,7 @@ use super::conversation::ConversationTally;
 use super::diagnostic::Diagnostic;
 use super::epochs::EpochCard;
 use super::equivalence::FeReason;
-use super::row::Row;
+use super::row::{Effort, Row};
 use super::rules::numeric_value;
 use super::suspects::suspect;
 
@@ -66,7 +65,7 @@ pub(super) struct AnswerCounts {
     pub(super) with_gold: u32,
     pub(super) has_program: bool,
     /// Rows that are right, and that can be judged.
-    by_rule: [(u32, u32); Rule::ALL.len()],
+    by_rule: [(u32, u32); Rule::VARIANTS.len()],
 }
 
 impl AnswerCounts {
@@ -80,7 +79,7 @@ impl AnswerCounts {
         self.rows += 1;
         self.with_gold += u32::from(has_gold);
         self.has_program |= row.program().is_some();
-        for (rule, (hits, n)) in Rule::ALL.into_iter().zip(&mut self.by_rule) {
+        for (rule, (hits, n)) in Rule::VARIANTS.iter().zip(&mut self.by_rule) {
             if let Some(right) = rule.mark(row) {
                 *hits += u32::from(right);
                 *n += 1;
@@ -142,8 +141,11 @@ impl ScoreTally {
             self.judged += 1;
         }
         self.latencies.extend(row.latency);
-        for conversations in &mut self.conversations {
-            conversations.add(row);
+        if row.turn().is_some() {
+            let effort = Effort::of(&row.gold);
+            for conversations in &mut self.conversations {
+                conversations.add(row, effort);
+            }
         }
     }
 
@@ -160,20 +162,6 @@ fn count<T>(all: &[T], counts: &mut [usize], is: impl Fn(&T) -> bool) {
     for (item, count) in all.iter().zip(counts) {
         *count += usize::from(is(item));
     }
-}
-
-impl Row {
-    /// Its page, the cluster for statistics, and its question, as hashes of their names.
-    pub(crate) fn group(&self) -> (u64, u64) {
-        (name_hash(&self.filename), name_hash(&self.key))
-    }
-}
-
-/// Two names of a run with the same hash are less likely than a disk error.
-pub(crate) fn name_hash(name: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::io::{self, BufRead, BufReader, Seek, Write};
 
 use serde::Serialize;
+use strum::VariantArray;
 use tempfile::SpooledTempFile;
 
 use crate::output::csv::name;
@@ -25,7 +26,8 @@ const SHOWN: usize = 300;
 pub(super) struct FacetValue {
     pub(super) name: String,
     pub(super) count: usize,
-    /// Whether FE accepts their answers, where there is gold.
+    /// Whether FE accepts their answers, where there is gold; nothing for the facets of
+    /// [`WITHOUT_RATES`].
     pub(super) right: RateTally,
     /// Rows whose first value of the facet this is: wrong and right ones.
     pub(super) first: [usize; 2],
@@ -61,6 +63,9 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("finding", "Check that spoke"),
 ];
 
+/// Facets that only filter the list: no figure shows a rate by them.
+const WITHOUT_RATES: [&str; 2] = ["reason", "critic"];
+
 impl QuestionList {
     pub(super) fn new() -> Self {
         Self {
@@ -86,7 +91,9 @@ impl QuestionList {
         let right = row.accepted();
         let mut places: [Vec<usize>; FACETS.len()] = Default::default();
         let facets = facets(row, first_right, cause).into_iter();
-        for ((own, known), places) in facets.zip(&mut self.values).zip(&mut places) {
+        let all = facets.zip(&mut self.values).zip(&mut places).zip(FACETS);
+        for (((own, known), places), (key, _)) in all {
+            let has_rates = !WITHOUT_RATES.contains(&key);
             for name in own {
                 let place = known.iter().position(|known| known.name == name);
                 let place = place.unwrap_or(known.len());
@@ -103,7 +110,9 @@ impl QuestionList {
                 };
                 value.count += 1;
                 if let Some(right) = right {
-                    value.right.add(row.group(), right);
+                    if has_rates {
+                        value.right.add(row.group(), right);
+                    }
                     if places.is_empty()
                         && let Some(first) = value.first.get_mut(usize::from(right))
                     {
@@ -129,7 +138,7 @@ impl QuestionList {
                 .as_ref()
                 .map(|value| value.to_string().into())
         };
-        let mark = |rule: Rule| {
+        let mark = |rule: &Rule| {
             rule.mark(row)
                 .map_or('-', |right| if right { '1' } else { '0' })
         };
@@ -141,7 +150,7 @@ impl QuestionList {
             shown(&row.question),
             shown(&gold.or_else(executed).unwrap_or_default()),
             shown(&row.prediction()),
-            Rule::ALL.map(mark).iter().collect::<String>(),
+            Rule::VARIANTS.iter().map(mark).collect::<String>(),
             latency,
             solution.rounds.len(),
             cost,
@@ -167,7 +176,7 @@ impl QuestionList {
         let values = self.values.each_ref();
         let values = values.map(|known| sorted(known.iter().map(|value| &value.name)));
         write!(out, "{{\"rules\":")?;
-        serde_json::to_writer(&mut *out, &Rule::ALL.map(Rule::name))?;
+        serde_json::to_writer(&mut *out, Rule::VARIANTS)?;
         write!(out, ",\"facets\":")?;
         serde_json::to_writer(&mut *out, &ListFacet::all(&FACETS, &values))?;
         write!(out, ",\"rows\":[")?;

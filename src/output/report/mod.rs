@@ -23,6 +23,7 @@ use std::path::Path;
 
 use minijinja::Environment;
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::analysis::Miss;
 use crate::output::terminal::{p_value, rule_title};
@@ -157,10 +158,10 @@ impl Page<'_> {
         environment.add_filter("spaced", |text: &str| text.replace('_', " "));
         environment.add_filter("in_words", in_words);
         environment.add_filter("rule_title", |name: &str| {
-            let mut rules = Rule::ALL.into_iter();
+            let mut rules = Rule::VARIANTS.iter();
             rules
                 .find(|rule| rule.name() == name)
-                .map_or("", rule_title)
+                .map_or("", |rule| rule_title(*rule))
         });
         environment.add_filter("fixed", |value: f64, decimals: usize| {
             format!("{value:.decimals$}")
