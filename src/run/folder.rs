@@ -331,33 +331,28 @@ impl RunFolder {
     /// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
         refuse_earlier_episodes(named)?;
-        let is_id = |text: &&str| {
-            !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
-        };
-        let is_run = |text: &str| Self::new(output, text).journal().is_file();
-        let run = named.to_str();
-        let run = run.filter(|text| *text == "last" || is_id(text) || is_run(text));
+        let exists = named.exists();
         let files = [Self::CSV, Self::JOURNAL];
-        if named.exists()
-            && !(named.is_dir() && files.iter().all(|name| !named.join(name).exists()))
-        {
+        let is_empty = named.is_dir() && files.iter().all(|name| !named.join(name).exists());
+        if exists && !is_empty {
             return Ok(named.to_owned());
         }
-        let found = Self::locate(output, &named.to_string_lossy());
-        match (run, found) {
-            (_, Err(error @ FolderError::InShards { .. })) => Err(error),
-            (Some(_), found) if !named.exists() => Ok(found?.path().to_owned()),
+        let text = named.to_string_lossy();
+        match Self::locate(output, &text) {
+            Err(error @ FolderError::InShards { .. }) => Err(error),
+            _ if exists => Ok(named.to_owned()),
+            Ok(run) => Ok(run.path().to_owned()),
+            Err(error) if text == "last" || is_id(&text) => Err(error),
             // A bare word may be meant as either.
-            _ if !named.exists()
-                && named.extension().is_none()
-                && named.file_name() == Some(named.as_os_str()) =>
+            Err(_)
+                if named.extension().is_none() && named.file_name() == Some(named.as_os_str()) =>
             {
                 Err(FolderError::NoSuchAnswers {
                     named: named.to_owned(),
                     folder: Self::runs(output),
                 })
             }
-            _ => Ok(named.to_owned()),
+            Err(_) => Ok(named.to_owned()),
         }
     }
 
@@ -409,6 +404,11 @@ fn refuse_earlier_episodes(path: &Path) -> Result<(), FolderError> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Whether it may be the beginning of a run's id.
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
 
 #[cfg(test)]
