@@ -3,8 +3,8 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-/// Why an answer is wrong, in the order of tables of equal counts. What each means, and how
-/// it is found, is in `docs/analysis.md`.
+/// Why an answer is wrong; causes of equal counts are listed in this order. What each means,
+/// and how it is found, is in `docs/analysis.md`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray,
 )]

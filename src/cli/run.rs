@@ -43,7 +43,7 @@ pub(super) trait RunCommand {
     /// Writes what was asked for in addition to the run's own files.
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()>;
 
-    /// How the program ends after this `finish`, otherwise with `exit`.
+    /// The exit code after `finish`; `exit` unless the command has its own.
     fn exit(&self, _finish: &Finish, exit: Exit) -> Exit {
         exit
     }

@@ -422,16 +422,16 @@ fn non_blank(text: String) -> Option<String> {
 }
 
 fn texts(raw: Option<Vec<Scalar>>) -> Vec<String> {
-    fitted(raw.unwrap_or_default(), Scalar::into_text)
+    collect_exactly(raw.unwrap_or_default(), Scalar::into_text)
 }
 
 fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
-    fitted(raw, |row| fitted(row, Scalar::into_text))
+    collect_exactly(raw, |row| collect_exactly(row, Scalar::into_text))
 }
 
 /// Without the spare capacity that parsing left, which collecting alone would keep: records
 /// stay in memory as long as the run.
-fn fitted<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
+fn collect_exactly<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
     let mut items: Vec<U> = items.into_iter().map(map).collect();
     items.shrink_to_fit();
     items

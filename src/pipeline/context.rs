@@ -95,7 +95,7 @@ pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,
 ) -> Result<HttpModel, PipelineError> {
-    let model = HttpModel::sharing(connection, &context.clients)?
+    let model = HttpModel::with_clients(connection, &context.clients)?
         .with_observer(Arc::clone(&context.observer))
         .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
         .with_batches(context.batches.as_ref())?;

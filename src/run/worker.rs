@@ -38,8 +38,8 @@ pub(super) struct Worker {
     pub health: Arc<Health>,
     /// Whether the models have answered an earlier process of this run.
     pub answered_before: bool,
-    /// Whether the process ends once a wave of batches is submitted, so that what fails again
-    /// in the next process would never end.
+    /// Whether the process ends once a wave of batches is submitted: a request that always
+    /// fails must not be submitted again by every process.
     pub ends_with_wave: bool,
     /// Questions whose outcome the journal holds.
     pub done: Arc<AtomicUsize>,

@@ -50,7 +50,7 @@ fn critic_saw_the_opinion(server: &FaultServer) -> bool {
     critic.is_some_and(|request| {
         request
             .user()
-            .contains("an independent reading of the question by rules gives 25.0%")
+            .contains("a second analyst, which works by rules, answers 25.0%")
     })
 }
 

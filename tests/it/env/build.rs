@@ -266,7 +266,7 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
     place.write("made/convfinqa-env.json", "{");
     place
         .run(&["env", "check", "made"])
-        .fails(3, &["convfinqa-env.json: not a file of"]);
+        .fails(3, &["convfinqa-env.json: not written by"]);
 }
 
 #[test]

@@ -105,11 +105,12 @@ impl SecondOpinion {
             kind: FindingKind::SecondOpinion,
             place: "answer".to_owned(),
             problem: format!(
-                "an independent reading of the question by rules gives {}, by {}{from}.",
+                "a second analyst, which works by rules, answers {}, calculated as {}{from}.",
                 self.printed, self.program
             ),
-            fix: "see which of the two the page bears out: rows, columns, years, operation."
-                .to_owned(),
+            fix:
+                "check which of the two answers the page supports: rows, columns, years, operation."
+                    .to_owned(),
         }
     }
 }

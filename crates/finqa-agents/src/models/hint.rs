@@ -23,8 +23,8 @@ pub(super) fn server_hint(headers: &HeaderMap, message: &str) -> Option<Duration
         .or_else(|| in_words(message))
 }
 
-/// The server's own time, because the times that it names are by its clock; ours where it
-/// does not say.
+/// The server's own time, because the times that it names are by its clock; this machine's
+/// time without a `Date` header.
 pub(super) fn server_time(headers: &HeaderMap) -> SystemTime {
     let date = headers.get(DATE).and_then(|date| date.to_str().ok());
     let date = date.and_then(|date| httpdate::parse_http_date(date).ok());

@@ -66,14 +66,14 @@ pub struct HttpModel {
 impl HttpModel {
     /// A model by these settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
-        Self::sharing(settings, &HttpClients::default())
+        Self::with_clients(settings, &HttpClients::default())
     }
 
     /// The same, on the connections that other models of these clients use too.
     ///
     /// # Errors
     /// As [`HttpModel::new`].
-    pub fn sharing(
+    pub fn with_clients(
         settings: ModelConnection,
         clients: &HttpClients,
     ) -> Result<Self, SettingsError> {
@@ -331,7 +331,7 @@ impl HttpModel {
         // Behind the slot, so that a request that waits for one reserves nothing.
         let asked = Instant::now();
         let reservation = self.budget.reserve(encoded, stop).await?;
-        if let Some(limited) = limited.filter(|_| reservation.is_some()) {
+        if let Some(limited) = limited {
             limited.has_waited(asked.elapsed());
         }
         let before = transport.sent();

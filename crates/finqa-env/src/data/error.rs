@@ -43,7 +43,7 @@ pub enum EnvError {
         turns: usize,
     },
     /// The note that a build left cannot be used.
-    #[error("{path}: not a file of `env build`: {reason}")]
+    #[error("{path}: not written by `env build`: {reason}")]
     BuildNote {
         /// The note.
         path: PathBuf,

@@ -217,8 +217,8 @@ impl Driver<'_> {
 }
 
 /// A batch that nobody waits for any more. The requests of one that may be at the provider
-/// twice are kept, because their calls say so, and those without an answer, because they are
-/// counted.
+/// twice are kept, because their calls say so. Those without an answer are kept too, because
+/// they are counted.
 pub(super) fn ended(mut record: BatchRecord) -> BatchRecord {
     record.stage = BatchStage::Ended;
     if !record.repeated {

@@ -56,9 +56,13 @@ impl CalendarSpan {
 }
 
 impl std::fmt::Display for CalendarSpan {
-    /// As a reader would name it: `the third quarter of 2022`.
+    /// As a reader would name it: `third quarter of 2022`, `April to December of 2025`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let month = |n: u8| MONTHS.get(usize::from(n.saturating_sub(1)));
+        let month = |n: u8| {
+            let name = MONTHS.get(usize::from(n.saturating_sub(1)))?;
+            let (first, rest) = name.split_at_checked(1)?;
+            Some(first.to_ascii_uppercase() + rest)
+        };
         let part = match self.range() {
             WHOLE => String::new(),
             (1, 3) => "first quarter".to_owned(),
@@ -70,7 +74,7 @@ impl std::fmt::Display for CalendarSpan {
             (first, last) => {
                 let named = month(first).zip(month(last));
                 named.map_or_else(String::new, |(a, b)| match first == last {
-                    true => (*a).to_owned(),
+                    true => a,
                     false => format!("{a} to {b}"),
                 })
             }
@@ -409,6 +413,20 @@ mod tests {
             .iter()
             .map(|n| (n.span.year, n.span.months))
             .collect()
+    }
+
+    #[test]
+    fn months_are_shown_as_they_are_written() {
+        let shown = |months| {
+            let year = Some(2025);
+            let span = CalendarSpan {
+                year,
+                months: Some(months),
+            };
+            span.to_string()
+        };
+        assert_eq!(shown((4, 12)), "April to December of 2025");
+        assert_eq!(shown((2, 2)), "February of 2025");
     }
 
     #[test]

@@ -43,7 +43,7 @@ async fn models_of_the_same_clients_share_their_connections() {
     let server = FaultServer::start(|_| Reply::chat("42"));
     let clients = HttpClients::default();
     for _ in 0..3 {
-        let model = HttpModel::sharing(openai(&server), &clients).unwrap();
+        let model = HttpModel::with_clients(openai(&server), &clients).unwrap();
         chat(&model, &ask("How much?")).await.unwrap();
         // The connection is free once its task has run.
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -69,8 +69,8 @@ impl Rejection {
     }
 }
 
-/// A new metric of the registry.
-fn registered<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &str) -> M {
+/// Adds a metric to the registry.
+fn register<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     to.register(name, help, metric.clone());
     metric
@@ -94,19 +94,19 @@ impl Metrics {
         let mut registry = Registry::with_prefix("finqa");
         let to = &mut registry;
         let metrics = Self {
-            sessions: registered(to, "sessions", "Open sessions"),
-            sessions_opened: registered(to, "sessions_opened", "Sessions opened"),
-            episodes_started: registered(
+            sessions: register(to, "sessions", "Open sessions"),
+            sessions_opened: register(to, "sessions_opened", "Sessions opened"),
+            episodes_started: register(
                 to,
                 "episodes_started",
                 "Episodes started by a reset of a session",
             ),
-            episodes_ended: registered(
+            episodes_ended: register(
                 to,
                 "episodes_ended",
                 "Episodes ended by a submission or at the step limit",
             ),
-            rewards: registered(to, "rewards", "Sum of the rewards of ended episodes"),
+            rewards: register(to, "rewards", "Sum of the rewards of ended episodes"),
             tools: {
                 let new: fn() -> Histogram = || Histogram::new(BUCKETS);
                 let tools = Family::new_with_constructor(new);
@@ -115,8 +115,8 @@ impl Metrics {
                 to.register_with_unit("tool", help, Unit::Seconds, tools.clone());
                 tools
             },
-            errors: registered(to, "tool_errors", "Steps and calls that failed"),
-            rejections: registered(
+            errors: register(to, "tool_errors", "Steps and calls that failed"),
+            rejections: register(
                 to,
                 "rejections",
                 "Connections, sessions, requests and answers that were refused",
