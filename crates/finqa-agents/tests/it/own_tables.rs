@@ -48,7 +48,7 @@ Engineering;200;260
 Sales;100;90
 Support;50;55";
 
-fn document(table: &str) -> Arc<Document> {
+pub(crate) fn document(table: &str) -> Arc<Document> {
     let rows = table
         .lines()
         .map(|line| line.split(';').map(str::to_owned).collect());
@@ -73,7 +73,7 @@ fn asked(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Ques
     }
 }
 
-fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> RuleAnswer {
+pub(crate) fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> RuleAnswer {
     let solver = RuleAnalyst::new();
     let question = asked(document, history, text);
     solver

@@ -1,9 +1,11 @@
 //! Totals, differences and periods of a user's tables, all invented, that were answered wrong
 //! and sure.
 
+use std::sync::Arc;
+
 use rstest::rstest;
 
-use crate::own_tables::{named, sure};
+use crate::own_tables::{answer, document, named, sure};
 
 const REGIONS: &str = "Region;Revenue 2031
 North Harbour;420
@@ -132,4 +134,49 @@ fn spans_of_periods_are_those_of_the_header(
     #[case] expected: &str,
 ) {
     sure(table, question, expected);
+}
+
+const MIXED: &str = "Item;2031
+Cash;1.5 million
+Trade receivables;870 thousand
+Stock;2.1 million";
+
+#[rstest]
+#[case("What was the sum of cash and trade receivables in 2031?", "2.37")]
+#[case(
+    "What was the difference between cash and trade receivables in 2031?",
+    "0.63"
+)]
+#[case("What was the ratio of cash to trade receivables in 2031?", "1.724")]
+#[case("Which item was the largest in 2031?", "Stock")]
+#[case("What were trade receivables in 2031?", "870")]
+fn cells_with_scales_of_their_own_are_brought_to_one(
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(MIXED, question, expected);
+}
+
+const DIVISIONS: &str = "Division;FY2031;FY2032
+Land;310;330
+Sea;190;205
+Operating cash flow;9;11";
+
+#[rstest]
+#[case("How many employees did the Sea division have in FY2032?", "")]
+#[case("What was cash in FY2031?", "cash")]
+fn what_only_the_second_table_has_is_a_guess(#[case] question: &str, #[case] why: &str) {
+    let text = [
+        "Employees by division",
+        "Land: FY2031 1200; FY2032 1250.",
+        "Sea: FY2031 800; FY2032 840.",
+        "Cash: FY2031 5; FY2032 6.",
+    ];
+    let mut page = (*document(DIVISIONS)).clone();
+    page.post_text = text.map(str::to_owned).to_vec();
+    let doubt = answer(&Arc::new(page), &[], question).doubt;
+    assert!(
+        doubt.as_deref().is_some_and(|doubt| doubt.contains(why)),
+        "{question}: {doubt:?}"
+    );
 }

@@ -160,6 +160,7 @@ impl RuleAnalyst {
             return self.ranked_answer(page, question);
         }
         let direct = DirectQuestion::new(&page.facts, &question.text);
+        let text_only = direct.text_only.clone();
         let alone = Question {
             history: Vec::new(),
             ..question.clone()
@@ -178,7 +179,12 @@ impl RuleAnalyst {
                 let doubt = Some(why);
                 Some(RuleAnswer { doubt, ..guess })
             }
-            DirectReading::Open => self.ranked_answer(page, asked),
+            DirectReading::Open => {
+                let guess = self.ranked_answer(page, asked)?;
+                let of_table = guess.evidence.iter().all(|of| of.id.starts_with('r'));
+                let doubt = guess.doubt.or(text_only.filter(|_| of_table));
+                Some(RuleAnswer { doubt, ..guess })
+            }
         }
     }
 

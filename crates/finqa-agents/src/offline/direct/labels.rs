@@ -184,7 +184,16 @@ fn titles(facts: &Facts) -> Vec<String> {
     };
     let with_figures: Vec<usize> = facts.all.iter().filter_map(of_text).collect();
     let sentences = facts.sentences.iter().enumerate();
-    let short = sentences.filter(|(at, s)| s.words.len() <= 16 && !with_figures.contains(at));
+    // What is above another table, read as text, is not about this one.
+    let of_other = |at: usize| {
+        let next = facts
+            .sentences
+            .get(at + 1)
+            .filter(|_| with_figures.contains(&(at + 1)));
+        next.is_some_and(|next| next.text.contains(" : "))
+    };
+    let short = sentences
+        .filter(|(at, s)| s.words.len() <= 16 && !with_figures.contains(at) && !of_other(*at));
     short
         .flat_map(|(_, sentence)| label_words(&sentence.text))
         .collect()
@@ -282,6 +291,11 @@ impl<'a> LabelledTable<'a> {
         let rows = self.rows.iter().skip(1);
         let labels = rows.chain(self.columns.iter().skip(1));
         labels.into_iter().any(|label| label.says(word)) || self.corner_says(word)
+    }
+
+    /// Whether any has this word or a synonym of it.
+    pub(crate) fn means(&self, word: &str) -> bool {
+        self.knows(&self.known_as(word))
     }
 
     fn corner_says(&self, word: &str) -> bool {

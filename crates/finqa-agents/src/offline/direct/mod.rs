@@ -10,15 +10,18 @@ mod changes;
 mod compute;
 mod labels;
 mod phrase;
+mod scales;
 mod shares;
 mod values;
 mod which;
 
 use crate::offline::expr::Expr;
+use crate::offline::question::operations::is_operation;
 use crate::offline::reading::facts::Facts;
+use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
 
-use labels::LabelledTable;
+use labels::{LabelledTable, label_words};
 use phrase::AskedPhrase;
 use values::{DirectReader, NoReading, Reading};
 
@@ -68,6 +71,8 @@ pub(crate) struct DirectQuestion<'a> {
     reader: DirectReader<'a>,
     /// It names what it asks for.
     pub(crate) complete: bool,
+    /// Why an answer from the table alone is a guess: only the text has what is asked for.
+    pub(crate) text_only: Option<String>,
 }
 
 impl<'a> DirectQuestion<'a> {
@@ -75,18 +80,25 @@ impl<'a> DirectQuestion<'a> {
         let table = LabelledTable::read(facts);
         let asked = AskedPhrase::read(&table, question);
         let complete = is_complete(&table, &asked);
+        let text_only = text_only(&table, &asked);
         let reader = DirectReader {
             table,
             asked,
             doubts: Vec::new(),
         };
-        Self { reader, complete }
+        Self {
+            reader,
+            complete,
+            text_only,
+        }
     }
 
     pub(crate) fn read(mut self) -> DirectReading {
         match self.reader.answer() {
             Ok(mut answer) => {
+                answer.expr = scales::aligned(self.reader.table.facts, answer.expr);
                 answer.doubt = self.reader.doubts.into_iter().next();
+                answer.doubt = answer.doubt.or(self.text_only);
                 DirectReading::Answer(answer)
             }
             Err(NoReading::Missing(why) | NoReading::Several(why)) => DirectReading::Missing(why),
@@ -97,6 +109,35 @@ impl<'a> DirectQuestion<'a> {
             Err(NoReading::Open) => DirectReading::Open,
         }
     }
+}
+
+/// The doubt that the page has what a question names in its text only: a word of it, or in
+/// full the label of a row of another table.
+fn text_only(table: &LabelledTable<'_>, asked: &AskedPhrase) -> Option<String> {
+    let words = asked.operand(table, asked.text(), &[]).words;
+    let mut unknown = words.iter().filter(|word| {
+        word.chars().all(char::is_alphabetic)
+            && table.facts.vocabulary.get(word).is_some()
+            && !values::LOOSE.contains(&&***word)
+            && !is_operation(word)
+            && !is_weak(word)
+            && !table.means(word)
+    });
+    if let Some(word) = unknown.next() {
+        return Some(format!("the table does not mention {word:?}"));
+    }
+    let known: Vec<&String> = words.iter().filter(|word| table.knows(word)).collect();
+    let named = |label: &[String]| {
+        label.len() == known.len() && known.iter().all(|word| label.contains(word))
+    };
+    let of_table = table.rows.iter().any(|row| named(&row.words));
+    let mut rows = table
+        .facts
+        .sentences
+        .iter()
+        .filter_map(|sentence| sentence.text.split_once(" : "));
+    let row = rows.find(|(label, _)| !of_table && !known.is_empty() && named(&label_words(label)));
+    row.map(|(label, _)| format!("another table has the row {label:?}"))
 }
 
 /// Whether a question names a row or column and says for when, and refers to nothing before.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::calendar::CalendarSpan;
 use super::labels::{AxisLabel, LabelQuery, LabelledTable, PagePeriod, is_year};
 use super::phrase::{AskedPhrase, NamedOperand};
+use super::scales::relative;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::outflow::{is_outflow, names_cost};
 use finqa_core::program::Op;
@@ -73,7 +74,7 @@ const FLOWS: [&str; 27] = [
 ];
 
 /// Nouns that a question adds to a row's name: "research expense", "operating cash flow".
-const LOOSE: [&str; 11] = [
+pub(super) const LOOSE: [&str; 11] = [
     "expense", "cost", "spend", "charge", "flow", "people", "person", "staff", "due", "payable",
     "matur",
 ];
@@ -272,7 +273,7 @@ impl DirectReader<'_> {
             source: Some(index),
         };
         Some(TableAmount {
-            number: leaf.value,
+            number: leaf.value * relative(self.table.facts, fact),
             expr: Expr::Leaf(leaf),
             percent: fact.percent,
             place,
