@@ -83,7 +83,7 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
     let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
     let start = RuleWeights::embedded();
     let mut weights = RuleWeights {
-        slots: slots::fit(&used, &start.slots),
+        slots: slots::fit(&used, start.slots.len()),
         shapes: of_shapes(None),
         trees: Vec::new(),
         ..start.clone()

@@ -62,16 +62,18 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Two rounds: the second sees the choices that the first's weights put in reach.
-pub fn fit(items: &[&Item], start: &[f64]) -> Vec<f64> {
+/// Three rounds from zero weights: each sees the choices that the weights before it put in
+/// reach. Weights that know a page would put its facts in reach, so none are read.
+pub fn fit(items: &[&Item], features: usize) -> Vec<f64> {
     let l2 = 0.001;
-    let zero = vec![0.0; start.len()];
-    let solver = |slots: &[f64]| {
-        RuleAnalyst::with_weights(RuleWeights {
-            slots: slots.to_vec(),
+    let zero = vec![0.0; features];
+    let mut weights = zero.clone();
+    for _ in 0..3 {
+        let solver = RuleAnalyst::with_weights(RuleWeights {
+            slots: weights,
             ..RuleWeights::embedded().clone()
-        })
-    };
-    let first = train(&examples(&solver(start), items), &zero, l2);
-    train(&examples(&solver(&first), items), &zero, l2)
+        });
+        weights = train(&examples(&solver, items), &zero, l2);
+    }
+    weights
 }

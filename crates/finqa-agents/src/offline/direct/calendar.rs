@@ -110,6 +110,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let on = r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?";
     let digit = "([1-4])";
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
+    let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let forms: Vec<(String, Reader)> = vec![
         (
             format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
@@ -179,11 +180,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 ..part((month, month))?
             })
         }),
-        (
-            r"\b(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)\b".to_owned(),
-            |found| closing_day(found, 1, 2, 3),
-        ),
-        (r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b".to_owned(), |found| {
+        (format!(r"\b{two}\.{two}\.{century}\b"), |found| {
+            closing_day(found, 1, 2, 3)
+        }),
+        (format!(r"\b{century}-{two}-{two}\b"), |found| {
             closing_day(found, 3, 2, 1)
         }),
         (format!(r"\b({month})\b\.?{on}"), |found| {

@@ -63,10 +63,9 @@ impl DirectReader<'_> {
 
     /// "How many people were added between A and B?", unless a row counts those.
     fn says_joined(&self) -> bool {
-        let known = |word: &&str| self.table.knows(&stem(word));
         self.asked.spans_through()
             && self.asked.wording.says(&JOINED)
-            && !JOINED.iter().any(|word| known(&word))
+            && !JOINED.iter().any(|word| self.table.knows(&stem(word)))
     }
 
     /// The page's period that a question names.
