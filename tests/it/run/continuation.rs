@@ -254,8 +254,12 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
     drop(connection);
     assert_eq!(hints("n = 2"), [""; 0]);
     let hinted = hints("n = 3");
-    let hint = format!("`convfinqa --resume {id}` continues it");
-    assert!(hinted.len() == 1 && hinted[0].contains(&hint), "{hinted:?}");
+    let hint = format!("`convfinqa --resume {id} ");
+    let continues = hinted.len() == 1 && hinted[0].contains(&hint);
+    assert!(
+        continues && hinted[0].ends_with("` continues it"),
+        "{hinted:?}"
+    );
 }
 
 /// The command of the README without any option, and `--resume` as it says.

@@ -331,7 +331,8 @@ impl HttpModel {
         // Behind the slot, so that a request that waits for one reserves nothing.
         let asked = Instant::now();
         let reservation = self.budget.reserve(encoded, stop).await?;
-        if let Some(limited) = limited {
+        // Without a limit there is no wait, and none is recorded.
+        if let Some(limited) = limited.filter(|_| reservation.is_some()) {
             limited.has_waited(asked.elapsed());
         }
         let before = transport.sent();
