@@ -331,7 +331,7 @@ impl HttpModel {
         // Behind the slot, so that a request that waits for one reserves nothing.
         let asked = Instant::now();
         let reservation = self.budget.reserve(encoded, stop).await?;
-        // Without a limit there is no wait, and none is recorded.
+        // Without a limit it did not wait; the time of the call above is not a wait.
         if let Some(limited) = limited.filter(|_| reservation.is_some()) {
             limited.has_waited(asked.elapsed());
         }

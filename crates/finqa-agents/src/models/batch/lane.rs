@@ -144,10 +144,10 @@ impl Drop for PlaceInWave<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn request(question: &str) -> ChatRequest {
+    pub(in crate::models::batch) fn request(question: &str) -> ChatRequest {
         ChatRequest {
             origin: RequestOrigin {
                 question: question.to_owned(),

@@ -284,11 +284,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::models::batch::lane::tests::request;
     use crate::models::batch::{anthropic, openai};
     use crate::models::capabilities::Capabilities;
     use crate::models::protocol::EncodedRequest;
     use crate::models::settings::{ModelConnection, ModelSettings};
-    use crate::models::types::{ChatRequest, RequestOrigin};
     use futures::FutureExt;
 
     fn queue() -> BatchQueue {
@@ -298,16 +298,6 @@ mod tests {
             late_live: false,
         };
         BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}))
-    }
-
-    fn request(question: &str) -> ChatRequest {
-        ChatRequest {
-            origin: RequestOrigin {
-                question: question.to_owned(),
-                ..RequestOrigin::default()
-            },
-            ..ChatRequest::new("analyst", Vec::new())
-        }
     }
 
     #[tokio::test]

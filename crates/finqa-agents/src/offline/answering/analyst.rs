@@ -121,9 +121,9 @@ impl Default for RuleAnalyst {
 
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
-/// How far an alternative's score may be below the best: only near ties. The checks of dates
-/// and magnitudes are right too seldom to outweigh more: at 1.4 they broke 4 dev turns and fixed
-/// none, at 0.7 they broke 1.
+/// How far an alternative's score may be below the best: only near ties. The checks are right
+/// too seldom to outweigh more: of the dev turns they broke 4 at 1.4, 1 at 0.7 and none here,
+/// and fixed none.
 const BEHIND: f64 = 0.35;
 
 impl RuleAnalyst {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::calendar::{CalendarSpan, WHOLE, spans};
+use super::scales;
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
 use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
 use crate::offline::reading::words::{is_stop, synonyms};
@@ -70,6 +71,8 @@ pub(crate) struct LabelledTable<'a> {
     cells: BTreeMap<(usize, usize), usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(crate) periods: Vec<CalendarSpan>,
+    /// The largest scale that a cell has of its own.
+    pub(super) largest_scale: Option<f64>,
 }
 
 /// Words of a query that are weighed: one bit for each.
@@ -249,6 +252,7 @@ impl<'a> LabelledTable<'a> {
             corner,
             cells,
             periods: Vec::new(),
+            largest_scale: scales::largest(facts),
         };
         let mut periods: Vec<CalendarSpan> = Vec::new();
         for (row, column) in table.cells.keys() {

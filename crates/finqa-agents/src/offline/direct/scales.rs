@@ -10,11 +10,15 @@ fn factor(facts: &Facts, fact: &Fact) -> f64 {
     fact.scale.or(facts.scale).map_or(1.0, Scale::factor)
 }
 
-/// What a cell's number counts, against the largest scale that a cell has.
-pub(super) fn relative(facts: &Facts, fact: &Fact) -> f64 {
+/// The largest scale that a cell has of its own.
+pub(super) fn largest(facts: &Facts) -> Option<f64> {
     let of_cells = facts.all.iter().filter(|fact| fact.cell().is_some());
     let scaled = of_cells.filter(|fact| fact.scale.is_some());
-    let largest = scaled.map(|fact| factor(facts, fact)).reduce(f64::max);
+    scaled.map(|fact| factor(facts, fact)).reduce(f64::max)
+}
+
+/// What a cell's number counts, against the largest scale that a cell has.
+pub(super) fn relative(facts: &Facts, fact: &Fact, largest: Option<f64>) -> f64 {
     match largest {
         Some(largest) if !fact.percent => factor(facts, fact) / largest,
         _ => 1.0,

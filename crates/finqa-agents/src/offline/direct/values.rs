@@ -273,7 +273,7 @@ impl DirectReader<'_> {
             source: Some(index),
         };
         Some(TableAmount {
-            number: leaf.value * relative(self.table.facts, fact),
+            number: leaf.value * relative(self.table.facts, fact, self.table.largest_scale),
             expr: Expr::Leaf(leaf),
             percent: fact.percent,
             place,
