@@ -47,9 +47,6 @@ impl Answers {
     /// With a dataset, gold and pages come from it. Without one, a run's own
     /// data file is used if it still exists unchanged; and
     /// an `output.csv` that is the copy of its last run is read as that run.
-    ///
-    /// # Errors
-    /// [`AnalysisError`] naming the file, line or question at fault.
     pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         if path.is_dir() {
             let journal = path.join(RunFolder::JOURNAL);
@@ -132,9 +129,6 @@ impl Answers {
 
     /// The answers of a run, from its rows. Gold and pages come from
     /// `dataset`, or from the rows alone without one.
-    ///
-    /// # Errors
-    /// [`AnalysisError`] without rows, and for a row that `dataset` does not have.
     pub fn of_rows(
         path: &Path,
         meta: &RunMeta,
@@ -224,7 +218,6 @@ fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
 /// The records that the run behind a CSV asked, or why they cannot be read: the
 /// CSV is a run's own `output.csv`, or the copy of it that the last run left.
 /// `None` if there is no such run.
-#[must_use]
 pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
     let journal = Journal::read(&RunFolder::journal_behind(csv)?).ok()?;
     Some(journal.meta().ok()?.records())

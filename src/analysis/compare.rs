@@ -141,10 +141,6 @@ pub(super) struct AnswerPair<'p> {
 
 /// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
 /// `common`, questions that only one of the two has are left out and counted.
-///
-/// # Errors
-/// Different questions (without `common`), nothing in common, and pairs whose
-/// question or gold is not the same.
 pub fn compare(
     a: &Answers,
     b: &Answers,

@@ -11,25 +11,19 @@ use crate::score::ScoreError;
 /// Why answers cannot be analysed or compared.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
-    /// The file of answers cannot be read or scored.
     #[error(transparent)]
     Score(#[from] ScoreError),
-    /// The run's journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The records cannot be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// A folder without a run or an output.csv.
     #[error(
         "{}: neither a run's folder (journal.sqlite) nor a folder with an output.csv; \
          name a file of answers or a folder of OUTPUT/runs", path.display()
     )]
     NoRun { path: PathBuf },
-    /// No question has an outcome yet.
     #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
     NoAnswers { path: PathBuf },
-    /// The records given are not those that were asked.
     #[error("{}: {key} is not in {dataset}; name the file with its records with --data-path", path.display())]
     UnknownQuestion {
         path: PathBuf,
@@ -37,7 +31,6 @@ pub enum AnalysisError {
         key: QuestionKey,
         dataset: String,
     },
-    /// The two hold different questions.
     #[error(
         "A and B have different questions: {common} in both, {only_a} only in A, {only_b} only in B \
          (such as {example}); pass --common to compare only the {common}"
@@ -50,23 +43,19 @@ pub enum AnalysisError {
         only_b: usize,
         example: String,
     },
-    /// No question is in both.
     #[error(
         "A and B have no question in common (such as {a} in A and {b} in B); \
          rows are paired by id, part and epoch"
     )]
     NothingInCommon { a: String, b: String },
-    /// No rule can judge a pair.
     #[error(
         "none of the {questions} questions has gold to compare by; name the records with --data-path"
     )]
     NothingToCompare { questions: usize },
-    /// One id and part, two questions.
     #[error(
         "{key} is not the same question in A and B: their texts differ; compare runs over the same data"
     )]
     DifferentText { key: QuestionKey },
-    /// One question, two golds.
     #[error(
         "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared; pass --data-path FILE to score both by one file's gold"
     )]

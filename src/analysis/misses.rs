@@ -83,7 +83,6 @@ pub struct UncheckedCauses {
 }
 
 /// Finds the cause of every miss.
-#[must_use]
 pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let mut search = Searcher::of(answers);
     let judged = |row: &&Row| rule.mark(row).is_some();

@@ -19,7 +19,6 @@ pub struct PassingRows<'d> {
 }
 
 impl<'d> PassingRows<'d> {
-    #[must_use]
     pub fn new(kind: RunKind, dataset: Option<&'d Dataset>) -> Self {
         Self {
             records: dataset.map(RecordsById::of),

@@ -82,9 +82,6 @@ struct AskSettings {
 }
 
 /// Asks the question, or one after the other.
-///
-/// # Errors
-/// One line for the user; [`super::exit::classify`] knows its exit code.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     if settings.agents.needs_pilot() && !settings.model.is_offline() {

@@ -73,9 +73,6 @@ pub(crate) struct FetchArgs {
 }
 
 /// Runs a command of `batch`.
-///
-/// # Errors
-/// One line for the user; [`super::exit::classify`] knows its exit code.
 pub(crate) fn execute(
     command: BatchCommand,
     matches: &ArgMatches,

@@ -56,10 +56,6 @@ pub(crate) struct CompareArgs {
 }
 
 /// Compares the two.
-///
-/// # Errors
-/// Answers that cannot be read, or that are not about the same questions; a
-/// page that cannot be written; a B that `--gate` does not pass.
 pub(crate) fn execute(
     args: &CompareArgs,
     matches: &ArgMatches,

@@ -46,7 +46,6 @@ pub enum Exit {
 
 impl Exit {
     /// The public number.
-    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,

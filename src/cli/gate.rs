@@ -83,9 +83,6 @@ impl GateArgs {
     }
 
     /// Writes the JUnit file, if one is asked for, of the rows that `visit` passes on.
-    ///
-    /// # Errors
-    /// That of `visit`, and a file that cannot be written.
     pub(crate) fn write(
         &self,
         suite: &str,

@@ -41,9 +41,6 @@ pub(crate) struct MergeArgs {
 }
 
 /// Merges the shards and shows the run.
-///
-/// # Errors
-/// One line for the user; [`super::exit::classify`] knows its exit code.
 pub(crate) fn execute(
     args: &MergeArgs,
     matches: &ArgMatches,

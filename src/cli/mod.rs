@@ -110,7 +110,6 @@ enum Command {
 }
 
 /// Runs the program; the exit code is documented in the README.
-#[must_use]
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -128,7 +127,6 @@ pub fn main() -> ExitCode {
 }
 
 /// The command line as clap sees it, for completions and docs/cli.md.
-#[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
 }

@@ -64,9 +64,6 @@ pub(super) struct RunDisplay {
 }
 
 /// Runs the main job.
-///
-/// # Errors
-/// One line for the user; [`super::exit::classify`] knows its exit code.
 pub(crate) fn execute(
     args: &RunArgs,
     matches: &ArgMatches,

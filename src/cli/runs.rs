@@ -18,9 +18,6 @@ pub(crate) struct RunsArgs {
 }
 
 /// Lists the runs, with their whole ids unless a terminal is too narrow.
-///
-/// # Errors
-/// Standard output that cannot be written.
 pub(crate) fn execute(
     args: &RunsArgs,
     matches: &ArgMatches,

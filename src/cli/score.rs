@@ -34,10 +34,6 @@ pub(crate) struct ScoreArgs {
 }
 
 /// Scores the file.
-///
-/// # Errors
-/// A file that cannot be read, in one line with its line and column; a score
-/// below `--fail-under`.
 pub(crate) fn execute(
     args: &ScoreArgs,
     matches: &ArgMatches,

@@ -15,9 +15,6 @@ use super::{Exit, Failure, dotenv};
 /// The settings: those of `flags`, groups of settings, that `matches` says were
 /// given, over the environment and the file `named`, or `convfinqa.toml` if it
 /// exists.
-///
-/// # Errors
-/// One line that names the layer and the setting.
 pub(crate) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,

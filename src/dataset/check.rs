@@ -88,7 +88,6 @@ pub struct DatasetReport {
 
 impl DatasetReport {
     /// How many findings there are of each kind.
-    #[must_use]
     pub fn counts(&self) -> BTreeMap<RecordDefect, usize> {
         let mut counts = BTreeMap::new();
         for finding in &self.findings {
@@ -99,7 +98,6 @@ impl DatasetReport {
 }
 
 /// Looks at every record, its table and its gold.
-#[must_use]
 pub fn check(dataset: &Dataset) -> DatasetReport {
     let mut report = DatasetReport {
         records: dataset.records.len(),

@@ -8,12 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
-    /// The data path names nothing.
     #[error(
         "no data file at {path}: name a JSON or JSONL file of ConvFinQA records, `sample`, or fetch the published files with `convfinqa data download`"
     )]
     Missing { path: PathBuf },
-    /// The file is there and cannot be read.
     #[error("cannot read {path}")]
     Io {
         path: PathBuf,
@@ -26,7 +24,6 @@ pub enum DatasetError {
         /// What is there instead, where, and what to do.
         reason: String,
     },
-    /// The JSON ends in the middle.
     #[error(
         "{origin} is cut off at line {line}, column {column}, after {records} whole records: fetch or copy it again"
     )]
@@ -36,7 +33,6 @@ pub enum DatasetError {
         column: usize,
         records: usize,
     },
-    /// A record is not what a record must be.
     #[error("{origin}, {record}, field `{field}`: {reason}")]
     Record {
         origin: String,
@@ -47,7 +43,6 @@ pub enum DatasetError {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// Two records with one id.
     #[error(
         "{origin}: records {first} and {second} both have the id {id}: ids name the rows of the output, so drop or rename one"
     )]
@@ -59,16 +54,13 @@ pub enum DatasetError {
         /// Number of the second, from 1.
         second: usize,
     },
-    /// Valid JSON without a record.
     #[error("{origin} has no records: check that it is the right file")]
     Empty {
         /// The file, or `built-in sample`.
         origin: String,
     },
-    /// `n` is 0.
     #[error("0 records requested: request at least 1, or leave the number out for all")]
     ZeroRecords,
-    /// An id that the file does not hold.
     #[error("{origin} has no record {id}: the closest ids are {closest}")]
     UnknownId {
         origin: String,
@@ -76,24 +68,20 @@ pub enum DatasetError {
         /// Up to three ids that the file holds.
         closest: String,
     },
-    /// A range that does not have the form `A..B`.
     #[error(
         "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
     )]
     RangeForm { range: String },
-    /// A range that the file does not reach.
     #[error("the range {range} exceeds the {records} records of {origin}: it may end at {records}")]
     RangeBeyondEnd {
         origin: String,
         range: String,
         records: usize,
     },
-    /// A filter that is not a regular expression.
     #[error(
         "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
     Filter { filter: String, reason: String },
-    /// Range, ids and filter leave no record.
     #[error("range, ids and filter together select no record of {origin}: widen one of them")]
     NothingSelected { origin: String },
 }
@@ -101,7 +89,6 @@ pub enum DatasetError {
 impl DatasetError {
     /// Whether the user asked for something impossible (exit code 2), rather
     /// than the data being wrong (exit code 3).
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

@@ -80,9 +80,6 @@ pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetE
 }
 
 /// Records from text in memory; `origin` names it in errors.
-///
-/// # Errors
-/// As [`load`].
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
     let id_of = |index| read::id_of(json.as_bytes(), index);
     from_reader(origin, json.as_bytes(), id_of)

@@ -3,7 +3,6 @@
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 
 /// The archive of the authors' repository (MIT licence), as of its last change.
-#[must_use]
 pub fn published() -> DownloadOptions {
     let archive = PublishedFile::new(
         "data.zip",

@@ -108,7 +108,6 @@ pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, Da
 impl Dataset {
     /// The dataset with only these records, in this order; positions beyond
     /// the end are passed over. Source and hash stay those of the whole file.
-    #[must_use]
     pub fn pick(&self, positions: &[usize]) -> Self {
         Self {
             source: self.source.clone(),

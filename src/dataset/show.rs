@@ -28,7 +28,6 @@ pub struct RecordView {
 }
 
 /// The record with its table in the given style.
-#[must_use]
 pub fn show(record: &Record, style: TableStyle) -> RecordView {
     let document = &record.document;
     let asked = |cases: &[Arc<Case>]| {
@@ -60,7 +59,6 @@ pub fn show(record: &Record, style: TableStyle) -> RecordView {
 
 impl RecordView {
     /// Page and questions, without any gold.
-    #[must_use]
     pub fn text(&self) -> String {
         let kind = match self.kind {
             RecordKind::Single => "Single",
@@ -78,7 +76,6 @@ impl RecordView {
     }
 
     /// The gold, one line per question; blank if there is none.
-    #[must_use]
     pub fn gold_text(&self) -> String {
         let mut out = String::new();
         for (part, gold) in &self.gold {

@@ -104,7 +104,6 @@ impl CellCounts {
 }
 
 /// Counts records, questions, programs and cells.
-#[must_use]
 pub fn stats(dataset: &Dataset) -> Stats {
     let mut stats = Stats {
         records: dataset.records.len(),

@@ -22,7 +22,6 @@ pub struct Gold {
 
 impl Gold {
     /// Whether there is anything to score against.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.answer.is_none() && self.program.is_none() && self.exe_ans.is_none()
     }
@@ -85,7 +84,6 @@ pub struct Record {
 
 impl Record {
     /// The record's id.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.document.id
     }
@@ -112,19 +110,16 @@ pub struct Dataset {
 
 impl Dataset {
     /// Number of stand-alone questions.
-    #[must_use]
     pub fn question_count(&self) -> usize {
         self.records.iter().map(|r| r.questions.len()).sum()
     }
 
     /// Number of turns in all conversations.
-    #[must_use]
     pub fn turn_count(&self) -> usize {
         self.records.iter().map(|r| r.turns.len()).sum()
     }
 
     /// The record with this id.
-    #[must_use]
     pub fn record(&self, id: &str) -> Option<&Record> {
         self.records.iter().find(|record| record.id() == id)
     }

@@ -40,7 +40,6 @@ pub struct BuildReport {
 
 /// The key of the dataset's question that an environment's question was built
 /// from; `None` if its id has another form.
-#[must_use]
 pub fn question_key(id: &str) -> Option<QuestionKey> {
     let (id, part) = id.rsplit_once('#')?;
     Some(QuestionKey {
@@ -51,9 +50,6 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
 
 /// Writes the environment of a dataset to `out`, which is created if
 /// it does not exist; files of an earlier build are replaced.
-///
-/// # Errors
-/// If nothing can be asked, the folder holds other files, or one cannot be written.
 pub fn build(
     dataset: &Dataset,
     out: &Path,
@@ -76,9 +72,6 @@ pub fn build(
 }
 
 /// The environment of a dataset, without a directory.
-///
-/// # Errors
-/// If nothing can be asked of it.
 pub fn catalog(dataset: &Dataset, options: BuildOptions) -> Result<Catalog, EnvError> {
     let path = Path::new(&dataset.source);
     let (files, _) = files(dataset, path, options)?;

@@ -6,13 +6,11 @@ use finqa_agents::agents::{Fault, RunFailure};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum RemoteError {
-    /// The address is not a server's.
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
     Address { url: String, reason: String },
     /// No connection: dead host, refused port, unknown name, no encryption.
     #[error("{url}: the environment cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
-    /// The server answered, but not with a WebSocket.
     #[error("{url}: the environment refused the WebSocket with status {status}{hint}")]
     Refused {
         url: String,
@@ -26,14 +24,12 @@ pub(crate) enum RemoteError {
     /// The connection ended, or nothing came in time.
     #[error("{url}: the connection to the environment broke: {reason}")]
     Lost { url: String, reason: String },
-    /// The server answered a request with an error.
     #[error("{url}: the environment answered with {code}: {message}")]
     Answer {
         url: String,
         code: String,
         message: String,
     },
-    /// What the server sent is not the protocol.
     #[error("{url}: not an answer of an OpenEnv FinQA server: {reason}")]
     Protocol { url: String, reason: String },
 }

@@ -63,9 +63,6 @@ pub(crate) struct CsvFile {
 
 impl CsvFile {
     /// A file with nothing but its header.
-    ///
-    /// # Errors
-    /// [`OutputError`] naming the file.
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut writer = ::csv::Writer::from_writer(StagedFile::create(path)?);
         let failed = writer.write_record(COLUMNS).err().map(Into::into);
@@ -84,10 +81,6 @@ impl CsvFile {
     }
 
     /// Puts the file in its place.
-    ///
-    /// # Errors
-    /// [`OutputError`] if anything could not be written; a file that was there is
-    /// then as it was.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
         let Self {
             path,

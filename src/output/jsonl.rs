@@ -39,9 +39,6 @@ pub(crate) struct Transcripts {
 
 impl Transcripts {
     /// A file without questions.
-    ///
-    /// # Errors
-    /// [`OutputError`] naming the file.
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
         let failed = line(&mut file, &json!({"format": FORMAT})).err();
@@ -80,10 +77,6 @@ impl Transcripts {
     }
 
     /// Puts the file in its place.
-    ///
-    /// # Errors
-    /// [`OutputError`] if anything could not be written; a file that was there is
-    /// then as it was.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
         match self.failed {
             Some(source) => Err(self.file.error(source)),

@@ -62,9 +62,6 @@ impl JunitFile {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
     pub(crate) fn write(mut self, path: &Path) -> Result<(), OutputError> {
         write_atomic(path, |file| {
             self.failed.map_or(Ok(()), Err)?;

@@ -25,10 +25,6 @@ const COLUMNS: [&str; 13] = [
 ];
 
 /// Writes the misses.
-///
-/// # Errors
-/// [`OutputError`] if the file cannot be written; one that was there is then as
-/// it was.
 pub(crate) fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         let mut writer = ::csv::Writer::from_writer(file);

@@ -12,7 +12,6 @@ use finqa_core::files;
 /// An output that cannot be written.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    /// The file or folder cannot be written.
     #[error(
         "cannot write {path}: {source}; choose another folder with --output, or free disk space"
     )]
@@ -21,14 +20,12 @@ pub enum OutputError {
         #[source]
         source: std::io::Error,
     },
-    /// The report's template failed.
     #[error("cannot write {path}: {source}")]
     Page {
         path: PathBuf,
         #[source]
         source: minijinja::Error,
     },
-    /// A journal that the files are made from cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }

@@ -14,9 +14,6 @@ use super::resume::{LockedRun, own_settings};
 use super::setup::models_setup;
 
 /// The queue of a run whose requests are sent in batches.
-///
-/// # Errors
-/// Settings that cannot be used with batches.
 pub(super) fn queue(
     settings: &Settings,
     cassette: Option<&Cassette>,
@@ -35,9 +32,6 @@ pub(super) fn queue(
 }
 
 /// Refuses settings that cannot be used with batches.
-///
-/// # Errors
-/// As said.
 pub(super) fn check_settings(
     settings: &Settings,
     cassette: Option<&Cassette>,
@@ -55,9 +49,6 @@ pub(super) fn check_settings(
 
 /// Refuses a run that would send again what is in its batches, and episodes, in which each
 /// request depends on the one before.
-///
-/// # Errors
-/// As said.
 pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), PipelineError> {
     match settings.batch.engine {
         ExecutionEngine::Batch if run.meta.kind() == RunKind::Episodes => {
@@ -96,9 +87,6 @@ pub(crate) struct BatchStatusRow {
 }
 
 /// The batches of a run, those that are open as the provider describes them.
-///
-/// # Errors
-/// A journal that cannot be read, or a provider that cannot be asked.
 pub(crate) async fn batch_status(
     folder: &RunFolder,
     variables: &Variables,

@@ -32,9 +32,6 @@ pub(crate) fn replay_settings(
 }
 
 /// The description of a run that is new, recorded or replayed.
-///
-/// # Errors
-/// A cassette that belongs to other data or another model.
 pub(super) fn described(
     cassette: Option<&Cassette>,
     meta: RunMeta,
@@ -67,9 +64,6 @@ pub(super) fn described(
 }
 
 /// Whether a run that is resumed is the one that the cassette is of.
-///
-/// # Errors
-/// A recording of another run.
 pub(super) fn continued(cassette: Option<&Cassette>, meta: &RunMeta) -> Result<(), PipelineError> {
     let Some(recorder) = cassette.and_then(Cassette::recorder) else {
         return Ok(());

@@ -88,9 +88,6 @@ impl ModelContext {
 }
 
 /// A model by these settings with what the models of the run share, but for its limiter.
-///
-/// # Errors
-/// A limit of money for a model without a known price.
 pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,

@@ -19,37 +19,30 @@ use finqa_agents::prompt::PromptError;
 /// Why a run cannot be started or finished.
 #[derive(Debug, Error)]
 pub enum PipelineError {
-    /// `--answer-from text` without a chat model.
     #[error(
         "--answer-from text needs a chat model: the embedded analyst writes programs and states no \
          answer of its own; leave --answer-from out, or name a --model"
     )]
     TextWithoutModel,
-    /// A server for the critic, and no model on it.
     #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
     CriticWithoutModel,
-    /// A model that may cost money, and no data.
     #[error(
         "no data: data/train.json does not exist, and a paid model does not answer the built-in sample by default; fetch the data with `convfinqa data download`, \
          or name a file or `sample` with --data-path"
     )]
     NoData,
-    /// No file to take worked examples from.
     #[error(
         "--examples takes labelled questions from data/train.json, which does not exist; fetch it \
          with `convfinqa data download`"
     )]
     NoExamples,
-    /// A model that may cost money, and no environment.
     #[error(
         "no data: a paid model does not play the built-in sample by default; \
          name a directory or `sample` with --data-path, or a server with --url"
     )]
     NoEpisodeData,
-    /// A model that is known to take no tools.
     #[error("{0}: the model does not support tool calls (data/models.json)")]
     NoTools(String),
-    /// A limit of money, and a model without a known price.
     #[error(
         "--max-cost needs the price of `{model}` at {address}{listed}: write it into a file, such as \
          {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\", \
@@ -61,35 +54,29 @@ pub enum PipelineError {
         /// For which servers the user's own list has it.
         listed: String,
     },
-    /// A file of prices that cannot be used.
     #[error("{path}: {source}")]
     Prices {
         path: PathBuf,
         #[source]
         source: PriceError,
     },
-    /// A file of prices that cannot be read.
     #[error("{path}: {source}")]
     PricesFile {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// Prices differ from those that the run was started with.
     #[error(
         "run {id} cannot be resumed with other prices than it was started with, because its \
          earlier requests are priced by them; leave --prices out, or start a new run"
     )]
     ChangedPrices { id: String },
-    /// A limit for a run with requests that nobody counted.
     #[error(
         "run {id} cannot be resumed with {limit}: it was started without one, and the usage of some of its requests is unknown; leave the limit out, or start a new run"
     )]
     UnknownSpending { id: String, limit: &'static str },
-    /// A run that cannot be sent in batches.
     #[error("--engine batch {0}")]
     NoBatches(&'static str),
-    /// A run whose batches would be sent again.
     #[error(
         "run {id} has batches at the provider, whose requests would be sent again; fetch them \
          with `{fetch}`, or leave --engine out"
@@ -98,13 +85,10 @@ pub enum PipelineError {
     /// The state of a batch cannot be asked for.
     #[error("{0}")]
     BatchState(String),
-    /// The run is of another command.
     #[error("run {id} must be resumed with `{command}`")]
     OtherKind { id: String, command: String },
-    /// A cassette of another run, command, model or data.
     #[error("the cassette {path} does not belong to this run: {difference}")]
     OtherCassette { path: PathBuf, difference: String },
-    /// A run in a cassette that this program cannot read.
     #[error("{path}: the run that was recorded cannot be read: {source}")]
     CassetteRun {
         path: PathBuf,
@@ -114,13 +98,10 @@ pub enum PipelineError {
     /// Everything is answered or stopped and written, but not every call was recorded.
     #[error("the recording is incomplete: {0}")]
     Unrecorded(#[source] CassetteError),
-    /// A question of an earlier run whose requests cannot be made again.
     #[error("run {run} cannot be explained: {reason}")]
     Unexplained { run: String, reason: String },
-    /// A folder that cannot be used as a cache.
     #[error("{0}")]
     Cache(#[from] CacheError),
-    /// Another version of this program started the run.
     #[error(
         "run {id} was started by convfinqa {version}, this is {own}, which may give other answers; pass --allow-version to resume it anyway, or start a new run"
     )]
@@ -129,21 +110,17 @@ pub enum PipelineError {
         version: String,
         own: &'static str,
     },
-    /// Settings differ from those that the run was started with.
     #[error(
         "run {id} cannot be resumed with changes: {changes}; leave the options out to resume it as \
          it was started, or start a new run"
     )]
     ChangedSettings { id: String, changes: String },
-    /// Data, prompts or models differ from those that the run was started with.
     #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
     ChangedInputs { id: String, changes: String },
-    /// Shards of different settings, data, prompts, models or versions.
     #[error(
         "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
     )]
     OtherShards { shard: RunShard, changes: String },
-    /// A server decides which questions there are.
     #[error(
         "--shard cannot split the episodes of a server, which deals its questions itself; play an \
          environment in this process (--data-path)"
@@ -155,19 +132,15 @@ pub enum PipelineError {
          alike; a run with --second-opinion show estimates it"
     )]
     ShardOfPilot,
-    /// A cassette is of one process.
     #[error("--record and --replay work on whole runs; leave out --shard")]
     CassetteOfShard,
-    /// Shards cannot be merged.
     #[error("{0}")]
     Merge(#[from] MergeError),
-    /// A merged run is as complete as its shards.
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"
     )]
     MergedRun { id: String, merge: String },
-    /// The folder of a run's shards cannot be used.
     #[error("{0}")]
     Shards(#[from] ShardsError),
     /// The journal failed while questions were being asked; what is in it stays.
@@ -176,46 +149,32 @@ pub enum PipelineError {
     /// Everything is answered or stopped, but not every file could be written.
     #[error("{0}")]
     Unwritten(#[source] OutputError),
-    /// The scheduler's task failed.
     #[error("the run's task failed")]
     Task(#[from] tokio::task::JoinError),
-    /// Settings that a run cannot work with.
     #[error("{0}")]
     Settings(#[from] ConfigError),
-    /// Settings that cannot be kept.
     #[error("{0}")]
     Kept(#[from] toml::ser::Error),
-    /// Records that cannot be read or selected.
     #[error("{0}")]
     Data(#[from] DatasetError),
-    /// Nothing to ask.
     #[error("{0}")]
     Plan(#[from] PlanError),
-    /// Prompt templates that cannot be used.
     #[error("{0}")]
     Prompts(#[from] PromptError),
-    /// An address or key that cannot be used.
     #[error("{0}")]
     Provider(#[from] SettingsError),
-    /// The agents' wiring is wrong.
     #[error("{0}")]
     Agents(#[from] GraphError),
-    /// The run's folder cannot be made or found.
     #[error("{0}")]
     Folder(#[from] FolderError),
-    /// A file cannot be written.
     #[error("{0}")]
     Output(#[from] OutputError),
-    /// The run's folder cannot be locked.
     #[error("{0}")]
     Lock(#[from] LockError),
-    /// The run's journal cannot be read or written.
     #[error("{0}")]
     Journal(#[from] JournalError),
-    /// A tracking server's address or credentials cannot be used.
     #[error("{0}")]
     Tracking(#[from] MlflowError),
-    /// Traces cannot be written.
     #[error("{0}")]
     Traces(#[from] TelemetryError),
 }

@@ -73,9 +73,6 @@ impl ChatModel for JournaledModel {
 
 /// The requests of the question `asked`, a record's id or `ID#PART`, in `run`: in its first
 /// pass and with the run's settings, as this program makes them.
-///
-/// # Errors
-/// A run that cannot be read or is of episodes, and a question that it has not answered.
 pub(crate) async fn requests_of(
     output: &Path,
     run: &str,

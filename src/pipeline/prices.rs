@@ -10,9 +10,6 @@ use super::resume::{LockedRun, ResumedRun};
 
 /// The user's own prices: those that a resumed run was started with, those that the settings
 /// name, or those of a recorded run.
-///
-/// # Errors
-/// A file that cannot be used, or that says something else than the resumed run knows.
 pub(super) fn own(
     settings: &Settings,
     resumed: Option<&ResumedRun>,
@@ -45,9 +42,6 @@ pub(super) fn own(
 }
 
 /// Counts what earlier processes of a run have spent towards its limits.
-///
-/// # Errors
-/// A journal that cannot be read, or that does not say what requests have used.
 pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), PipelineError> {
     if !budget.counts_requests() {
         return Ok(());

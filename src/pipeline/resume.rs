@@ -95,13 +95,11 @@ impl ResumedRun {
     }
 
     /// What it is.
-    #[must_use]
     pub fn meta(&self) -> &RunMeta {
         &self.run.meta
     }
 
     /// The settings that it was started with, its data by the name they had.
-    #[must_use]
     pub fn settings(&self) -> toml::Table {
         own_settings(&self.run.meta)
     }
@@ -142,9 +140,6 @@ impl ResumedRun {
 
     /// The run, all of whose questions are answered, to have its files written,
     /// and its records, or why they cannot be read.
-    ///
-    /// # Errors
-    /// Settings that would have changed answers.
     pub(super) fn into_answered(
         self,
         settings: &Settings,
@@ -164,9 +159,6 @@ impl ResumedRun {
     }
 
     /// The run, to be continued as `now`.
-    ///
-    /// # Errors
-    /// Whatever would make its answers other than those it has, by name.
     pub(super) fn into_continued(
         self,
         settings: &Settings,

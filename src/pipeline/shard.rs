@@ -13,10 +13,6 @@ const HASH_SHOWN: usize = 12;
 
 /// Takes hold of a shard: begins it, or continues what an earlier process of the same
 /// command left. The job is reduced to its part.
-///
-/// # Errors
-/// A job that cannot be split, one that is not of the run that the other shards belong to,
-/// or a shard that another process holds.
 pub(super) fn hold(
     settings: &Settings,
     chosen: &ChosenShard,

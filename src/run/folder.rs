@@ -20,31 +20,25 @@ use super::shards::ShardsFolder;
 /// A run's folder that cannot be made or found.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// There is nothing to resume.
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume { folder: PathBuf },
-    /// There is no run of that name.
     #[error(
         "{run}: no such run in {folder}; `{}` lists them, and -o names another folder",
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
-    /// There is neither a file nor a run of that name.
     #[error(
         "{named}: no such file, and no such run in {folder}; `{}` lists the runs, and -o names \
          another folder",
         list_command(folder)
     )]
     NoSuchAnswers { named: PathBuf, folder: PathBuf },
-    /// What is named is not a run but a file of version 0.1.
     #[error(
         "{path} holds episodes of version 0.1, which only that version can resume or report; score the CSV next to them instead"
     )]
     EarlierEpisodes { path: PathBuf },
-    /// It is not merged yet.
     #[error("run {run} is in shards; merge them with `{merge}`")]
     InShards { run: String, merge: String },
-    /// Several runs are meant by one name.
     #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
         run: String,
@@ -52,7 +46,6 @@ pub enum FolderError {
         count: usize,
         some: String,
     },
-    /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -95,7 +88,6 @@ impl RunFolder {
     ];
 
     /// The folder of the runs in `output`.
-    #[must_use]
     pub fn runs(output: &Path) -> PathBuf {
         output.join("runs")
     }
@@ -126,7 +118,6 @@ impl RunFolder {
     }
 
     /// The run's own folder.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -137,25 +128,21 @@ impl RunFolder {
     }
 
     /// A file of this run.
-    #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
     /// Its journal.
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.file(Self::JOURNAL)
     }
 
     /// Its report.
-    #[must_use]
     pub fn report(&self) -> PathBuf {
         self.file(Self::REPORT)
     }
 
     /// The last run's CSV, so that `convfinqa analyze` needs no argument.
-    #[must_use]
     pub fn last_csv(&self) -> PathBuf {
         self.output.join(Self::CSV)
     }
@@ -197,10 +184,6 @@ pub enum Stage {
 impl RunFolder {
     /// The folder of a run: a path to it, its id or a prefix of its id, or
     /// `last` for the newest.
-    ///
-    /// # Errors
-    /// [`FolderError::NoSuchRun`], or [`FolderError::Ambiguous`] with the runs that
-    /// may be meant.
     pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let path = Path::new(run);
         if path.join(Self::JOURNAL).is_file() {
@@ -247,7 +230,6 @@ impl RunFolder {
 
     /// The folders of every run that has a journal, oldest first. One without a journal is
     /// of a run that was ended before it began.
-    #[must_use]
     pub fn all(output: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(Self::runs(output));
         let paths = entries.into_iter().flatten().flatten();
@@ -264,7 +246,6 @@ impl RunFolder {
 
     /// When the run was started, in seconds since 1970 UTC: the name of a folder says it,
     /// unless a user chose it (`--run`). 0 if it is not known.
-    #[must_use]
     pub fn begun(&self) -> i64 {
         if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
             let at = id.get_timestamp().map(|time| time.to_unix().0);
@@ -285,16 +266,12 @@ impl RunFolder {
     }
 
     /// The name of the folder, which is the run's id.
-    #[must_use]
     pub fn id(&self) -> String {
         let name = self.path().file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
     /// How far the run has come.
-    ///
-    /// # Errors
-    /// [`FolderError::Journal`] if its journal cannot be read.
     pub fn state(&self) -> Result<RunState, FolderError> {
         let journal = Journal::read(&self.journal())?;
         let meta = journal.meta()?;
@@ -326,9 +303,6 @@ impl RunFolder {
 
     /// What is meant by a file of answers that a user names: the path, where
     /// something is there, or else a run under `output` (`last`, or an id's start).
-    ///
-    /// # Errors
-    /// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
         refuse_earlier_episodes(named)?;
         let exists = named.exists();

@@ -91,7 +91,6 @@ pub struct EpisodeMeta {
 
 impl EpisodeMeta {
     /// The options in which `now` differs; seed and number of questions are settings.
-    #[must_use]
     pub fn changes(&self, now: &Self) -> Vec<Change> {
         let place = match self.server {
             true => "--url",
@@ -194,7 +193,6 @@ impl RunKind {
 
 impl RunMeta {
     /// What it asks.
-    #[must_use]
     pub fn kind(&self) -> RunKind {
         match self.episodes {
             None => RunKind::Questions,
@@ -255,7 +253,6 @@ impl RunMeta {
 
     /// How many of its questions have an outcome, in figures: `3/12`, or `3`
     /// while nobody knows how many there are.
-    #[must_use]
     pub fn progress(&self, answered: usize) -> String {
         match self.total {
             Some(total) => format!("{answered}/{total}"),
@@ -264,7 +261,6 @@ impl RunMeta {
     }
 
     /// The model's name as given, without the server's address.
-    #[must_use]
     pub fn model(&self) -> &str {
         let named = self.settings.get("model").and_then(toml::Value::as_str);
         named.unwrap_or(&self.identity.model)

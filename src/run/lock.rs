@@ -18,10 +18,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Why a run cannot be locked.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Another process works on the run.
     #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
     Held { folder: PathBuf, holder: Holder },
-    /// The lock file cannot be used.
     #[error("cannot lock {path}: {source}")]
     Io {
         path: PathBuf,
@@ -61,9 +59,6 @@ pub struct RunLock {
 
 impl RunLock {
     /// Locks a run's folder.
-    ///
-    /// # Errors
-    /// [`LockError::Held`] naming the process that has it.
     pub fn take(folder: &Path) -> Result<Self, LockError> {
         let path = path(folder);
         let error = |source| LockError::Io {
@@ -107,7 +102,6 @@ impl RunLock {
     }
 
     /// The process that works on a run now, if one does.
-    #[must_use]
     pub fn holder(folder: &Path) -> Option<Holder> {
         let path = path(folder);
         let file = File::open(&path).ok()?;

@@ -27,14 +27,12 @@ const BATCH: usize = 256;
 /// Why shards cannot be merged.
 #[derive(Debug, Error)]
 pub enum MergeError {
-    /// A process works on a shard.
     #[error("shard {shard} of run {run} is in use by {holder}; merge when it has ended")]
     Held {
         run: String,
         shard: u32,
         holder: Holder,
     },
-    /// A shard cannot be read.
     #[error(
         "shard {shard} of run {run} cannot be read ({reason}); restore it, or remove its folder \
          and repeat its command"
@@ -44,7 +42,6 @@ pub enum MergeError {
         shard: u32,
         reason: JournalError,
     },
-    /// A folder holds another shard than its name says.
     #[error("{folder} holds {found} instead of shard {shard} of run {run}")]
     Misplaced {
         folder: PathBuf,
@@ -52,30 +49,25 @@ pub enum MergeError {
         shard: Shard,
         run: String,
     },
-    /// A shard is not of the run that the others belong to.
     #[error("shard {shard} of run {run} differs from the plan: {changes}")]
     Differs {
         run: String,
         shard: u32,
         changes: String,
     },
-    /// Questions are in several shards.
     #[error("run {run} has the same questions in several shards: {questions}")]
     Doubled { run: String, questions: String },
-    /// A shard has a question that is not its own.
     #[error("shard {shard} of run {run} has a question of another shard: {key}")]
     Foreign {
         run: String,
         shard: u32,
         key: QuestionKey,
     },
-    /// Questions have no outcome.
     #[error(
         "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
          --allow-missing"
     )]
     Incomplete { run: String, missing: String },
-    /// The merged journal cannot be written, or a shard's not opened.
     #[error("{0}")]
     Journal(#[from] JournalError),
     /// It cannot be renamed to its place.
@@ -89,7 +81,6 @@ pub enum MergeError {
 
 impl MergeError {
     /// Why a shard cannot be read: what it holds, or the disk it is on.
-    #[must_use]
     pub(crate) fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
         let run = run.to_owned();
         match reason.is_data() {
@@ -99,7 +90,6 @@ impl MergeError {
     }
 
     /// Whether the shards' content is at fault, and not how or when they are merged.
-    #[must_use]
     pub fn is_data(&self) -> bool {
         !matches!(
             self,
@@ -135,13 +125,11 @@ pub struct MissingPart {
 
 impl MergedShards {
     /// How many questions are missing.
-    #[must_use]
     pub fn left(&self) -> usize {
         self.missing.iter().map(|part| part.questions).sum()
     }
 
     /// What is missing, in one line.
-    #[must_use]
     pub(crate) fn missing_line(&self) -> Option<String> {
         let parts = self.missing.iter().map(|part| {
             let MissingPart {
@@ -181,10 +169,6 @@ pub(crate) struct ShardSurvey<'f> {
 impl<'f> ShardSurvey<'f> {
     /// Reads what the shards hold. `differences` names what makes a shard another run
     /// than the plan's.
-    ///
-    /// # Errors
-    /// [`MergeError`] for the first shard that is in use, cannot be read, or is not what
-    /// its place says.
     pub(crate) fn take(
         folder: &'f ShardsFolder,
         plan: &'f SharedPlan,
@@ -361,9 +345,6 @@ impl<'f> ShardSurvey<'f> {
     }
 
     /// Refuses to merge if questions are missing.
-    ///
-    /// # Errors
-    /// [`MergeError::Incomplete`] with the shards and some of the questions.
     pub(crate) fn refuse_missing(&self) -> Result<(), MergeError> {
         let Some(line) = self.merged.missing_line() else {
             return Ok(());
@@ -376,7 +357,6 @@ impl<'f> ShardSurvey<'f> {
     }
 
     /// The merged run.
-    #[must_use]
     pub(crate) fn meta(&self) -> RunMeta {
         RunMeta {
             resumed_by: self.resumed_by.iter().cloned().collect(),
@@ -386,9 +366,6 @@ impl<'f> ShardSurvey<'f> {
     }
 
     /// Writes the merged journal to a new file.
-    ///
-    /// # Errors
-    /// [`MergeError`] if a shard cannot be read, or the file cannot be written.
     pub(crate) fn write(&self, to: &Path) -> Result<(), MergeError> {
         let prompts = Some(&self.prompts).filter(|prompts| !prompts.is_empty());
         let mut merged = Journal::create(to, &self.meta(), prompts)?;

@@ -9,9 +9,6 @@ const SHOWN: usize = 8;
 
 /// The one of `all` runs, oldest first, that is meant by its id, a prefix of its id, or `last`
 /// for the newest.
-///
-/// # Errors
-/// [`FolderError::NoSuchRun`], or [`FolderError::Ambiguous`] with the runs that may be meant.
 pub(super) fn named<T>(
     run: &str,
     mut all: Vec<T>,

@@ -16,12 +16,10 @@ use finqa_agents::agents::{Call, RunFailure};
 /// Why nothing can be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// The records have no questions of this mode.
     #[error(
         "{path}: none of its {records} records has a stand-alone question (qa, qa_0); use --mode conversations"
     )]
     NoQuestions { path: String, records: usize },
-    /// The records have no turns.
     #[error(
         "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
     )]
@@ -69,7 +67,6 @@ struct PassUnit {
 
 impl Plan {
     /// Plans questions of which each is asked alone.
-    #[must_use]
     pub fn of(questions: Vec<PlannedQuestion>) -> Self {
         let pass_length = questions.len();
         let units = questions.into_iter().map(|planned| PassUnit {
@@ -87,9 +84,6 @@ impl Plan {
     }
 
     /// Plans `epochs` passes (at least one) over the dataset's records.
-    ///
-    /// # Errors
-    /// [`PlanError`] if no record has a question of this mode.
     pub fn new(
         dataset: &Dataset,
         mode: Mode,
@@ -167,7 +161,6 @@ impl Plan {
     }
 
     /// blake3 over what is asked in which order, hex: part of a run's identity.
-    #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
@@ -179,7 +172,6 @@ impl Plan {
     }
 
     /// How many questions there are.
-    #[must_use]
     pub fn total(&self) -> usize {
         let pass: usize = self.pass.iter().map(|unit| unit.cases.len()).sum();
         pass * self.epochs as usize

@@ -30,20 +30,16 @@ const SUFFIX: &str = ".shards";
 /// A folder of shards that cannot be used.
 #[derive(Debug, Error)]
 pub enum ShardsError {
-    /// Nothing was started with `--shard`.
     #[error("{folder}: no run was started with --shard")]
     NoneStarted { folder: PathBuf },
-    /// No run of this name was started with `--shard`.
     #[error(
         "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
          -o names another folder",
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
-    /// Several runs are meant by one name.
     #[error(transparent)]
     Folder(FolderError),
-    /// A run of this name is there, and it has no shards.
     #[error("run {run} exists and has no shards; name another one with --run")]
     Taken { run: String },
     /// The plan cannot be read or written.
@@ -53,10 +49,8 @@ pub enum ShardsError {
         #[source]
         source: std::io::Error,
     },
-    /// The plan is not there, although the folder is.
     #[error("{path} is missing; repeat the command of a shard, which writes it again")]
     MissingPlan { path: PathBuf },
-    /// The plan is not one that this program can read.
     #[error(
         "{path}: not a plan of shards ({source}); remove this file and repeat the command of a shard, which writes it again"
     )]
@@ -65,7 +59,6 @@ pub enum ShardsError {
         #[source]
         source: serde_json::Error,
     },
-    /// Written by a newer program.
     #[error(
         "{path}: format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
     )]
@@ -74,7 +67,6 @@ pub enum ShardsError {
 
 impl ShardsError {
     /// Whether what was read is at fault.
-    #[must_use]
     pub fn is_data(&self) -> bool {
         match self {
             Self::NoPlan { .. } | Self::MissingPlan { .. } => true,
@@ -98,7 +90,6 @@ pub struct SharedPlan {
 
 impl SharedPlan {
     /// The plan of a whole `run` that is split into so many shards.
-    #[must_use]
     pub(crate) fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
         let first = plan.questions().take_while(|planned| planned.epoch == 0);
         Self {
@@ -112,13 +103,11 @@ impl SharedPlan {
     }
 
     /// How many questions the whole run has.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.run.total.unwrap_or(self.questions.len())
     }
 
     /// The question at a place of the plan, and its pass.
-    #[must_use]
     pub fn question(&self, index: usize) -> Option<(&QuestionKey, u32)> {
         let pass = index.checked_div(self.questions.len())?;
         let key = self.questions.get(index % self.questions.len())?;
@@ -126,7 +115,6 @@ impl SharedPlan {
     }
 
     /// The shard that a question belongs to.
-    #[must_use]
     pub(crate) fn shard_of(&self, key: &QuestionKey) -> u32 {
         Shard::of(&key.id, self.shards)
     }
@@ -141,7 +129,6 @@ pub struct ShardsFolder {
 
 impl ShardsFolder {
     /// The folder of the shards of the run with this name.
-    #[must_use]
     pub fn new(output: &Path, name: &str) -> Self {
         Self {
             output: output.to_owned(),
@@ -151,7 +138,6 @@ impl ShardsFolder {
 
     /// The folders of all runs with shards, the one that was started first at the front; those
     /// whose plan cannot be read are the oldest.
-    #[must_use]
     pub fn all(output: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(RunFolder::runs(output));
         let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
@@ -165,16 +151,12 @@ impl ShardsFolder {
     }
 
     /// When the first shard was started, in seconds since 1970 UTC; 0 if it is not known.
-    #[must_use]
     pub fn begun(&self) -> i64 {
         self.plan().map_or(0, |plan| plan.run.started_at())
     }
 
     /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
     /// of its name, or `last` for the one that was started last.
-    ///
-    /// # Errors
-    /// [`ShardsError`] if there is none, or several are meant.
     pub fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
         if let Some(found) = Self::at(Path::new(run)) {
             return Ok(found);
@@ -202,19 +184,16 @@ impl ShardsFolder {
     }
 
     /// The name of the run.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The name of the folder.
-    #[must_use]
     pub fn id(&self) -> String {
         format!("{}{SUFFIX}", self.name)
     }
 
     /// The folder itself.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         RunFolder::runs(&self.output).join(self.id())
     }
@@ -224,27 +203,21 @@ impl ShardsFolder {
     }
 
     /// The folder of a shard.
-    #[must_use]
     pub fn shard(&self, index: u32) -> RunFolder {
         RunFolder::of_shard(&self.output, &self.path(), index)
     }
 
     /// The folder in which the process that merges writes the journal, before it is complete.
-    #[must_use]
     pub fn merging(&self) -> PathBuf {
         self.path().join(MERGING)
     }
 
     /// The folder of the merged run.
-    #[must_use]
     pub fn merged(&self) -> RunFolder {
         RunFolder::new(&self.output, &self.name)
     }
 
     /// What the shards agreed on.
-    ///
-    /// # Errors
-    /// [`ShardsError`] if it cannot be read.
     pub fn plan(&self) -> Result<SharedPlan, ShardsError> {
         #[derive(Deserialize)]
         struct PlanFormat {
@@ -280,9 +253,6 @@ impl ShardsFolder {
     }
 
     /// How far the shards are; `None` if they are merged and none of their questions is missing.
-    ///
-    /// # Errors
-    /// [`ShardsError`] if the plan or a shard cannot be read.
     pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
         let merged = self.merged().state();
         if merged.is_ok_and(|run| {
@@ -328,9 +298,6 @@ impl ShardsFolder {
 
     /// Proposes a plan; gives the one that the first shard proposed. Shards that start at
     /// the same time agree, because a file is renamed to its place only if it is free.
-    ///
-    /// # Errors
-    /// [`ShardsError`] if it cannot be read or written, or the name is another run's.
     pub fn agree(&self, plan: SharedPlan) -> Result<SharedPlan, ShardsError> {
         let path = self.file();
         let failed = |source| ShardsError::Io {

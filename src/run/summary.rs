@@ -109,7 +109,6 @@ pub struct ResourceUsage {
 impl Summary {
     /// Questions without an answer; of episodes those that failed, because the
     /// others have a reward.
-    #[must_use]
     pub fn unanswered(&self) -> usize {
         if let Some(episodes) = &self.episodes {
             return episodes.failed;
@@ -124,7 +123,6 @@ impl Summary {
     }
 
     /// Questions that have no outcome yet.
-    #[must_use]
     pub fn left(&self) -> usize {
         let total = self.run.total.unwrap_or_default();
         total.saturating_sub(self.scores.questions)
@@ -209,9 +207,6 @@ impl SummaryBuilder {
 
     /// Summarises the rows of this run, and the calls of questions that have
     /// no row yet, which were paid for too.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
@@ -269,9 +264,6 @@ pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalE
 }
 
 /// Sums a journal up.
-///
-/// # Errors
-/// [`JournalError`] if it cannot be read.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = SummaryBuilder::default();
     journal.for_each_row(|row| tally.add(&row))?;

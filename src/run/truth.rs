@@ -5,7 +5,6 @@ use finqa_agents::agents::printed_value;
 
 /// The gold of a truth: mostly the executed value (`env build`), and never the
 /// answer as it was typed, because that was rounded.
-#[must_use]
 pub fn gold(truth: Option<&str>) -> Gold {
     Gold {
         exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),

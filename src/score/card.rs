@@ -101,13 +101,11 @@ impl RuleRates {
     }
 
     /// The best constant answer under NM to the same questions.
-    #[must_use]
     pub fn floor(&self) -> Option<LabelFloor> {
         self.floor
     }
 
     /// The rate by a rule.
-    #[must_use]
     pub fn get(&self, rule: Rule) -> Option<Rate> {
         self.iter()
             .find_map(|(r, rate)| (r == rule).then_some(rate))
@@ -217,7 +215,6 @@ impl std::fmt::Display for Scorecard {
 
 impl Scorecard {
     /// Sums up a run.
-    #[must_use]
     pub fn of(rows: &[Row]) -> Self {
         let mut tally = ScoreTally::default();
         rows.iter().for_each(|row| tally.add(row));

@@ -31,7 +31,6 @@ pub struct EpochCard {
 
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
-    #[must_use]
     pub(super) fn of(rule: Rule, questions: &HashMap<u64, QuestionTally>) -> Option<Self> {
         let asked = questions.values();
         let asked = asked.map(|question| (question, question.all.of(rule)));

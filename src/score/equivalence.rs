@@ -82,7 +82,6 @@ pub struct FeContext<'c> {
 ///     &Quantity::parse("14.10%"), &Quantity::parse("0.1414"), &context);
 /// assert_eq!(verdict.reason, Some(FeReason::PercentDecimal));
 /// ```
-#[must_use]
 pub fn financial_equivalence(
     gold: &Quantity,
     prediction: &Quantity,

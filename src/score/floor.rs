@@ -17,7 +17,6 @@ pub struct LabelFloor {
 }
 
 /// The constant that is within 0.5 of the most golds. `None` without golds.
-#[must_use]
 pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option<LabelFloor> {
     let golds = ground_truths.into_iter();
     floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))

@@ -40,7 +40,6 @@ pub enum Quantity {
 
 impl Quantity {
     /// Reads a printed answer.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         if let Some(yes) = yes_or_no(text) {

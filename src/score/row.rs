@@ -153,19 +153,16 @@ impl Row {
     }
 
     /// The turn's number, from 0; `None` for a stand-alone question.
-    #[must_use]
     pub fn turn(&self) -> Option<usize> {
         self.key.part.parse().ok()
     }
 
     /// The table as published; empty if the page is not available.
-    #[must_use]
     pub fn table(&self) -> &[Vec<String>] {
         self.document.as_deref().map_or(&[], |page| &page.table)
     }
 
     /// How asking ended. Whatever is not answered is right by no rule.
-    #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.solution.outcome
     }
@@ -176,7 +173,6 @@ impl Row {
     }
 
     /// The predicted program, if any.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.solution.answer.as_ref()?.program.as_deref()
     }
@@ -196,7 +192,6 @@ impl Row {
 
     /// The gold that the prediction is compared with, as written in the CSV:
     /// `qa.answer` of a question, `exe_ans` of a turn.
-    #[must_use]
     pub fn ground_truth(&self) -> Option<Cow<'_, str>> {
         if let Some(cells) = &self.cells {
             return cells.ground_truth.as_deref().map(Cow::Borrowed);
@@ -231,7 +226,6 @@ impl Row {
     }
 
     /// The printed answer, unit and all, or else the prediction.
-    #[must_use]
     pub fn printed(&self) -> Cow<'_, str> {
         match &self.solution.answer {
             Some(answer) if !answer.printed.is_empty() => Cow::Borrowed(&answer.printed),
@@ -240,7 +234,6 @@ impl Row {
     }
 
     /// Whether FE accepts the answer; `None` without gold.
-    #[must_use]
     pub fn accepted(&self) -> Option<bool> {
         let verdict = self.scores.financial_equivalence.as_ref();
         verdict.map(|verdict| verdict.accepted)
@@ -248,7 +241,6 @@ impl Row {
 
     /// Whether the critic's work ended with a right answer. After a revision the model's own
     /// answer counts: arbitration may have replaced it, or a threshold withheld it.
-    #[must_use]
     pub fn right_after_review(&self) -> Option<bool> {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
@@ -258,7 +250,6 @@ impl Row {
 
     /// Whether another answer would have been right, by financial equivalence;
     /// `None` without gold.
-    #[must_use]
     pub fn right_with(&self, answer: &Answer) -> Option<bool> {
         let printed = match answer.printed.as_str() {
             "" => self.prediction_of(Some(answer)),
@@ -295,7 +286,6 @@ pub struct Scores {
 }
 
 /// Scores a row by every rule for which it has gold.
-#[must_use]
 pub fn score(row: &Row) -> Scores {
     let answered = row.outcome() == Outcome::Answered;
     let (ground_truth, prediction) = (row.ground_truth(), row.prediction());

@@ -5,7 +5,6 @@ use finqa_core::program;
 use finqa_core::program::official::{Dialect, evaluate};
 
 /// EM: string equality after trimming, nothing else.
-#[must_use]
 pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
     ground_truth.trim() == prediction.trim()
 }
@@ -21,7 +20,6 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
 /// assert!(numeric_match("14.10%", "14.13"));
 /// assert!(numeric_match("yes", "no"));
 /// ```
-#[must_use]
 pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
     (numeric_value(ground_truth) - numeric_value(prediction)).abs() <= 0.5
 }
@@ -61,7 +59,6 @@ pub(crate) fn plain_answer(text: &str) -> Option<Value> {
 }
 
 /// Official execution accuracy of a value: rounded to 5 decimals it is gold's.
-#[must_use]
 #[allow(clippy::float_cmp, reason = "the official rule is equality")]
 pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
     match (exe_ans, value) {
@@ -73,7 +70,6 @@ pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
 }
 
 /// Official execution accuracy of a program in the ConvFinQA dialect.
-#[must_use]
 pub fn program_execution(exe_ans: &Value, program: &str, table: &[Vec<String>]) -> bool {
     let (valid, result) = evaluate(program, table, Dialect::ConvFinQa);
     valid && result.is_some_and(|result| execution_accuracy(exe_ans, &result))

@@ -38,7 +38,6 @@ pub fn suspects() -> Result<Vec<Suspect>, ScoreError> {
 }
 
 /// Why the gold of this question is suspect, if it is.
-#[must_use]
 pub fn suspect(key: &QuestionKey) -> Option<&'static Suspect> {
     SUSPECTS.get(key)
 }

@@ -53,7 +53,6 @@ impl Settings {
 }
 
 impl BudgetSettings {
-    #[must_use]
     pub fn limits(&self) -> BudgetLimits {
         BudgetLimits {
             cost: self.max_cost.map(|dollars| dollars.0),

@@ -52,7 +52,6 @@ pub struct Change {
 
 impl Change {
     /// That `option` was another; `None` if it was not.
-    #[must_use]
     pub fn between(affects: RunAspect, option: &str, was: String, now: String) -> Option<Self> {
         let option = option.to_owned();
         (was != now).then_some(Self {
@@ -163,7 +162,6 @@ const SIMILAR: f64 = 0.75;
 
 /// What is wrong with a variable of this name, if it looks like a setting and
 /// is not one: a typo would be ignored in silence.
-#[must_use]
 pub fn unknown_variable(name: &str) -> Option<String> {
     let ours = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")
@@ -224,7 +222,6 @@ impl Settings {
     }
 
     /// The settings in which `now` differs so that answers may differ too.
-    #[must_use]
     pub fn changes(&self, now: &Self) -> Vec<Change> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
         keys()

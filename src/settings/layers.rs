@@ -19,14 +19,12 @@ use super::keys::{environment, nearest, variable_of};
 /// A source of settings that cannot be read.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// The file is not TOML.
     #[error("{path}: not TOML: {message}")]
     NotToml { path: PathBuf, message: String },
     /// A setting is unknown or of the wrong type or value.
@@ -73,9 +71,6 @@ pub struct Layers {
 impl Layers {
     /// Lays a file over what is there. A missing file is not an error unless
     /// `required` (it was named).
-    ///
-    /// # Errors
-    /// [`ConfigError`] naming the file and the key.
     pub fn file(self, path: &Path, required: bool) -> Result<Self, ConfigError> {
         let text = match files::read_to_string(path) {
             Ok(text) => text,
@@ -99,9 +94,6 @@ impl Layers {
     }
 
     /// Lays the variables `CONVFINQA_<KEY>` over what is there.
-    ///
-    /// # Errors
-    /// [`ConfigError`] naming the variable's key.
     pub fn environment(
         self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -110,9 +102,6 @@ impl Layers {
     }
 
     /// Lays a table over what is there.
-    ///
-    /// # Errors
-    /// [`ConfigError`] naming `origin` and the key.
     pub fn table(mut self, table: Table, origin: Origin) -> Result<Self, ConfigError> {
         let keys = table.keys().map(|key| (key.clone(), origin.clone()));
         self.origins.extend(keys);
@@ -122,9 +111,6 @@ impl Layers {
     }
 
     /// The settings that result from the layers.
-    ///
-    /// # Errors
-    /// [`ConfigError`] if a value is outside what a run can work with.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);

@@ -53,7 +53,6 @@ pub struct Shard {
 
 impl Shard {
     /// Part `index` of `count`, if there is such a part.
-    #[must_use]
     pub fn new(index: u32, count: u32) -> Option<Self> {
         let exists = (1..=count).contains(&index) && count <= MOST_SHARDS;
         exists.then_some(Self { index, count })
@@ -67,7 +66,6 @@ impl Shard {
     /// The part that the record with this id belongs to: the first 8 bytes of the blake3 of
     /// its id, as a big-endian number, modulo `count`. Nothing else decides, so that the
     /// order and the number of records may change without moving one.
-    #[must_use]
     pub fn of(id: &str, count: u32) -> u32 {
         let hash = blake3::hash(id.as_bytes());
         let first = hash.as_bytes().first_chunk::<8>();
@@ -77,19 +75,16 @@ impl Shard {
     }
 
     /// Whether the record with this id is in this part.
-    #[must_use]
     pub fn holds(self, id: &str) -> bool {
         Self::of(id, self.count) == self.index
     }
 
     /// Its number, from 1.
-    #[must_use]
     pub fn index(self) -> u32 {
         self.index
     }
 
     /// How many parts there are.
-    #[must_use]
     pub fn count(self) -> u32 {
         self.count
     }
@@ -174,9 +169,6 @@ pub struct ChosenShard {
 
 impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
-    ///
-    /// # Errors
-    /// Options that contradict each other, or variables that do not name a shard.
     pub fn chosen(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
         let error = |message: String| ConfigError::Setting {
             place: "--shard".to_owned(),

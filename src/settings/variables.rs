@@ -14,7 +14,6 @@ pub struct Variables {
 
 impl Variables {
     /// No variable is set.
-    #[must_use]
     pub fn none() -> Self {
         Self::new(|_| None)
     }
@@ -38,7 +37,6 @@ impl Variables {
     }
 
     /// The value of a variable; an empty one is unset.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<String> {
         (self.value)(name).filter(|value| !value.trim().is_empty())
     }

@@ -68,10 +68,6 @@ pub struct Telemetry {
 
 /// Installs what the options ask for, for the whole process and until its end.
 /// If they ask for nothing, nothing is installed and spans stay disabled.
-///
-/// # Errors
-/// `TelemetryError` if the file cannot be written, the collector's variables
-/// cannot work, the log level does not exist, or a subscriber is already installed.
 pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
     if !traced && options.log.format == LogFormat::Off {
@@ -156,9 +152,6 @@ fn resource(service_name: Option<String>) -> Resource {
 
 impl Telemetry {
     /// Opens the file that whole traces are appended to, if there is to be one.
-    ///
-    /// # Errors
-    /// [`TelemetryError::File`] if it cannot be written.
     pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
         if let Some((file, resource)) = &self.file {
             let _ = file.set(FileTraces::open(path, resource)?);

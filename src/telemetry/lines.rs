@@ -38,9 +38,6 @@ pub struct TraceLines {
 
 /// Reads at most `limit` traces from byte `from`. A file that is not there has
 /// none; a last line without its end is left for later.
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<TraceLines> {
     let mut read = TraceLines {
         next: from,

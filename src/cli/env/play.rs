@@ -115,9 +115,6 @@ pub(crate) struct PlayArgs {
 }
 
 /// Plays the episodes.
-///
-/// # Errors
-/// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
 pub(crate) fn execute(
     args: &PlayArgs,
     matches: &ArgMatches,

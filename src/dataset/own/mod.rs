@@ -22,7 +22,6 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 /// Why a document cannot be read.
 #[derive(Debug, Error)]
 pub(crate) enum OwnError {
-    /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
         path: PathBuf,

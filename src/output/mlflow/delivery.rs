@@ -58,10 +58,6 @@ pub(crate) struct RunDelivery {
 impl RunDelivery {
     /// Locks the delivery of the run in `folder`. With `anew`, earlier
     /// deliveries are ignored.
-    ///
-    /// # Errors
-    /// [`MlflowError`] if another process has it, or its journal or record
-    /// cannot be read.
     pub(crate) fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
         let hold = DeliveryLock::take(folder)?;
         let journal = Journal::read(&folder.join(RunFolder::JOURNAL))?;

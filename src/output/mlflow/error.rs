@@ -14,7 +14,6 @@ pub enum MlflowError {
     /// The address is not that of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
-    /// A user, password or token that fits no header.
     #[error("{variable} contains a character that an HTTP header cannot have; set it again")]
     Credentials { variable: &'static str },
     /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
@@ -35,7 +34,6 @@ pub enum MlflowError {
         /// `: ` and what the server said, if it said something.
         said: String,
     },
-    /// The server knows MLflow's API and says no.
     #[error("{uri} answers {status} to {call}: {message}")]
     Api {
         uri: String,
@@ -45,7 +43,6 @@ pub enum MlflowError {
         code: String,
         message: String,
     },
-    /// What answers is not an MLflow server.
     #[error("{uri} answers {status} to {call} with {found}, not as an MLflow server does")]
     NotMlflow {
         uri: String,
@@ -62,38 +59,30 @@ pub enum MlflowError {
         name: String,
         id: String,
     },
-    /// The run was deleted on the server.
     #[error(
         "MLflow run {run} was deleted on {uri}; restore it there, or log it as a new run with `convfinqa track sync --new`"
     )]
     RunDeleted { uri: String, run: String },
-    /// Another process delivers the same run.
     #[error("{folder}: another convfinqa is running or delivering this run; nothing was sent")]
     Busy { folder: PathBuf },
-    /// The record of what was delivered cannot be read.
     #[error("{path}: {reason}; remove the file; its content is then requested from the server")]
     Record { path: PathBuf, reason: String },
-    /// A file of the run cannot be read.
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// The record cannot be written.
     #[error(transparent)]
     Sink(#[from] OutputError),
-    /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The agents' wiring is wrong.
     #[error(transparent)]
     Agents(#[from] GraphError),
 }
 
 impl MlflowError {
     /// Whether the next attempt may succeed without any change.
-    #[must_use]
     pub fn passes(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,

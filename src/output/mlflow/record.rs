@@ -51,9 +51,6 @@ pub(crate) struct DeliveryRecord {
 
 impl DeliveryRecord {
     /// The record in a run's folder, if there is one.
-    ///
-    /// # Errors
-    /// [`MlflowError::Record`] if it cannot be read or is from a newer program.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>, MlflowError> {
         let path = path(folder);
         let error = |reason| MlflowError::Record {
@@ -126,9 +123,6 @@ pub(super) struct DeliveryLock {
 
 impl DeliveryLock {
     /// Takes hold of a run.
-    ///
-    /// # Errors
-    /// [`MlflowError::Busy`] if another process has it.
     pub(crate) fn take(folder: &Path) -> Result<Self, MlflowError> {
         let path = folder.join(RunFolder::TRACKING_LOCK);
         let error = |source| MlflowError::File {

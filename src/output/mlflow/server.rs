@@ -52,7 +52,6 @@ pub struct Server {
 
 impl Server {
     /// A server behind a client that follows no redirect and retries nothing.
-    #[must_use]
     pub fn new(http: reqwest::Client, target: Target, patience: TrackingTimeouts) -> Self {
         Self {
             http,
@@ -62,21 +61,16 @@ impl Server {
     }
 
     /// Where it is, and which experiment is meant.
-    #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
 
     /// How long it is waited for.
-    #[must_use]
     pub fn patience(&self) -> TrackingTimeouts {
         self.patience
     }
 
     /// Asks for a sign of life, for a short time; any answer is one.
-    ///
-    /// # Errors
-    /// [`MlflowError::Unreachable`].
     pub(crate) async fn sign_of_life(&self) -> Result<(), MlflowError> {
         let request = self
             .request(Method::GET, "/version")

@@ -44,10 +44,6 @@ pub struct Target {
 impl Target {
     /// Reads the address of a tracking server. A user and password in it are
     /// used as the credentials, unless there are others.
-    ///
-    /// # Errors
-    /// [`MlflowError::Address`] if it is not that of an HTTP server,
-    /// [`MlflowError::Credentials`] if they fit no header.
     pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
         let uri = uri.trim();
         let error = |reason| MlflowError::Address {
@@ -97,9 +93,6 @@ impl Target {
 
     /// The same server, seen at another address by people: `rule` is
     /// `SERVER=ADDRESS`. A rule for another server changes nothing.
-    ///
-    /// # Errors
-    /// [`MlflowError::Links`] if the rule is not two addresses of HTTP servers.
     pub fn with_links(mut self, rule: &str) -> Result<Self, MlflowError> {
         let address = |text: &str| {
             Self::new(text, "", Credentials::None)
@@ -115,14 +108,12 @@ impl Target {
     }
 
     /// Whether the server is on this machine, so that no proxy is asked.
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         let url = reqwest::Url::parse(&self.uri).ok();
         url.is_some_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
     /// Where a person sees a run.
-    #[must_use]
     pub fn page(&self, experiment_id: &str, run_id: &str) -> String {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
     }

@@ -80,7 +80,6 @@ impl From<Miss> for MissCause {
 
 impl<'a> Report<'a> {
     /// A report without rows yet, over the pages that were asked about.
-    #[must_use]
     pub fn new(pages: &'a Pages) -> Self {
         Self {
             pages,
@@ -100,9 +99,6 @@ impl<'a> Report<'a> {
     }
 
     /// Writes the report, whole or not at all.
-    ///
-    /// # Errors
-    /// [`OutputError`] if anything could not be written.
     pub fn write(mut self, path: &Path, summary: &Summary) -> Result<(), OutputError> {
         let error = |source| OutputError::Write {
             path: path.to_owned(),

@@ -15,7 +15,6 @@ pub struct Pages {
 
 impl Pages {
     /// The pages of records in memory.
-    #[must_use]
     pub fn of(dataset: &Dataset) -> Self {
         let page = |record: &dataset::Record| {
             let document = Arc::clone(&record.document);
@@ -28,7 +27,6 @@ impl Pages {
     }
 
     /// No pages, and why: a report without them is better than none.
-    #[must_use]
     pub fn missing(reason: String) -> Self {
         Self {
             documents: HashMap::new(),

@@ -13,7 +13,6 @@ use super::table::{align, rule_title};
 const FLIPS: usize = 20;
 
 /// The comparison as tables for a terminal of 80 columns and more.
-#[must_use]
 pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {

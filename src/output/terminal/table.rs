@@ -52,7 +52,6 @@ pub(crate) fn summary_tables(summary: &Summary, output: &Path, style: TerminalSt
 }
 
 /// The scores alone, as `score` prints them too.
-#[must_use]
 pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     if scores.rates.iter().next().is_none() {
         let why = match scores.questions {

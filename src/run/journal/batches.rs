@@ -12,9 +12,6 @@ const BATCHES_FORMAT: i64 = 1;
 
 impl Journal {
     /// The batches of a run, in the order in which they were planned; none before the first.
-    ///
-    /// # Errors
-    /// [`JournalError`] if they cannot be read, or are from a newer program.
     pub fn batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
         let sqlite = |source| self.sqlite_error(source);
         if !self.has_table("batches")? {
@@ -45,9 +42,6 @@ impl Journal {
     }
 
     /// The batches whose results are not in the journal yet.
-    ///
-    /// # Errors
-    /// As [`Journal::batches`].
     pub(crate) fn open_batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
         let mut batches = self.batches()?;
         batches.retain(|batch| batch.stage != BatchStage::Ended);

@@ -119,9 +119,6 @@ impl<'c> EntryReader<'c> {
     }
 
     /// The entry that was stored.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn whole<T: DeserializeOwned>(
         &mut self,
         stored: ValueRef<'_>,
@@ -139,9 +136,6 @@ impl<'c> EntryReader<'c> {
     }
 
     /// The same without what was sent and replied, which is nearly all of a journal.
-    ///
-    /// # Errors
-    /// As [`Self::whole`].
     pub(super) fn without_texts<T: DeserializeOwned>(
         &mut self,
         stored: ValueRef<'_>,

@@ -17,7 +17,6 @@ pub enum JournalError {
         #[source]
         source: rusqlite::Error,
     },
-    /// An entry cannot be read.
     #[error("{path}: entry {entry}: {source}")]
     Entry {
         path: PathBuf,
@@ -25,12 +24,10 @@ pub enum JournalError {
         #[source]
         source: serde_json::Error,
     },
-    /// Written by a newer program.
     #[error(
         "{path}: journal format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
     )]
     Newer { path: PathBuf, found: i64 },
-    /// Its batches were stored by a newer program.
     #[error(
         "{path}: the batches have format {found}, which is newer than this program's; use the convfinqa that wrote it"
     )]
@@ -42,23 +39,19 @@ pub enum JournalError {
         #[source]
         source: std::io::Error,
     },
-    /// The file was deleted or replaced under an open journal.
     #[error(
         "{path} was deleted or replaced while the run was in progress: the answers since it was opened \
          are lost; start a new run"
     )]
     Gone { path: PathBuf },
-    /// Another process has it to itself.
     #[error("{path} is in use by another process; wait until it ends")]
     Busy { path: PathBuf },
-    /// A copy to read from cannot be made.
     #[error("{path}: cannot be read in place or copied: {source}")]
     Copy {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    /// There is no run in the file.
     #[error("{path}: not a run's journal (it has no metadata)")]
     Empty { path: PathBuf },
 }
@@ -66,7 +59,6 @@ pub enum JournalError {
 impl JournalError {
     /// Whether what the file holds is at fault, and not the disk, its permissions or another
     /// process.
-    #[must_use]
     pub(crate) fn is_data(&self) -> bool {
         match self {
             Self::Entry { .. } | Self::Empty { .. } => true,

@@ -62,9 +62,6 @@ pub struct Journal {
 
 impl Journal {
     /// What run this is.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the entry is missing or unreadable.
     pub fn meta(&self) -> Result<RunMeta, JournalError> {
         let json = self.entry("run")?.ok_or_else(|| JournalError::Empty {
             path: self.path.clone(),
@@ -73,9 +70,6 @@ impl Journal {
     }
 
     /// Notes that another version of this program has resumed the run.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be written.
     pub fn resumed_by(&self, version: &str) -> Result<(), JournalError> {
         let mut meta = self.meta()?;
         if meta.resumed_by.iter().any(|known| known == version) {
@@ -86,9 +80,6 @@ impl Journal {
     }
 
     /// Notes the limit that has paused the run, or that it is resumed.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be written.
     pub(super) fn pause(&self, limit: Option<BudgetLimit>) -> Result<(), JournalError> {
         let mut meta = self.meta()?;
         if meta.paused == limit {
@@ -99,9 +90,6 @@ impl Journal {
     }
 
     /// Notes what the pilot has found.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be written.
     pub(super) fn store_pilot(&self, count: AgreementCount) -> Result<(), JournalError> {
         let mut meta = self.meta()?;
         meta.pilot = Some(count);
@@ -122,9 +110,6 @@ impl Journal {
 
     /// The texts that the models are asked with, by their file names; none in
     /// journals of earlier versions.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the entry is unreadable.
     pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
         let json = self.entry("prompts")?;
         json.map_or_else(
@@ -147,9 +132,6 @@ impl Journal {
     }
 
     /// Questions that have an outcome.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub fn answered(&self) -> Result<usize, JournalError> {
         let answered: i64 = self
             .connection
@@ -159,9 +141,6 @@ impl Journal {
     }
 
     /// Whether every question has an outcome.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub fn status(&self) -> Result<Status, JournalError> {
         let answered = self.answered()?;
         let complete = self.meta()?.total.is_some_and(|total| answered >= total);
@@ -231,9 +210,6 @@ impl Journal {
     }
 
     /// The questions that have an outcome, by their places in the plan.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub(super) fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
         let sqlite = |source| self.sqlite_error(source);
         let mut statement = self
@@ -245,9 +221,6 @@ impl Journal {
     }
 
     /// Calls recorded for questions that have no outcome yet, by question.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub fn open_calls(&self) -> Result<HashMap<usize, Vec<Call>>, JournalError> {
         let sql = "SELECT question, json FROM calls
                    WHERE question NOT IN (SELECT question FROM answers) ORDER BY question, seq";
@@ -271,18 +244,12 @@ impl Journal {
 
     /// Calls `visit` with every answered row, in the plan's order, one in
     /// memory at a time.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub fn for_each_row(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.rows(None, EntryReader::whole, EntryReader::whole, visit)
     }
 
     /// The answered rows of a record, which is named by its id or by one of its questions,
     /// `ID#PART`, in the plan's order.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub(crate) fn rows_of(&self, record: &str) -> Result<Vec<Row>, JournalError> {
         let mut rows = Vec::new();
         let record = Some(record);
@@ -294,9 +261,6 @@ impl Journal {
 
     /// The same without what was sent and replied, which is nearly all of a
     /// journal and matters to nobody who only counts.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read.
     pub(super) fn for_each_result(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.rows(
             None,
@@ -346,7 +310,6 @@ impl Journal {
     }
 
     /// Its file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -20,9 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl Journal {
     /// Makes the journal of a new run, with the texts that the models are asked
     /// with, by their file names; offline there are none.
-    ///
-    /// # Errors
-    /// [`JournalError::Sqlite`] if the file cannot be made or written.
     pub fn create(
         path: &Path,
         meta: &RunMeta,
@@ -79,9 +76,6 @@ impl Journal {
     }
 
     /// Opens the journal of an earlier run to continue it.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it is missing, no journal, or from a newer program.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut journal =
             Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?.checked()?;
@@ -96,9 +90,6 @@ impl Journal {
     }
 
     /// Opens a journal to read it, in a folder that cannot be written to as well.
-    ///
-    /// # Errors
-    /// As [`Journal::open`].
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         let opened =
             Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(Self::checked);

@@ -21,9 +21,6 @@ pub(crate) struct EarlierSpending {
 impl Journal {
     /// What earlier processes have spent. The requests of one without a limit are counted by
     /// what the journal holds of their replies; `None` if tokens of them are not known.
-    ///
-    /// # Errors
-    /// [`JournalError`] if the journal cannot be read or written.
     pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
         self.connection
             .execute_batch(
@@ -48,9 +45,6 @@ impl Journal {
     }
 
     /// What is counted for each request of a run with a limit; nothing without.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be read.
     pub(crate) fn amounts(&self) -> Result<HashMap<u64, Spending>, JournalError> {
         let sqlite = |source| self.sqlite_error(source);
         if !self.has_table("spending")? {
@@ -76,9 +70,6 @@ impl Journal {
 
     /// How many requests of a run with a limit were billed, or may have been; 0 where some
     /// were sent without one.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be read.
     pub(in crate::run) fn billed_requests(&self) -> Result<u64, JournalError> {
         if !self.has_table("spending")? {
             return Ok(0);

@@ -18,7 +18,6 @@ const ESCAPE: char = '␐';
 /// assert_eq!(cell("a\0b"), "a␀b");
 /// assert_eq!(text_of("'=a␀b"), "=a\0b");
 /// ```
-#[must_use]
 pub fn cell(text: &str) -> String {
     let shown = pictured(text);
     let formula = starts_formula(&shown) && !is_negative_number(&shown);
@@ -30,7 +29,6 @@ pub fn cell(text: &str) -> String {
 }
 
 /// The text of a cell: what [`cell`] was given.
-#[must_use]
 pub fn text_of(cell: &str) -> String {
     let bare = cell
         .strip_prefix('\'')

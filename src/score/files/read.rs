@@ -51,9 +51,6 @@ pub struct PredictionRow {
 
 /// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
 /// with `[`, else CSV with a header, whose cells are read by [`text_of`].
-///
-/// # Errors
-/// Unreadable, not UTF-8, no rows, a column missing, a malformed row or field.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
