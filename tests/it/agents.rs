@@ -189,22 +189,34 @@ fn a_year_that_the_page_lacks_is_a_finding(#[case] text: &str, #[case] expected:
 
 const PAGE: &str = "in millions,2019,2018\nRevenue,\"1,250\",\"1,000\"\nDiscount rate,5.6%,4.9%\n";
 
+const REVENUE: &str = "what was revenue in 2019?";
+
 /// Asks about [`PAGE`] with a scripted model; exit code, answer, server.
 fn ask(
     question: &str,
-    options: &[&str],
+    options: &str,
     script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
 ) -> (i32, Json, FaultServer) {
     let server = FaultServer::start(script);
     let place = Workplace::new();
     place.write("t.csv", PAGE);
     let url = server.base_url();
-    let args = ["ask", "--table", "t.csv", question, "--json", "-q"];
-    let model = ["--model", "m", "--base-url", &url];
-    let ran = place.run(&[&args[..], &model[..], options].concat());
-    let json = serde_json::from_str(&ran.stdout)
-        .unwrap_or_else(|_| panic!("{:?} {} {}", ran.code, ran.stdout, ran.stderr));
-    (ran.code.unwrap(), json, server)
+    let ran = place.run(&format!(
+        "ask --table t.csv '{question}' --json -q --model m --base-url {url} {options}"
+    ));
+    (ran.code.unwrap(), ran.json(), server)
+}
+
+/// A model whose critic approves of the one answer that it gives.
+fn approved(
+    program: &'static str,
+    unit: &'static str,
+    answer: &'static str,
+) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    move |request| match is_critic(request) {
+        true => Reply::chat("ALL_OK"),
+        false => reply(Some(program), unit, answer),
+    }
 }
 
 fn reply(program: Option<&str>, unit: &str, answer: &str) -> Reply {
@@ -215,22 +227,16 @@ fn reply(program: Option<&str>, unit: &str, answer: &str) -> Reply {
 
 #[test]
 fn ask_prints_a_percentage_of_the_page_as_it_stands() {
-    let script = |request: &Request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply(Some("5.6"), "percent", "5.6%"),
-    };
-    let (code, answer, _) = ask("what was the discount rate in 2019?", &[], script);
+    let question = "what was the discount rate in 2019?";
+    let (code, answer, _) = ask(question, "", approved("5.6", "percent", "5.6%"));
     assert_eq!((code, &answer["answer"]), (0, &json!("5.6%")), "{answer}");
     assert_eq!(answer["stop"], "accepted");
 }
 
 #[test]
 fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
-    let script = |request: &Request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply(Some("divide(1250, 0)"), "number", ""),
-    };
-    let (code, answer, server) = ask("what was revenue in 2019?", &[], script);
+    let script = approved("divide(1250, 0)", "number", "");
+    let (code, answer, server) = ask(REVENUE, "", script);
     assert_eq!((code, &answer["outcome"]), (4, &json!("parse_failure")));
     assert_eq!(answer["answer"], Json::Null);
     let told = answer["error"].as_str().unwrap();
@@ -240,10 +246,10 @@ fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
     );
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
+    let reasked = requests[1].user();
     assert!(
-        requests[1]
-            .user()
-            .contains("neither one number nor yes or no")
+        reasked.contains("neither one number nor yes or no"),
+        "{reasked}"
     );
 }
 
@@ -264,7 +270,7 @@ fn a_finding_echoed_back_is_not_an_answer() {
         let (problem, _) = problem.split_once(" Fix:").unwrap();
         reply(None, "number", &format!("{problem} 7"))
     };
-    let (code, answer, server) = ask("what was revenue in 2019?", &[], script);
+    let (code, answer, server) = ask(REVENUE, "", script);
     assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
     assert_eq!(answer["rounds"].as_array().unwrap().len(), 1);
     assert_eq!(answer["stop"], "failed");
@@ -279,12 +285,9 @@ fn a_finding_echoed_back_is_not_an_answer() {
 
 #[test]
 fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
-    let script = |request: &Request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply(Some("divide(1250, 0)"), "number", "1250"),
-    };
-    for options in [&[][..], &["--no-verify"][..]] {
-        let (_, answer, _) = ask("what was revenue in 2019?", options, script);
+    for options in ["", "--no-verify"] {
+        let script = approved("divide(1250, 0)", "number", "1250");
+        let (_, answer, _) = ask(REVENUE, options, script);
         assert_ne!(answer["stop"], "accepted", "{options:?}");
         let findings = answer["rounds"][0]["findings"].to_string();
         assert!(findings.contains("it cannot be executed"), "{findings}");
@@ -305,7 +308,7 @@ fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_error() {
             false => reply(Some("1250"), "number", "1250"),
         }
     };
-    let (code, answer, _) = ask("what was revenue in 2019?", &[], script);
+    let (code, answer, _) = ask(REVENUE, "", script);
     assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
     assert_eq!(answer["stop"], "accepted");
     assert_eq!(answer["rounds"][0]["verdict"], "skipped");
@@ -318,7 +321,7 @@ fn a_critic_that_failed_for_the_chosen_round_is_its_error() {
         true => Reply::error(400, "invalid_request", "no"),
         false => reply(Some("1250"), "number", "1250"),
     };
-    let (code, answer, _) = ask("what was revenue in 2019?", &[], script);
+    let (code, answer, _) = ask(REVENUE, "", script);
     assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
     assert_eq!(answer["stop"], "no_verdict");
     assert_ne!(answer["error"], Json::Null);
@@ -326,11 +329,8 @@ fn a_critic_that_failed_for_the_chosen_round_is_its_error() {
 
 #[test]
 fn the_second_opinion_says_nothing_on_a_year_that_the_page_lacks() {
-    let script = |request: &Request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply(Some("1250"), "number", "1250"),
-    };
-    let (_, answer, _) = ask("what was revenue in 2017?", &[], script);
+    let script = approved("1250", "number", "1250");
+    let (_, answer, _) = ask("what was revenue in 2017?", "", script);
     assert_eq!(answer["second_opinion"], Json::Null);
     assert_ne!(answer["stop"], "accepted");
 }
@@ -354,7 +354,7 @@ fn a_verdict_is_constrained_where_the_server_can_and_words_elsewhere() {
         _ => reply(Some("1250"), "number", "1250"),
     };
     for script in [constrained as fn(&Request) -> Reply, free] {
-        let (code, answer, _) = ask("what was revenue in 2019?", &[], script);
+        let (code, answer, _) = ask(REVENUE, "", script);
         assert_eq!((code, &answer["stop"]), (0, &json!("accepted")), "{answer}");
         assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
     }

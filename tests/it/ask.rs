@@ -264,9 +264,9 @@ fn a_label_answers_which_and_no_number_what_is_not_defined() {
 #[test]
 fn answers_from_text_need_a_chat_model() {
     let place = workplace(&[("report.md", REPORT.as_bytes())]);
-    let ran = place.run(&["ask", "report.md", "revenue?", "--answer-from", "text"]);
+    let ran = place.run("ask report.md revenue? --answer-from text");
     ran.fails(2, &["--answer-from text needs a chat model"]);
-    let ran = place.run(&["--answer-from", "text", "--data-path", "sample"]);
+    let ran = place.run("--answer-from text --data-path sample");
     ran.fails(2, &["--answer-from text needs a chat model"]);
     assert!(!place.path("output/output.csv").exists());
 }

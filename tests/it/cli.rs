@@ -14,7 +14,7 @@ use crate::support::in_process::run;
 fn bad_data_is_one_line_and_exit_code_3() {
     let place = Workplace::new();
     place
-        .run(&["--data-path", "nowhere.json"])
+        .run("--data-path nowhere.json")
         .fails(3, &["nowhere.json", "data download"]);
     for (name, text, word) in [
         ("text.json", "hello", "text.json"),
@@ -36,25 +36,23 @@ fn bad_data_is_one_line_and_exit_code_3() {
 #[test]
 fn bad_usage_is_one_line_and_exit_code_2() {
     let place = Workplace::new();
-    place.run(&["--n", "0"]).fails(2, &["n is 0"]);
+    place.run("--n 0").fails(2, &["n is 0"]);
     place
-        .run(&["--temperature", "1.5"])
+        .run("--temperature 1.5")
         .fails(2, &["temperature", "between 0 and 1"]);
+    place.run("--temperature -0.1").fails(2, &["temperature"]);
     place
-        .run(&["--temperature", "-0.1"])
-        .fails(2, &["temperature"]);
-    place
-        .run(&["--ids", "Single_NOPE/2001/page_1.pdf-1"])
+        .run("--ids Single_NOPE/2001/page_1.pdf-1")
         .fails(2, &["Single_NOPE"]);
-    place.run(&["--range", "9000..9001"]).fails(2, &["9000"]);
-    place.run(&["--filter", "("]).fails(2, &["("]);
-    place.run(&["--max-rounds", "0"]).fails(2, &["max-rounds"]);
-    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
-    place.run(&["--resume", "01zz"]).fails(2, &["no such run"]);
+    place.run("--range 9000..9001").fails(2, &["9000"]);
+    place.run("--filter (").fails(2, &["("]);
+    place.run("--max-rounds 0").fails(2, &["max-rounds"]);
+    place.run("--resume").fails(2, &["no unfinished run"]);
+    place.run("--resume 01zz").fails(2, &["no such run"]);
     place.write("convfinqa.toml", "colour = 'red'\n");
-    place.run(&[]).fails(2, &["convfinqa.toml", "colour"]);
+    place.run("").fails(2, &["convfinqa.toml", "colour"]);
     place.write("convfinqa.toml", "model = \n");
-    place.run(&[]).fails(2, &["convfinqa.toml", "not TOML"]);
+    place.run("").fails(2, &["convfinqa.toml", "not TOML"]);
 }
 
 #[test]
@@ -63,7 +61,7 @@ fn a_malformed_template_is_one_line_naming_file_and_line() {
     std::fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/critic_user.j2", "fine\n{% if %}\n");
     place
-        .run(&["--prompts", "mine"])
+        .run("--prompts mine")
         .fails(2, &["critic_user.j2", "2"]);
 }
 
@@ -87,10 +85,8 @@ fn an_output_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
 #[test]
 fn without_key_or_data_nothing_is_paid_for() {
     let place = Workplace::new();
-    place
-        .run(&["--model", "gpt-4o"])
-        .fails(2, &["OPENAI_API_KEY"]);
-    let keyed = place.run_with(&["--model", "gpt-4o"], &[("OPENAI_API_KEY", "k")]);
+    place.run("--model gpt-4o").fails(2, &["OPENAI_API_KEY"]);
+    let keyed = place.run_with("--model gpt-4o", &[("OPENAI_API_KEY", "k")]);
     keyed.fails(3, &["data download"]);
 }
 
@@ -109,7 +105,7 @@ fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
     ] {
         let server = FaultServer::start(move |_| reply.clone());
         let url = server.base_url();
-        let ran = place.run_line(&format!(
+        let ran = place.run(&format!(
             "--model m --data-path sample --base-url {url} -j 2"
         ));
         ran.fails(5, &[word]);
@@ -138,7 +134,7 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
         ),
     );
     place
-        .run_line("--model m --data-path sample --n 2 --critic rules")
+        .run("--model m --data-path sample --n 2 --critic rules")
         .succeeds();
     assert_eq!(server.requests()[0].key(), Some("sk-very-secret"));
     for entry in std::fs::read_dir(place.run_folder()).unwrap() {
@@ -271,10 +267,10 @@ fn answers_that_nothing_can_score_are_an_error() {
             .fails(3, &["none of its 2 answers has gold", "--data-path"]);
     }
     place
-        .run(&["compare", "mine.csv", "mine.csv"])
+        .run("compare mine.csv mine.csv")
         .fails(3, &["none of the 2 questions has gold", "--data-path"]);
     place
-        .run(&["score", "mine.csv", "--fail-under", "fe=1"])
+        .run("score mine.csv --fail-under fe=1")
         .fails(6, &["could judge no question"]);
 
     // A run of questions without gold is what a leaderboard asks for.
@@ -288,7 +284,7 @@ fn answers_that_nothing_can_score_are_an_error() {
         }
     }
     place.write("test.json", &records.to_string());
-    let ran = place.run(&["--data-path", "test.json"]);
+    let ran = place.run("--data-path test.json");
     ran.succeeds();
     ran.prints("questions has gold, so nothing is scored");
     assert!(!ran.stdout.contains("95 % CI"), "{}", ran.stdout);
@@ -357,12 +353,12 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
         .run(&["ask", "page.md", "why?", "--seed", huge])
         .fails(2, &["seed", huge]);
     place
-        .run(&["env", "play", "-j", "4611686018427387904"])
+        .run("env play -j 4611686018427387904")
         .fails(2, &["concurrency"]);
-    let seeded = place.run_with(&[], &[("CONVFINQA_SEED", huge)]);
+    let seeded = place.run_with("", &[("CONVFINQA_SEED", huge)]);
     seeded.fails(2, &["environment", "seed"]);
     place.write("convfinqa.toml", &format!("seed = {huge}\n"));
-    place.run(&[]).fails(2, &["convfinqa.toml"]);
+    place.run("").fails(2, &["convfinqa.toml"]);
 }
 
 /// `docs/configuration.md` promises exit code 2 for an unknown key; a variable
@@ -370,7 +366,7 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
 #[test]
 fn a_mistyped_variable_is_refused_with_the_nearest_name() {
     let place = Workplace::new();
-    let with = |name: &str, value: &str| place.run_with(&["--n", "1", "--quiet"], &[(name, value)]);
+    let with = |name: &str, value: &str| place.run_with("--n 1 --quiet", &[(name, value)]);
     with("CONVFINQA_MAX_ROUND", "2").fails(
         2,
         &["CONVFINQA_MAX_ROUND;", "did you mean CONVFINQA_MAX_ROUNDS?"],
@@ -397,7 +393,7 @@ fn a_mistyped_variable_is_refused_with_the_nearest_name() {
     }
     place.write(".env", "CONVFINQA_CRITIC_MODLE=gpt\n");
     place
-        .run(&[])
+        .run("")
         .fails(2, &["CONVFINQA_CRITIC_MODLE", "CONVFINQA_CRITIC_MODEL"]);
 }
 
@@ -415,7 +411,7 @@ fn a_nan_in_the_data_is_named_with_its_place() {
         place.write("nan.json", &text);
         let what = format!("{name} is not a JSON number at line 2");
         place
-            .run(&["--data-path", "nan.json"])
+            .run("--data-path nan.json")
             .fails(3, &["nan.json", &what, "after 0 whole records", "null"]);
     }
 }
@@ -424,6 +420,6 @@ fn a_nan_in_the_data_is_named_with_its_place() {
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {
     let place = Workplace::new();
-    let ran = place.run_with(&["env", "check"], &[("FINQA_DATA_PATH", "")]);
+    let ran = place.run_with("env check", &[("FINQA_DATA_PATH", "")]);
     ran.succeeds();
 }

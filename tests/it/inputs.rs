@@ -3,38 +3,48 @@
 
 #![cfg(unix)]
 
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use rstest::rstest;
 
-use crate::support::cli::Workplace;
+use crate::support::cli::{CommandExt, Workplace};
+
+/// Makes a FIFO.
+fn make_fifo(path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
 
 /// Makes a FIFO. A thread waits to write to it, so that a reader which should not
 /// be there gets an empty file instead of waiting.
 fn fifo(place: &Workplace, name: &str) {
     let path = place.path(name);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    assert!(made.unwrap().success());
+    make_fifo(&path);
     std::thread::spawn(move || drop(std::fs::OpenOptions::new().write(true).open(path)));
 }
 
 const REFUSAL: &str = "not a regular file";
 
 #[rstest]
-#[case::records(&["--data-path", "in"], 3)]
-#[case::settings_named(&["--config", "in"], 2)]
-#[case::prompts(&["--prompts", "prompts"], 2)]
-#[case::document(&["ask", "in", "what was revenue?"], 3)]
-#[case::table(&["ask", "--table", "in", "what was revenue?"], 3)]
-#[case::text(&["ask", "--text", "in", "what was revenue?"], 3)]
-#[case::predictions(&["score", "in"], 3)]
-#[case::compared(&["compare", "in", "in"], 3)]
-#[case::analyzed(&["analyze", "in"], 3)]
-#[case::checked(&["data", "check", "in"], 3)]
-#[case::shown(&["data", "show", "x", "--data-path", "in"], 3)]
-#[case::environment(&["env", "check", "env"], 3)]
-#[case::built(&["env", "build", "--from", "in", "--out", "new"], 3)]
-#[case::episodes(&["env", "play", "--out", "in"], 2)]
-fn a_fifo_is_refused_in_one_line(#[case] arguments: &[&str], #[case] code: i32) {
+#[case::records("--data-path in", 3)]
+#[case::settings_named("--config in", 2)]
+#[case::prompts("--prompts prompts", 2)]
+#[case::document("ask in 'what was revenue?'", 3)]
+#[case::table("ask --table in 'what was revenue?'", 3)]
+#[case::text("ask --text in 'what was revenue?'", 3)]
+#[case::predictions("score in", 3)]
+#[case::compared("compare in in", 3)]
+#[case::analyzed("analyze in", 3)]
+#[case::checked("data check in", 3)]
+#[case::shown("data show x --data-path in", 3)]
+#[case::environment("env check env", 3)]
+#[case::built("env build --from in --out new", 3)]
+#[case::episodes("env play --out in", 2)]
+fn a_fifo_is_refused_in_one_line(#[case] arguments: &str, #[case] code: i32) {
     let place = Workplace::new();
     for name in [
         "in",
@@ -53,16 +63,16 @@ fn a_fifo_is_refused_in_one_line(#[case] arguments: &[&str], #[case] code: i32) 
 fn a_fifo_in_the_working_folder_is_refused_in_one_line(#[case] name: &str) {
     let place = Workplace::new();
     fifo(&place, name);
-    place.run(&["--n", "1"]).fails(2, &[name, REFUSAL]);
+    place.run("--n 1").fails(2, &[name, REFUSAL]);
 }
 
 #[test]
 fn a_device_is_refused_in_one_line() {
     let place = Workplace::new();
     for (arguments, code) in [
-        (&["ask", "--text", "/dev/null", "what was revenue?"][..], 3),
-        (&["--data-path", "/dev/tty"], 3),
-        (&["score", "/dev/null"], 3),
+        ("ask --text /dev/null 'what was revenue?'", 3),
+        ("--data-path /dev/tty", 3),
+        ("score /dev/null", 3),
     ] {
         place.run(arguments).fails(code, &[REFUSAL]);
     }
@@ -73,14 +83,13 @@ fn a_device_is_refused_in_one_line() {
 fn a_pipe_that_the_caller_opened_is_read() {
     let place = Workplace::new();
     let page = "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n";
-    let mut child = place
-        .command()
-        .args(["ask", "/dev/stdin", "what was revenue in 2019?"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), page.as_bytes()).unwrap();
+    let mut command = place.command();
+    command.given("ask /dev/stdin 'what was revenue in 2019?'");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(page.as_bytes()).unwrap();
+    drop(stdin);
     let output = child.wait_with_output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && shown.contains("1250"), "{shown}");
@@ -88,40 +97,34 @@ fn a_pipe_that_the_caller_opened_is_read() {
 
 /// They were replaced by regular files.
 #[rstest]
-#[case::junit(&["--n", "1", "--quiet", "--junit"], "<testsuites")]
-#[case::predictions(&["--n", "1", "--quiet", "--data-path", "sample", "--export-predictions"], "[{\"id\"")]
-#[case::episodes(&["score", "a.csv", "--junit"], "<testsuites")]
+#[case::junit("--n 1 --quiet --junit", "<testsuites")]
+#[case::predictions("--n 1 --quiet --data-path sample --export-predictions", "[{\"id\"")]
+#[case::episodes("score a.csv --junit", "<testsuites")]
 fn an_output_is_written_to_the_fifo_device_or_link_that_is_named(
-    #[case] arguments: &[&str],
+    #[case] arguments: &str,
     #[case] held: &str,
 ) {
     let place = Workplace::new();
     place.write("a.csv", "id,ground_truth,prediction\nx,1,1\n");
-    let to = |name: &str| place.run(&[arguments, &[name]].concat());
+    let to = |name: &str| place.run(&format!("{arguments} {name}"));
 
     place.write("real", "before");
-    std::os::unix::fs::symlink("real", place.path("link")).unwrap();
+    symlink("real", place.path("link")).unwrap();
     to("link").succeeds();
     assert!(place.path("link").is_symlink());
     assert!(place.read("real").contains(held));
 
-    std::os::unix::fs::symlink("none", place.path("dangling")).unwrap();
+    symlink("none", place.path("dangling")).unwrap();
     to("dangling").succeeds();
     assert!(place.read("none").contains(held));
 
     let fifo = place.path("fifo");
-    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-    assert!(made.unwrap().success());
+    make_fifo(&fifo);
     let path = fifo.clone();
     let reader = std::thread::spawn(move || std::fs::read_to_string(path).unwrap());
     to("fifo").succeeds();
-    use std::os::unix::fs::FileTypeExt;
-    assert!(
-        std::fs::symlink_metadata(fifo)
-            .unwrap()
-            .file_type()
-            .is_fifo()
-    );
+    let kind = std::fs::symlink_metadata(fifo).unwrap().file_type();
+    assert!(kind.is_fifo());
     assert!(reader.join().unwrap().contains(held));
 
     to("/dev/stdout").succeeds().prints(held);

@@ -191,8 +191,8 @@ fn a_base_url_of_a_resumed_run_with_an_exported_key_is_announced() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "no"));
     let url = server.base_url();
     let line = format!("--model m --data-path sample --n 1 --base-url {url} --attempts 1");
-    place.run_line(&line).ends(5);
-    let ran = place.run_with(&["--resume"], &[("OPENAI_API_KEY", KEY)]);
+    place.run(&line).ends(5);
+    let ran = place.run_with("--resume", &[("OPENAI_API_KEY", KEY)]);
     let line = format!(
         "note: the key from the environment is sent to {url}, the base URL in the run's own settings"
     );
@@ -262,7 +262,7 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
     let base = format!("http://{}/{KEY}/v1", server.address());
     // Nobody listens at the tracking server: the message names its address.
     let mlflow = format!("http://127.0.0.1:9/{KEY}");
-    let ran = place.run_line(&format!(
+    let ran = place.run(&format!(
         "--model m --data-path sample --n 2 --base-url {base} --mlflow {mlflow} --verbose"
     ));
     ran.succeeds();

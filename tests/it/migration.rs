@@ -120,9 +120,7 @@ fn a_run_of_0_1_is_resumed_and_reported() {
     assert_eq!(as_of_0_1(&place.read("output/output.csv")), csv);
     place.run_folder();
 
-    place
-        .run(&["--n", "4", "--output", "now", "--quiet"])
-        .succeeds();
+    place.run("--n 4 --output now --quiet").succeeds();
     let compared = json_of(&place.run(&["compare", &id, "now/output.csv", "--json"]));
     assert_eq!(compared["questions"], 6, "{compared:#}");
 }
@@ -134,7 +132,7 @@ fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
     assert_eq!(place.summary()["complete"], false);
     let before = csv_rows(&place.run_folder().join("output.csv"));
     assert_eq!(before.len(), 3);
-    place.run(&["runs"]).succeeds().prints(&id);
+    place.run("runs").succeeds().prints(&id);
 
     place
         .run(&["--resume", &id, "--allow-version", "--quiet"])
@@ -242,7 +240,7 @@ fn a_settings_file_of_0_1_is_read() {
         &text.replace("http://127.0.0.1:8000/v1", &server.base_url()),
     );
     fs::create_dir(place.path("prompts")).unwrap();
-    place.run(&["--quiet"]).succeeds();
+    place.run("--quiet").succeeds();
     let rows = place.rows("results/output.csv");
     assert!(!rows.is_empty());
     assert!(rows.iter().all(|row| row["id"].contains("NOVX")));
@@ -288,11 +286,11 @@ fn a_file_of_episodes_of_0_1_is_refused_in_a_line_that_names_the_version_and_kep
             .fails(2, &["episodes.jsonl", "version 0.1"]);
     }
     place
-        .run(&["compare", "episodes.jsonl", "episodes.jsonl"])
+        .run("compare episodes.jsonl episodes.jsonl")
         .fails(2, &["episodes.jsonl", "version 0.1"]);
     // Its rows are scored as any.
     let (place, _) = with_episodes("offline", "");
     fs::copy(kept("plays/offline.csv"), place.path("episodes.csv")).unwrap();
-    let scored = json_of(&place.run(&["score", "episodes.csv", "--json"]));
+    let scored = json_of(&place.run("score episodes.csv --json"));
     assert_eq!(scored["questions"], 3, "{scored:#}");
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::{is_critic, question_of};
-use crate::support::cli::{Workplace, words};
+use crate::support::cli::{Ran, Workplace, csv_rows};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 
@@ -21,7 +21,7 @@ fn analysis(program: &str) -> Reply {
 
 /// Asks about revenue of 1,250 after 1,000 with an analyst that gives these
 /// programs, one a sample, and a critic that approves; exit code, answer, server.
-fn ask(programs: &'static [&'static str], options: &[&str]) -> (i32, Json, FaultServer) {
+fn ask(programs: &'static [&'static str], options: &str) -> (i32, Json, FaultServer) {
     let server = FaultServer::start(move |request| {
         if is_critic(request) {
             return Reply::chat("ALL_OK");
@@ -35,9 +35,9 @@ fn ask(programs: &'static [&'static str], options: &[&str]) -> (i32, Json, Fault
         "in millions,2019,2018\nRevenue,\"1,250\",\"1,000\"\n",
     );
     let url = server.base_url();
-    let args = ["ask", "--table", "t.csv", QUESTION, "--json", "-q"];
-    let model = ["--model", "m", "--base-url", &url, "--seed", "7"];
-    let ran = place.run(&[&args[..], &model[..], options].concat());
+    let ran = place.run(&format!(
+        "ask --table t.csv '{QUESTION}' --json -q --model m --base-url {url} --seed 7 {options}"
+    ));
     let json = serde_json::from_str(&ran.stdout).unwrap_or(Json::Null);
     (ran.code.unwrap(), json, server)
 }
@@ -56,8 +56,7 @@ fn critic_saw_the_opinion(server: &FaultServer) -> bool {
 
 #[test]
 fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
-    let options = ["--opinion-confidence", "0.3"];
-    let (code, answer, server) = ask(&[WRONG], &options);
+    let (code, answer, server) = ask(&[WRONG], "--opinion-confidence 0.3");
     assert_eq!(code, 0, "{answer}");
     assert!(critic_saw_the_opinion(&server));
     let critic = server.requests().into_iter().find(is_critic).unwrap();
@@ -78,58 +77,57 @@ fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
 #[test]
 fn an_opinion_that_agrees_or_is_unsure_or_only_recorded_is_not_a_finding() {
     for (program, options) in [
-        (&[RIGHT], ["--opinion-confidence", "0.3"]),
-        (&[WRONG], ["--opinion-confidence", "1"]),
-        (&[WRONG], ["--second-opinion", "record"]),
+        (&[RIGHT], "--opinion-confidence 0.3"),
+        (&[WRONG], "--opinion-confidence 1"),
+        (&[WRONG], "--second-opinion record"),
     ] {
-        let (code, answer, server) = ask(program, &options);
+        let (code, answer, server) = ask(program, options);
         assert_eq!(code, 0, "{answer}");
         assert!(!critic_saw_the_opinion(&server), "{program:?} {options:?}");
         assert_eq!(answer["second_opinion"]["agrees"], program[0] == RIGHT);
         assert_eq!(answer["doubt"], Json::Null);
     }
-    let (_, answer, _) = ask(&[WRONG], &["--second-opinion", "off"]);
+    let (_, answer, _) = ask(&[WRONG], "--second-opinion off");
     assert_eq!(answer["second_opinion"], Json::Null);
 }
 
 #[test]
 fn an_answer_without_agreement_is_withheld_where_it_is_required() {
-    let (code, answer, _) = ask(&[WRONG], &["--second-opinion", "require"]);
+    let (code, answer, _) = ask(&[WRONG], "--second-opinion require");
     assert_eq!((code, &answer["outcome"]), (4, &json!("abstained")));
     let told = answer["error"].as_str().unwrap();
     assert_eq!(told, "the second opinion is 25.0%, not 125.0%");
-    let (code, answer, _) = ask(&[RIGHT], &["--second-opinion", "require"]);
+    let (code, answer, _) = ask(&[RIGHT], "--second-opinion require");
     assert_eq!((code, &answer["answer"]), (0, &json!("25.0%")));
 }
 
 #[test]
 fn the_opinion_breaks_a_tie_between_samples_and_the_votes_are_kept() {
-    let options = ["--critic", "off", "--samples", "2"];
-    let (_, answer, _) = ask(&[WRONG, RIGHT], &options);
+    let (_, answer, _) = ask(&[WRONG, RIGHT], "--critic off --samples 2");
     assert_eq!(answer["answer"], "25.0%");
     let votes = json!({"votes": [{"value": 1.25, "count": 1}, {"value": 0.25, "count": 1}],
         "failed": 0});
     assert_eq!(answer["votes"], votes);
-    let without = [&options[..], &["--second-opinion", "off"]].concat();
-    let (_, answer, _) = ask(&[WRONG, RIGHT], &without);
+    let without = "--critic off --samples 2 --second-opinion off";
+    let (_, answer, _) = ask(&[WRONG, RIGHT], without);
     assert_eq!(answer["answer"], "125.0%");
 }
 
 #[test]
 fn more_samples_are_drawn_only_where_the_first_is_doubted() {
-    let options = ["--critic", "off", "--samples", "auto"];
-    let (_, answer, server) = ask(&[RIGHT], &options);
+    let options = "--critic off --samples auto";
+    let (_, answer, server) = ask(&[RIGHT], options);
     assert_eq!((server.count(), &answer["votes"]), (1, &Json::Null));
     // The rules differ: all others are drawn at once.
-    let (_, answer, server) = ask(&[WRONG, RIGHT, RIGHT, RIGHT, WRONG], &options);
+    let (_, answer, server) = ask(&[WRONG, RIGHT, RIGHT, RIGHT, WRONG], options);
     assert_eq!((server.count(), &answer["answer"]), (5, &json!("25.0%")));
-    let (_, answer, _) = ask(&[WRONG, RIGHT, WRONG, RIGHT, WRONG], &options);
+    let (_, answer, _) = ask(&[WRONG, RIGHT, WRONG, RIGHT, WRONG], options);
     assert_eq!(answer["answer"], "125.0%");
     // Without the rules' opinion only the checks speak, and they have nothing against it.
-    let without = [&options[..], &["--second-opinion", "off"]].concat();
+    let without = format!("{options} --second-opinion off");
     assert_eq!(ask(&[WRONG], &without).2.count(), 1);
     // A program that cannot be executed is doubted whatever is off.
-    let without = [&without[..], &["--no-verify"]].concat();
+    let without = format!("{without} --no-verify");
     let (_, answer, server) = ask(&["divide(1250, 0)", RIGHT, RIGHT, RIGHT, RIGHT], &without);
     assert!(server.count() > 1);
     assert_eq!(answer["answer"], "25.0%");
@@ -137,19 +135,14 @@ fn more_samples_are_drawn_only_where_the_first_is_doubted() {
 
 #[test]
 fn the_llm_critic_is_asked_only_where_an_answer_is_doubted() {
-    let asked = |program: &'static [&'static str], options: &[&str]| {
-        let options = [&["--critic", "auto"], options].concat();
-        let (_, answer, server) = ask(program, &options);
+    let asked = |program: &'static [&'static str], options: &str| {
+        let (_, answer, server) = ask(program, &format!("--critic auto {options}"));
         assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
-        server
-            .requests()
-            .iter()
-            .filter(|request| is_critic(request))
-            .count()
+        server.requests().into_iter().filter(is_critic).count()
     };
-    assert_eq!(asked(&[RIGHT], &[]), 0);
-    assert_eq!(asked(&[WRONG], &[]), 1);
-    assert_eq!(asked(&[WRONG], &["--second-opinion", "off"]), 0);
+    assert_eq!(asked(&[RIGHT], ""), 0);
+    assert_eq!(asked(&[WRONG], ""), 1);
+    assert_eq!(asked(&[WRONG], "--second-opinion off"), 0);
 }
 
 #[test]
@@ -169,17 +162,13 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
             "answer": "25%", "program": "subtract(75, 60), divide(#0, 60)", "exe_ans": 0.25}}]);
     place.write("data.json", &record.to_string());
     let url = server.base_url();
-    let ran = place.run_line(&format!(
+    let ran = place.run(&format!(
         "--model m --base-url {url} --data-path data.json --seed 7 --samples auto --critic auto --max-rounds 1"
     ));
     let summary = place.summary();
     let samples = &summary["samples"];
     let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
-    assert_eq!(
-        counts,
-        [&json!(1), &json!(4), &json!(1), &json!(0), &json!(0)],
-        "{samples}"
-    );
+    assert_eq!(counts, [1, 4, 1, 0, 0], "{samples}");
     ran.prints("Samples: 4 more for 1 questions, fixed 1, broke 0, unchanged 0");
     let row = &place.rows("output/output.csv")[0];
     assert_eq!(
@@ -191,13 +180,8 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
 #[test]
 fn the_likelier_answer_is_returned_and_says_why() {
     let arbitrate = |accuracy, programs| {
-        let options = [
-            "--second-opinion",
-            "arbitrate",
-            "--model-accuracy",
-            accuracy,
-        ];
-        ask(programs, &[&options[..], &["--critic", "off"]].concat()).1
+        let options = "--critic off --second-opinion arbitrate --model-accuracy";
+        ask(programs, &format!("{options} {accuracy}")).1
     };
     let answer = arbitrate("0.2", &[WRONG]);
     has(&answer, json!({"answer": "25.0%", "stop": "arbitrated"}));
@@ -214,19 +198,14 @@ fn the_likelier_answer_is_returned_and_says_why() {
     // A model without an answer is replaced whatever its accuracy.
     let answer = arbitrate("0.99", &["divide(1250, 0)", "divide(1250, 0)"]);
     has(&answer, json!({"answer": "25.0%", "outcome": "answered"}));
-    let (code, _, server) = ask(&[WRONG], &["--second-opinion", "arbitrate"]);
+    let (code, _, server) = ask(&[WRONG], "--second-opinion arbitrate");
     assert_eq!((code, server.count()), (2, 0));
 }
 
-/// A run of the sample whose model answers 1 to everything.
-fn arbitrated(place: &Workplace, server: &FaultServer, more: &[&str]) -> crate::support::cli::Ran {
-    let url = server.base_url();
-    let line =
-        format!("--model m --base-url {url} --data-path sample --second-opinion arbitrate --quiet");
-    let fixed = words(&line);
-    let critic = ["--critic", "off"];
-    let critic = &critic[..if more.contains(&"--critic") { 0 } else { 2 }];
-    place.run(&[&fixed[..], critic, more].concat())
+/// A run of the sample without an LLM critic, in which the likelier answer is returned.
+fn arbitrated(place: &Workplace, server: &FaultServer, more: &str) -> Ran {
+    let more = format!("--second-opinion arbitrate --quiet --critic off {more}");
+    place.chat(server, &more)
 }
 
 /// What of the rows does not depend on the clock.
@@ -246,8 +225,8 @@ fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
     for mode in ["questions", "conversations"] {
         let server = FaultServer::start(|_| analysis("1"));
         let (place, other, replayed) = (Workplace::new(), Workplace::new(), Workplace::new());
-        let options = ["--mode", mode, "--n", "12"];
-        let recorded = [&options[..], &["-j", "1", "--record", "run.jsonl"]].concat();
+        let options = format!("--mode {mode} --n 12");
+        let recorded = format!("{options} -j 1 --record run.jsonl");
         arbitrated(&place, &server, &recorded).succeeds();
         let rows = choices(&place);
         assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
@@ -266,12 +245,11 @@ fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
             // The pilot's calls are recalled: none is made twice.
             assert_eq!(server.count(), rows.len());
         }
-        arbitrated(&other, &server, &[&options[..], &["-j", "8"]].concat()).succeeds();
+        arbitrated(&other, &server, &format!("{options} -j 8")).succeeds();
         assert_eq!(choices(&other), rows, "{mode}");
-        let cassette = place.path("run.jsonl").display().to_string();
-        replayed
-            .run(&["--replay", &cassette, "-j", "3", "--quiet"])
-            .succeeds();
+        let cassette = place.path("run.jsonl");
+        let replay = format!("--replay {} -j 3 --quiet", cassette.display());
+        replayed.run(&replay).succeeds();
         assert_eq!(choices(&replayed), rows, "{mode}");
     }
 }
@@ -285,14 +263,11 @@ fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
         false => analysis("1"),
     });
     let place = Workplace::new();
-    let more = ["--critic", "llm", "--max-rounds", "2"];
-    let accuracy = ["--n", "12", "--model-accuracy", "0.2"];
-    arbitrated(&place, &server, &[more, accuracy].concat()).succeeds();
+    let options = "--second-opinion arbitrate --max-rounds 2 --n 12 --model-accuracy 0.2";
+    place.chat(&server, options).succeeds();
     let summary = place.summary();
-    let (critic, arbitration) = (
-        &summary["critic"],
-        &summary["second_opinion"]["arbitration"],
-    );
+    let critic = &summary["critic"];
+    let arbitration = &summary["second_opinion"]["arbitration"];
     assert_eq!(critic["sent_back"], 16, "{critic}");
     assert_eq!(critic["unchanged"], 16, "{critic}");
     assert!(arbitration["fixed"].as_u64() > Some(0), "{arbitration}");
@@ -302,7 +277,7 @@ fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
 fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
     let calm = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();
-    arbitrated(&place, &calm, &["--n", "12", "-j", "1"]).succeeds();
+    arbitrated(&place, &calm, "--n 12 -j 1").succeeds();
     let (rows, pilot) = (choices(&place), place.summary()["run"]["pilot"].clone());
     let failing = FaultServer::start(|request| match request.index {
         // The key runs out in the pilot, once.
@@ -310,15 +285,10 @@ fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
         _ => analysis("1"),
     });
     let place = Workplace::new();
-    assert_eq!(
-        arbitrated(&place, &failing, &["--n", "12", "-j", "1"]).code,
-        Some(5)
-    );
-    assert!(
-        !place.path("output/output.csv").exists(),
-        "no row before the pilot is over"
-    );
-    place.run(&["--resume", "last", "--quiet"]).succeeds();
+    arbitrated(&place, &failing, "--n 12 -j 1").ends(5);
+    let csv = place.path("output/output.csv");
+    assert!(!csv.exists(), "no row before the pilot is over");
+    place.run("--resume last --quiet").succeeds();
     assert_eq!(place.summary()["run"]["pilot"], pilot);
     // All but the calls, of which one failed.
     for (was, now) in rows.iter().zip(choices(&place)) {
@@ -341,9 +311,8 @@ fn a_question_that_fails_in_the_pilot_is_not_counted_and_the_others_are_answered
                 }
             });
             let place = Workplace::new();
-            let options = ["--mode", mode, "--n", "12", "-j", jobs, "--attempts", "1"];
-            let ran = arbitrated(&place, &server, &options);
-            assert_eq!(ran.code, Some(4), "{mode}: {}", ran.stderr);
+            let options = format!("--mode {mode} --n 12 -j {jobs} --attempts 1");
+            arbitrated(&place, &server, &options).ends(4);
             (place, server, recovered)
         };
         let (one, _server, recovered) = run("1");
@@ -358,7 +327,7 @@ fn a_question_that_fails_in_the_pilot_is_not_counted_and_the_others_are_answered
         assert_eq!(&many.summary()["run"]["pilot"], pilot, "{mode}");
         // What is asked later is chosen by the same figure.
         recovered.store(true, Ordering::Relaxed);
-        one.run(&["--resume", "last", "--quiet"]).succeeds();
+        one.run("--resume last --quiet").succeeds();
         assert_eq!(&one.summary()["run"]["pilot"], pilot, "{mode}");
         assert_eq!(Some(choices(&one).len() as u64), total.as_u64());
     }
@@ -368,20 +337,17 @@ fn a_question_that_fails_in_the_pilot_is_not_counted_and_the_others_are_answered
 fn shards_choose_by_an_accuracy_that_is_given() {
     let server = FaultServer::start(|_| analysis("1"));
     let whole = Workplace::new();
-    let accuracy = ["--n", "6", "--model-accuracy", "0.2"];
-    arbitrated(&whole, &server, &accuracy).succeeds();
+    let accuracy = "--n 6 --model-accuracy 0.2";
+    arbitrated(&whole, &server, accuracy).succeeds();
     let parts = Workplace::new();
-    arbitrated(&parts, &server, &["--n", "6", "--shard", "1/2"]).fails(2, &["--model-accuracy"]);
-    for shard in ["1/2", "2/2"] {
-        let more = [&accuracy[..], &["--shard", shard, "--run", "parts"]].concat();
+    arbitrated(&parts, &server, "--n 6 --shard 1/2").fails(2, &["--model-accuracy"]);
+    let mut rows = Vec::new();
+    for shard in [1, 2] {
+        let more = format!("{accuracy} --shard {shard}/2 --run parts");
         arbitrated(&parts, &server, &more).succeeds();
+        let csv = format!("output/runs/parts.shards/{shard}/output.csv");
+        rows.extend(chosen(csv_rows(&parts.path(&csv))));
     }
-    let folders = std::fs::read_dir(parts.path("output/runs/parts.shards")).unwrap();
-    let files = folders.map(|folder| folder.unwrap().path().join("output.csv"));
-    let mut rows: Vec<_> = files
-        .filter(|file| file.is_file())
-        .flat_map(|file| chosen(crate::support::cli::csv_rows(&file)))
-        .collect();
     let mut expected = choices(&whole);
     rows.sort();
     expected.sort();
@@ -392,8 +358,7 @@ fn shards_choose_by_an_accuracy_that_is_given() {
 fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let server = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();
-    let url = server.base_url();
-    let ran = place.run_line(&format!("--model m --base-url {url} --critic rules --max-rounds 1 --samples 2 --data-path sample --n 5"));
+    let ran = place.chat(&server, "--critic rules --max-rounds 1 --samples 2 --n 5");
     let rows = place.rows("output/output.csv");
     assert!(!rows.is_empty(), "{}", ran.stderr);
     assert!(rows.iter().all(|row| row["votes"] == "1:2"));

@@ -3,37 +3,33 @@
 
 use rstest::rstest;
 
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Workplace};
 
 /// What the commands that read runs say about one that was written to `results`.
 fn all_find_the_run(place: &Workplace, environment: &[(&str, &str)]) {
-    let ran = place.run_with(&["--n", "1", "--quiet"], environment);
+    let ran = place.run_with("--n 1 --quiet", environment);
     ran.succeeds();
     assert!(place.path("results/output.csv").is_file());
-    let folder = std::fs::read_dir(place.path("results/runs"))
-        .unwrap()
-        .next();
-    let id = folder.unwrap().unwrap().file_name().into_string().unwrap();
+    let mut runs = std::fs::read_dir(place.path("results/runs")).unwrap();
+    let id = runs.next().unwrap().unwrap().file_name();
+    let id = id.into_string().unwrap();
     let one = "\"questions\": 1,";
-    for (arguments, shown) in [
-        (&["runs"][..], id.as_str()),
-        (&["report"], &id),
-        (&["score", "last", "--json"], one),
-        (&["analyze", "--json"], one),
-        (&["analyze", "last", "--json"], one),
-        (&["compare", "last", &id[..8], "--json"], one),
-        (
-            &["track", "sync"],
-            "every run in results/runs is complete on the server",
-        ),
-    ] {
-        if arguments[0] == "track" {
-            // Nothing is to be sent anywhere.
-            std::fs::rename(place.path("results/runs"), place.path("results/gone")).unwrap();
-        }
-        let ran = place.run_with(arguments, environment);
+    let finds = |line: &str, shown: &str| {
+        let ran = place.run_with(line, environment);
         ran.succeeds().prints(shown);
-    }
+    };
+    finds("runs", &id);
+    finds("report", &id);
+    finds("score last --json", one);
+    finds("analyze --json", one);
+    finds("analyze last --json", one);
+    finds(&format!("compare last {} --json", &id[..8]), one);
+    // Nothing is to be sent anywhere.
+    std::fs::rename(place.path("results/runs"), place.path("results/gone")).unwrap();
+    finds(
+        "track sync",
+        "every run in results/runs is complete on the server",
+    );
 }
 
 /// They looked in `output`, whatever the settings said.
@@ -53,9 +49,9 @@ fn commands_that_read_runs_find_the_folder_that_the_settings_file_names() {
 fn a_named_settings_file_says_where_the_runs_are_and_the_flag_wins() {
     let place = Workplace::new();
     place.write("mine.toml", "output = 'results'");
-    let listed = place.run(&["runs", "--config", "mine.toml"]);
+    let listed = place.run("runs --config mine.toml");
     assert_eq!(listed.succeeds().stdout, "no runs in results/runs\n");
-    let listed = place.run(&["runs", "--config", "mine.toml", "-o", "other"]);
+    let listed = place.run("runs --config mine.toml -o other");
     assert_eq!(listed.succeeds().stdout, "no runs in other/runs\n");
 }
 
@@ -63,43 +59,36 @@ fn a_named_settings_file_says_where_the_runs_are_and_the_flag_wins() {
 #[test]
 fn the_number_of_episodes_is_taken_from_environment_and_settings_file() {
     let place = Workplace::new();
-    let play = |place: &Workplace, environment: &[(&str, &str)], more: &[&str]| {
-        let ran = place.run_with(&[&["env", "play", "--json"], more].concat(), environment);
+    let play = |environment: &[(&str, &str)], more: &str| {
+        let ran = place.run_with(&format!("env play --json {more}"), environment);
         ran.succeeds().json()["questions"].as_u64().unwrap()
     };
-    assert_eq!(play(&place, &[("CONVFINQA_N", "2")], &[]), 2);
-    assert_eq!(play(&place, &[("CONVFINQA_N", "2")], &["--n", "1"]), 1);
+    assert_eq!(play(&[("CONVFINQA_N", "2")], ""), 2);
+    assert_eq!(play(&[("CONVFINQA_N", "2")], "--n 1"), 1);
     place.write("convfinqa.toml", "n = 3\ndata_path = 'data/train.json'");
-    assert_eq!(
-        play(&place, &[], &[]),
-        3,
-        "data_path is of records and not read"
-    );
+    assert_eq!(play(&[], ""), 3, "data_path is of records and not read");
 }
 
 #[test]
 fn every_command_of_the_environment_reads_sample_as_the_built_in_data() {
     let place = Workplace::new();
-    let checked = place.run(&["env", "check", "--data-path", "sample"]);
-    assert_eq!(
-        checked.succeeds().stdout,
-        place.run(&["env", "check"]).stdout
-    );
-    let serve = ["env", "serve", "--stdio", "--data-path", "sample"];
-    place.run(&serve).fails(2, &["MCP session"]);
+    let checked = place.run("env check --data-path sample");
+    assert_eq!(checked.succeeds().stdout, place.run("env check").stdout);
+    let served = place.run("env serve --stdio --data-path sample");
+    served.fails(2, &["MCP session"]);
 }
 
 #[rstest]
-#[case::ids(&["--ids", ""], "", "command line: ids holds an empty id")]
-#[case::some_ids(&["--ids", "a,,b"], "", "command line: ids holds an empty id")]
-#[case::data_path(&["--data-path", ""], "", "command line: data-path is empty")]
-#[case::in_a_file(&[], "data_path = ''", "convfinqa.toml: data-path is empty")]
-#[case::ids_in_a_file(&[], "ids = ['']", "convfinqa.toml: ids holds an empty id")]
-#[case::output(&[], "output = ''", "convfinqa.toml: output is empty")]
-#[case::prompts(&[], "prompts = ' '", "convfinqa.toml: prompts is empty")]
-#[case::critic(&["--critic-model", ""], "", "command line: critic-model is empty")]
+#[case::ids("--ids ''", "", "command line: ids holds an empty id")]
+#[case::some_ids("--ids a,,b", "", "command line: ids holds an empty id")]
+#[case::data_path("--data-path ''", "", "command line: data-path is empty")]
+#[case::in_a_file("", "data_path = ''", "convfinqa.toml: data-path is empty")]
+#[case::ids_in_a_file("", "ids = ['']", "convfinqa.toml: ids holds an empty id")]
+#[case::output("", "output = ''", "convfinqa.toml: output is empty")]
+#[case::prompts("", "prompts = ' '", "convfinqa.toml: prompts is empty")]
+#[case::critic("--critic-model ''", "", "command line: critic-model is empty")]
 fn an_empty_value_is_refused_by_name(
-    #[case] arguments: &[&str],
+    #[case] arguments: &str,
     #[case] file: &str,
     #[case] line: &str,
 ) {
@@ -111,21 +100,15 @@ fn an_empty_value_is_refused_by_name(
 /// It was `path contains invalid UTF-8 characters` with exit code 1.
 #[cfg(unix)]
 #[rstest]
-#[case(&[], "output")]
-#[case(&["env", "play"], "output")]
-#[case(&["ask", "page.md", "why?"], "prompts")]
-fn a_path_that_is_not_utf8_is_refused_by_its_option(
-    #[case] command: &[&str],
-    #[case] option: &str,
-) {
+#[case("", "output")]
+#[case("env play", "output")]
+#[case("ask page.md why?", "prompts")]
+fn a_path_that_is_not_utf8_is_refused_by_its_option(#[case] command: &str, #[case] option: &str) {
     use std::os::unix::ffi::OsStrExt;
 
     let place = Workplace::new();
     let value = std::ffi::OsStr::from_bytes(b"a\xff");
-    let mut ran = place.command();
-    ran.args(command).arg(format!("--{option}")).arg(value);
-    Ran::of(&mut ran).fails(
-        2,
-        &[&format!("command line: --{option} is not valid UTF-8")],
-    );
+    let option = format!("--{option}");
+    let ran = place.command().given(command).arg(&option).arg(value).ran();
+    ran.fails(2, &[&format!("command line: {option} is not valid UTF-8")]);
 }

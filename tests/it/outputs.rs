@@ -12,9 +12,14 @@ fn with_data() -> (Workplace, String) {
     let text = std::fs::read_to_string(sample).unwrap();
     place.write("tr.json", &text);
     place.write("set.toml", "data_path = \"tr.json\"\n");
-    place.run_line("--config set.toml -n 2 -q").succeeds();
+    place.run("--config set.toml -n 2 -q").succeeds();
     std::fs::copy(place.path("output/output.csv"), place.path("out.csv")).unwrap();
     (place, text)
+}
+
+fn count_of_runs(place: &Workplace) -> usize {
+    let runs = std::fs::read_dir(place.path("output/runs")).unwrap();
+    runs.count()
 }
 
 #[rstest]
@@ -51,24 +56,17 @@ fn an_output_that_is_also_read_is_refused(#[case] line: &str, #[case] option: &s
     let (place, text) = with_data();
     std::os::unix::fs::symlink("tr.json", place.path("link.json")).unwrap();
     std::fs::hard_link(place.path("tr.json"), place.path("hard.json")).unwrap();
-    let journal = place.run_folder().join("journal.sqlite");
-    std::os::unix::fs::symlink(journal, place.path("journal.html")).unwrap();
+    std::os::unix::fs::symlink(place.journal_path(), place.path("journal.html")).unwrap();
     let kept = ["out.csv", "set.toml"].map(|name| place.read(name));
-    let runs = std::fs::read_dir(place.path("output/runs"))
-        .unwrap()
-        .count();
     if line.contains("--resume") {
         std::fs::remove_file(place.run_folder().join("summary.json")).unwrap();
     }
-    let ran = place.run_line(line);
+    let ran = place.run(line);
     ran.fails(2, &[option]);
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
     assert_eq!(place.read("tr.json"), text);
     assert_eq!(["out.csv", "set.toml"].map(|name| place.read(name)), kept);
-    let now = std::fs::read_dir(place.path("output/runs"))
-        .unwrap()
-        .count();
-    assert_eq!(now, runs, "nothing is asked");
+    assert_eq!(count_of_runs(&place), 1, "nothing is asked");
 }
 
 #[rstest]
@@ -81,9 +79,8 @@ fn an_output_that_cannot_be_written_is_found_before_the_run(
     #[case] path: &str,
 ) {
     let (place, _) = with_data();
-    let ran = place.run_line(line);
+    let ran = place.run(line);
     ran.fails(2, &[path, "choose another place with --"]);
     assert!(!ran.stderr.contains(".writing-"), "{}", ran.stderr);
-    let runs = std::fs::read_dir(place.path("output/runs")).unwrap();
-    assert_eq!(runs.count(), 1, "nothing is asked");
+    assert_eq!(count_of_runs(&place), 1, "nothing is asked");
 }

@@ -260,7 +260,7 @@ fn the_command_line_accepts_the_commands_of_the_pages() {
 #[test]
 fn the_readmes_picture_is_the_graph_that_runs() {
     let readme = include_str!("../../README.md");
-    let drawn = Workplace::new().run(&["graph", "--format", "mermaid"]);
+    let drawn = Workplace::new().run("graph --format mermaid");
     let picture = readme
         .split("```mermaid\n")
         .nth(1)

@@ -1,14 +1,13 @@
 //! Options of a run that draw more than one answer or withhold one, the
 //! leaderboard's file, and the wall around the gold of the current turn.
 
-use convfinqa::pipeline::RunContext;
 use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::is_critic;
-use crate::support::cli::{Workplace, words};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
-use crate::support::in_process;
+use crate::support::in_process::asking;
 
 /// Gold that is not on the page: where it turns up, it was leaked.
 /// A turn's own number makes each unmistakable.
@@ -40,16 +39,36 @@ fn workplace() -> Workplace {
     place
 }
 
-/// Answers the records; the text is lines of settings.
-fn answer(place: &Workplace, given: &str) {
-    let data = place.path("data.json");
-    place.answer(&format!("data_path = '{}'\n{given}", data.display()));
+/// Lines of settings, for the records.
+fn of_data(place: &Workplace, given: &str) -> String {
+    format!(
+        "data_path = '{}'\n{given}",
+        place.path("data.json").display()
+    )
 }
 
-/// Runs the binary over the records; gives its exit code and stderr.
-fn exported(place: &Workplace, args: &[&str]) -> (i32, String) {
-    let ran = place.run(&[&["--data-path", "data.json"], args].concat());
-    (ran.code.unwrap(), ran.stderr)
+/// Answers the records; the text is lines of settings.
+fn answer(place: &Workplace, given: &str) {
+    place.answer(&of_data(place, given));
+}
+
+/// Runs the binary over the records and exports their programs, which are given.
+#[track_caller]
+fn exported(place: &Workplace, options: &str) -> (Ran, Json) {
+    let export = "--data-path data.json --export-predictions programs.json";
+    let ran = place.run(&format!("{export} {options}"));
+    ran.succeeds();
+    (ran, place.json("programs.json"))
+}
+
+/// A critic that never approves draws every kind of request.
+fn disapproved(request: &Request) -> Reply {
+    match is_critic(request) {
+        false => by_question(request),
+        true => Reply::chat(
+            r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
+        ),
+    }
 }
 
 fn analysis(program: &str) -> Reply {
@@ -72,21 +91,9 @@ fn by_question(request: &Request) -> Reply {
 
 #[test]
 fn no_request_holds_the_gold_of_the_current_turn() {
-    let server = FaultServer::start(|request| {
-        // A critic that never approves draws every kind of request.
-        match is_critic(request) {
-            false => by_question(request),
-            true => Reply::chat(
-                r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
-            ),
-        }
-    });
-    let place = workplace();
-    let url = server.base_url();
-    answer(
-        &place,
-        &format!("model = 'm'\nbase_url = '{url}'\nmode = 'conversations'\nhistory = 'gold'"),
-    );
+    let server = FaultServer::start(disapproved);
+    let given = "mode = 'conversations'\nhistory = 'gold'";
+    answer(&workplace(), &asking(&server, given));
     let questions = [
         "what were sales in 2001?",
         "and in 2000?",
@@ -96,16 +103,14 @@ fn no_request_holds_the_gold_of_the_current_turn() {
     for request in server.requests() {
         let text = String::from_utf8(request.raw.clone()).unwrap();
         // The last of the questions that it holds is the one that is asked.
-        let turn = questions
-            .iter()
-            .rposition(|question| text.contains(question))
-            .unwrap();
+        let turn = questions.iter().rposition(|it| text.contains(it)).unwrap();
         seen[turn] += 1;
         for (number, marker) in MARKERS.iter().enumerate() {
             // Earlier turns are shown with their gold, so that the
             // search finds what is there; this turn's and later ones' are not.
+            let is_shown = text.contains(marker);
             assert_eq!(
-                text.contains(marker),
+                is_shown,
                 number < turn,
                 "turn {turn}, gold of turn {number}"
             );
@@ -118,9 +123,7 @@ fn no_request_holds_the_gold_of_the_current_turn() {
 #[test]
 fn no_request_of_a_question_holds_any_gold() {
     let server = FaultServer::start(by_question);
-    let place = workplace();
-    let url = server.base_url();
-    answer(&place, &format!("model = 'm'\nbase_url = '{url}'"));
+    answer(&workplace(), &asking(&server, ""));
     assert!(server.count() >= 2);
     for request in server.requests() {
         let text = String::from_utf8(request.raw).unwrap();
@@ -153,20 +156,14 @@ fn worked_examples_show_no_gold_of_the_asked_company() {
     let mut copy = record("SIX", 5, "add(771005.5, const_0)");
     copy["table"] = all[0]["table"].clone();
     all.push(copy);
-    let server = FaultServer::start(|request| match is_critic(request) {
-        false => by_question(request),
-        true => Reply::chat(
-            r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
-        ),
-    });
+    let server = FaultServer::start(disapproved);
     let place = Workplace::new();
     std::fs::create_dir(place.path("data")).unwrap();
     place.write("data/train.json", &train.to_string());
     let url = server.base_url();
     let line = format!("--model m --base-url {url} --n 1 --examples 9 --quiet");
-    let args = words(&line);
     for mode in ["questions", "conversations"] {
-        place.run(&[&args[..], &["--mode", mode]].concat());
+        place.run(&format!("{line} --mode {mode}"));
     }
     let requests = server.requests();
     assert!(requests.len() >= 4);
@@ -185,12 +182,8 @@ fn worked_examples_show_no_gold_of_the_asked_company() {
             assert_eq!(shown, !is_critic(request), "{text}");
         }
     }
-    let nowhere = Workplace::new();
-    nowhere.write("data.json", &records().to_string());
-    let args = [&args[..], &["--data-path", "data.json"]].concat();
-    nowhere
-        .run(&args)
-        .fails(3, &["data/train.json", "convfinqa data download"]);
+    let nowhere = workplace().run(&format!("{line} --data-path data.json"));
+    nowhere.fails(3, &["data/train.json", "convfinqa data download"]);
 }
 
 #[test]
@@ -202,60 +195,42 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
     });
     let place = workplace();
     let url = server.base_url();
-    let line = format!(
-        "--model m --base-url {url} --critic off --samples 3 --seed 7 --export-predictions programs.json"
-    );
-    let args = words(&line);
-    let (code, told) = exported(&place, &args);
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("--temperature above 0"), "{told}");
+    let options = format!("--model m --base-url {url} --critic off --samples 3 --seed 7");
+    let (ran, programs) = exported(&place, &options);
+    ran.tells("--temperature above 0");
     assert_eq!(server.count(), 3);
     let summary = place.summary();
     for node in ["analyst", "analyst#2", "analyst#3"] {
         assert_eq!(summary["spent"]["nodes"][node]["calls"], 1, "{node}");
     }
-    let text = place.read("programs.json");
     let expected = json!([{"id": "Single_ZED/2001/page_1.pdf-1",
         "predicted": ["add(", "20", "10", ")", "EOF"]}]);
-    assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), expected);
+    assert_eq!(programs, expected);
 }
 
 #[test]
 fn turns_are_exported_under_ids_of_their_own() {
-    let place = workplace();
-    let args = words("--mode conversations --export-predictions programs.json --epochs 2");
-    let (code, told) = exported(&place, &args);
-    assert_eq!(code, 0, "{told}");
-    let text = place.read("programs.json");
-    let predictions: Json = serde_json::from_str(&text).unwrap();
+    let (_, predictions) = exported(&workplace(), "--mode conversations --epochs 2");
     let ids: Vec<_> = predictions
         .as_array()
         .unwrap()
         .iter()
-        .map(|p| &p["id"])
+        .map(|it| &it["id"])
         .collect();
-    assert_eq!(
-        ids,
-        [0, 1, 2]
-            .map(|turn| json!(format!("Single_ZED/2001/page_1.pdf-1_{turn}")))
-            .each_ref()
-    );
+    let expected = [0, 1, 2].map(|turn| format!("Single_ZED/2001/page_1.pdf-1_{turn}"));
+    assert_eq!(ids, expected.each_ref());
     assert_eq!(predictions[0]["predicted"], json!(["40", "EOF"]));
 }
 
 #[test]
 fn passes_are_compared_only_where_there_are_several() {
     // Right in the first pass only: the second asks the same again.
-    let server = FaultServer::start(|request| {
-        analysis(if request.repeat == 0 {
-            "987654.25"
-        } else {
-            "40"
-        })
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => analysis("987654.25"),
+        _ => analysis("40"),
     });
-    let url = server.base_url();
     let two_passes = workplace();
-    let given = format!("model = 'm'\nbase_url = '{url}'\ncritic = 'off'\nconcurrency = 1");
+    let given = asking(&server, "critic = 'off'\nconcurrency = 1");
     answer(&two_passes, &format!("{given}\nepochs = 2"));
     let two = two_passes.summary();
     for card in two["epochs"].as_array().unwrap() {
@@ -289,18 +264,10 @@ fn a_resumed_run_recalls_each_sample_by_itself() {
         _ => analysis("add(20, 10)"),
     });
     let place = workplace();
-    let url = server.base_url();
-    let data = place.path("data.json");
-    let given = format!(
-        "data_path = '{}'\nmodel = 'm'\nbase_url = '{url}'\ncritic = 'off'\nsamples = 3",
-        data.display()
-    );
-    let first = in_process::run(&place.settings(&given), RunContext::default()).unwrap();
-    assert!(
-        matches!(first.finish, Finish::Fatal(_)),
-        "{:?}",
-        first.finish
-    );
+    let given = of_data(&place, &asking(&server, "critic = 'off'\nsamples = 3"));
+    let first = place.start(&given).unwrap();
+    let finish = &first.finish;
+    assert!(matches!(finish, Finish::Fatal(_)), "{finish:?}");
     assert_eq!(server.count(), 3);
     drop(first);
     let resumed = place.resume("last", "").unwrap();

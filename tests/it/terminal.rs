@@ -51,9 +51,7 @@ fn every_table_fits_into_80_columns() {
 #[test]
 fn colours_are_for_terminals_unless_somebody_says_otherwise() {
     let place = Workplace::new();
-    place
-        .run(&["run", "--data-path", "sample", "-n", "3"])
-        .succeeds();
+    place.run("run --data-path sample -n 3").succeeds();
     let score = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = place.command();
         command
@@ -77,7 +75,7 @@ fn colours_are_for_terminals_unless_somebody_says_otherwise() {
     );
     assert!(failed.stderr.contains("\u{1b}[31m"), "{:?}", failed.stderr);
     place
-        .run(&["score", "nowhere.csv", "--color", "sometimes"])
+        .run("score nowhere.csv --color sometimes")
         .fails(2, &["sometimes"]);
 }
 
@@ -89,7 +87,7 @@ fn quiet_says_nothing_but_errors() {
     ran.succeeds();
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
     assert!(Path::new(&place.path("output/output.csv")).is_file());
-    let failed = place.run(&["run", "--data-path", "nowhere.json", "--quiet"]);
+    let failed = place.run("run --data-path nowhere.json --quiet");
     failed.fails(3, &["nowhere.json"]);
     assert_eq!(
         (failed.stdout.as_str(), failed.stderr.lines().count()),
@@ -113,7 +111,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
     place.write("own.csv", &table);
     harmless(
         place
-            .run(&["ask", "own.csv", "what was net income in 2019?"])
+            .run("ask own.csv 'what was net income in 2019?'")
             .succeeds(),
     );
 
@@ -129,7 +127,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
     let ran = place.run(&[&arguments[..], &["--base-url", &model.base_url()]].concat());
     harmless(&ran);
 
-    place.run(&["--data-path", "sample", "-n", "9"]).succeeds();
+    place.run("--data-path sample -n 9").succeeds();
     let right = place.read("output/output.csv");
     let rows = place.rows("output/output.csv");
     let answer = rows
@@ -143,14 +141,10 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
     assert_ne!(wrong, right);
     place.write("right.csv", &right);
     place.write("wrong.csv", &wrong);
+    harmless(place.run("analyze wrong.csv --rule nm").succeeds());
     harmless(
         place
-            .run(&["analyze", "wrong.csv", "--rule", "nm"])
-            .succeeds(),
-    );
-    harmless(
-        place
-            .run(&["compare", "right.csv", "wrong.csv", "--rule", "nm"])
+            .run("compare right.csv wrong.csv --rule nm")
             .succeeds(),
     );
     let named = format!("{ORDER}.json");

@@ -83,7 +83,7 @@ fn files_in(folder: &Path) -> Vec<String> {
 fn build_says_what_it_made_and_what_it_left_out() {
     let place = Workplace::new();
     place.write("records.json", &records().to_string());
-    let built = place.run(&["env", "build", "--from", "records.json", "--out", "made"]);
+    let built = place.run("env build --from records.json --out made");
     built.succeeds();
     assert_eq!(
         built.stdout,
@@ -92,11 +92,11 @@ fn build_says_what_it_made_and_what_it_left_out() {
          left out: 3 turns of conversations, which cannot be asked alone\n\
          serve it: convfinqa env serve --data-path made\n"
     );
-    let checked = place.run(&["env", "check", "made"]);
+    let checked = place.run("env check made");
     checked.succeeds();
     assert_eq!(checked.stdout, "made: 1 companies, 2 tables, 2 questions\n");
 
-    let fewer = place.run_line("env build --from records.json --out made --tables-only");
+    let fewer = place.run("env build --from records.json --out made --tables-only");
     fewer.succeeds();
     let left = "left out: 1 question whose operands are not all in cells (--tables-only)";
     fewer.prints(left);
@@ -204,7 +204,7 @@ fn a_folder_with_other_files_is_refused_and_left_alone() {
     let place = Workplace::new();
     std::fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/thesis.txt", "years of work");
-    let refused = place.run(&["env", "build", "--from", "sample", "--out", "mine"]);
+    let refused = place.run("env build --from sample --out mine");
     refused.fails(
         2,
         &["mine holds other files, such as thesis.txt", "an empty one"],
@@ -265,23 +265,23 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
     }
     place.write("made/convfinqa-env.json", "{");
     place
-        .run(&["env", "check", "made"])
+        .run("env check made")
         .fails(3, &["convfinqa-env.json: not written by"]);
 }
 
 #[test]
 fn bad_input_to_build_is_one_line() {
     let place = Workplace::new();
-    let ran = place.run(&["env", "build", "--from", "no.json", "--out", "made"]);
+    let ran = place.run("env build --from no.json --out made");
     ran.fails(3, &["no data file at no.json"]);
     place.write("none.json", &json!([records()[2]]).to_string());
-    let ran = place.run(&["env", "build", "--from", "none.json", "--out", "made"]);
+    let ran = place.run("env build --from none.json --out made");
     ran.fails(3, &["no stand-alone question"]);
     assert!(!place.path("made").exists(), "nothing is made of nothing");
     place.write("file", "");
-    let ran = place.run(&["env", "build", "--from", "sample", "--out", "file/made"]);
+    let ran = place.run("env build --from sample --out file/made");
     ran.fails(2, &["cannot write file/made", "name another folder"]);
-    let ran = place.run(&["env", "build", "--from", "sample"]);
+    let ran = place.run("env build --from sample");
     assert_eq!(ran.code, Some(2));
 }
 

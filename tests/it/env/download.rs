@@ -78,9 +78,7 @@ async fn what_goes_wrong_is_one_line_and_its_exit_code() {
         .await
         .fails(5, &["nonsense/api"]);
 
-    place
-        .run(&["env", "build", "--from", "sample", "--out", "built"])
-        .succeeds();
+    place.run("env build --from sample --out built").succeeds();
     let ran = run(&place, &lying.url, &["--to", "built"]).await;
     ran.fails(2, &["built contains an environment that `env build` made"]);
     place.write("file", "");

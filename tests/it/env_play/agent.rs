@@ -3,24 +3,24 @@
 use serde_json::{Value, json};
 
 use super::{
-    FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, play, played, results,
-    submit, truths,
+    FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, list_tables, play, played,
+    results, submit, truths,
 };
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use crate::support::json::has;
 use finqa_env::server::ServerOptions;
 
 /// Plays some questions of the fixture by a model on this server.
-fn play_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> (Ran, Value) {
+fn play_by(place: &Workplace, model: &FaultServer, more: &str) -> (Ran, Value) {
     let url = model.base_url();
     let line = format!("--model scripted --base-url {url} --data {FIXTURE} --out a.jsonl");
-    play(place, &[&words(&line), more].concat())
+    play(place, &format!("{line} {more}"))
 }
 
 /// The same of a play that succeeds.
 #[track_caller]
-fn played_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> Value {
+fn played_by(place: &Workplace, model: &FaultServer, more: &str) -> Value {
     let (ran, summary) = play_by(place, model, more);
     ran.succeeds();
     summary
@@ -30,7 +30,7 @@ fn played_by(place: &Workplace, model: &FaultServer, more: &[&str]) -> Value {
 fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, FaultServer) {
     let place = Workplace::new();
     let model = FaultServer::start(script);
-    played_by(&place, &model, &["--episodes", "1"]);
+    played_by(&place, &model, "--episodes 1");
     let mut lines = episodes(&place.path("a.jsonl"));
     assert_eq!(lines.len(), 1);
     (lines.remove(0), model)
@@ -40,7 +40,7 @@ fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, Fa
 fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
-    let summary = played_by(&place, &model, &[]);
+    let summary = played_by(&place, &model, "");
     assert_eq!(summary["reward"]["mean"], 1.0);
     assert_eq!(summary["played"], 12);
     assert_eq!(summary["mean_steps"], 2.0);
@@ -54,6 +54,7 @@ fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
         Value::Null,
         "no price is listed"
     );
+    let four = "get_descriptions get_table_info sql_query submit_answer";
     for request in model.requests() {
         let text = String::from_utf8(request.raw.clone()).unwrap();
         assert!(
@@ -61,21 +62,14 @@ fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
             "{text}"
         );
         let tools = request.body["tools"].as_array().unwrap();
-        let names: Vec<&Value> = tools.iter().map(|t| &t["function"]["name"]).collect();
-        assert_eq!(
-            names,
-            [
-                "get_descriptions",
-                "get_table_info",
-                "sql_query",
-                "submit_answer"
-            ]
-        );
+        let tools = tools.iter().map(|tool| &tool["function"]);
         assert!(
             tools
-                .iter()
-                .all(|t| t["function"]["parameters"]["required"].is_array())
+                .clone()
+                .all(|tool| tool["parameters"]["required"].is_array())
         );
+        let names: Vec<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names.join(" "), four);
     }
     for line in episodes(&place.path("a.jsonl")) {
         assert!(line["ground_truth"].as_str().unwrap().contains("boxed"));
@@ -94,7 +88,7 @@ fn on_a_server_the_model_never_sees_the_truth_either() {
         "--model scripted --base-url {url} --url {} -j 3",
         server.url
     );
-    let summary = played(&place, &words(&line));
+    let summary = played(&place, &line);
     has(&summary, json!({"reward": {"mean": 1.0}, "played": 12}));
     for request in model.requests() {
         assert!(!String::from_utf8_lossy(&request.raw).contains("boxed"));
@@ -111,7 +105,7 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
                 ("get_descriptions", "{\"company_name\": ".into()),
                 call("delete_everything", json!({})),
                 call("get_table_info", json!({"company_name": company})),
-                call("get_descriptions", json!({"company_name": company})),
+                list_tables(&company),
                 call("submit_answer", json!({"answer": 5})),
             ]),
             _ => submit("42"),
@@ -121,32 +115,27 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
         &line,
         json!({"invalid_calls": 5, "step_count": 7, "outcome": "submitted"}),
     );
-    let told = results(&model.requests()[1]);
-    assert_eq!(told.len(), 6);
-    assert!(told[0].contains("not a JSON object"), "{}", told[0]);
-    assert!(told[1].contains("not JSON:"), "{}", told[1]);
-    assert!(
-        told[2].contains("Unknown tool: 'delete_everything'"),
-        "{}",
-        told[2]
-    );
-    assert!(told[3].contains("Missing required argument"), "{}", told[3]);
-    assert!(told[4].starts_with('['), "{}", told[4]);
-    assert!(told[5].contains("`answer`"), "{}", told[5]);
+    let request = &model.requests()[1];
+    let told = results(request);
+    let expected = [
+        "not a JSON object",
+        "not JSON:",
+        "Unknown tool: 'delete_everything'",
+        "Missing required argument",
+        "[",
+        "`answer`",
+    ];
+    assert_eq!(told.len(), expected.len());
+    for (told, words) in told.iter().zip(expected) {
+        let is_so = told.contains(words) && (words != "[" || told.starts_with('['));
+        assert!(is_so, "no {words:?} in {told}");
+    }
     // Each result quotes its call, in the order of the calls.
-    let messages = model.requests()[1].body["messages"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let ids: Vec<&Value> = messages
-        .iter()
-        .filter(|m| m["role"] == "tool")
-        .map(|m| &m["tool_call_id"])
-        .collect();
-    assert_eq!(
-        ids,
-        ["call_0", "call_1", "call_2", "call_3", "call_4", "call_5"]
-    );
+    let messages = request.body["messages"].as_array().unwrap().iter();
+    let ids = messages.filter(|message| message["role"] == "tool");
+    let ids: Vec<&Value> = ids.map(|message| &message["tool_call_id"]).collect();
+    let calls = [0, 1, 2, 3, 4, 5].map(|number| format!("call_{number}"));
+    assert_eq!(ids, calls.each_ref());
 }
 
 #[test]
@@ -155,7 +144,7 @@ fn what_is_called_after_the_submission_is_not_run() {
         let (_, company) = asked(request);
         Reply::tool_calls(&[
             call("submit_answer", json!({"answer": "42"})),
-            call("get_descriptions", json!({"company_name": company})),
+            list_tables(&company),
             call("submit_answer", json!({"answer": "43"})),
         ])
     });
@@ -196,9 +185,9 @@ fn an_episode_ends_at_the_step_limit_with_nothing() {
     let place = Workplace::new();
     let model = FaultServer::start(|request| {
         let (_, company) = asked(request);
-        Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))])
+        Reply::tool_calls(&[list_tables(&company)])
     });
-    let summary = played_by(&place, &model, &["--episodes", "2", "--max-steps", "3"]);
+    let summary = played_by(&place, &model, "--episodes 2 --max-steps 3");
     assert_eq!(summary["outcomes"], json!({"step_limit": 2}));
     has(
         &summary,
@@ -216,7 +205,7 @@ fn a_flood_of_text_does_not_fill_the_context() {
         let (_, company) = asked(request);
         let query = "SELECT hex(zeroblob(15000)) AS x FROM data WHERE 1 IN (1) LIMIT 1";
         match results(request).len() {
-            0 => Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))]),
+            0 => Reply::tool_calls(&[list_tables(&company)]),
             1 => {
                 let tables: Vec<String> = serde_json::from_str(&results(request)[0]).unwrap();
                 Reply::tool_calls(&[call(
@@ -280,7 +269,7 @@ fn a_busy_provider_is_asked_again() {
         }
         knows(&truths, request)
     });
-    let (ran, summary) = play_by(&place, &model, &["--episodes", "3", "-v"]);
+    let (ran, summary) = play_by(&place, &model, "--episodes 3 -v");
     ran.succeeds();
     has(
         &summary,
@@ -299,7 +288,7 @@ fn a_model_without_tools_is_one_clear_line() {
             "registry/tiny does not support tools",
         )
     });
-    let (ran, _) = play_by(&place, &model, &[]);
+    let (ran, _) = play_by(&place, &model, "");
     ran.fails(
         2,
         &[
@@ -309,7 +298,7 @@ fn a_model_without_tools_is_one_clear_line() {
         ],
     );
     let url = model.base_url();
-    let (ran, _) = play(&place, &["--model", "o1-mini", "--base-url", &url]);
+    let (ran, _) = play(&place, &format!("--model o1-mini --base-url {url}"));
     let refused = "o1-mini: the model does not support tool calls";
     ran.fails(2, &[refused, "models.json"]);
 }
@@ -328,7 +317,7 @@ fn a_filter_counts_as_wrong_and_a_provider_that_fails_leaves_its_question_for_re
             knows(&truths, request)
         }
     });
-    let (ran, summary) = play_by(&place, &model, &["--attempts", "1"]);
+    let (ran, summary) = play_by(&place, &model, "--attempts 1");
     ran.ends(4).tells("no luck today");
     let count = |name: &str| summary["outcomes"][name].as_u64().unwrap_or_default();
     assert!(count("content_filter") >= 1, "{summary}");
@@ -348,9 +337,8 @@ fn a_provider_that_answers_only_errors_ends_the_run_after_20_episodes() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| Reply::error(503, "x", "maintenance"));
     let url = model.base_url();
-    let arguments = ["--data", "sample", "--model", "m", "--base-url", &url];
-    let more = ["--attempts", "1", "-j", "1"];
-    let (ran, _) = play(&place, &[&arguments[..], &more].concat());
+    let more = "--data sample --attempts 1 -j 1";
+    let (ran, _) = play(&place, &format!("--model m --base-url {url} {more}"));
     ran.fails(5, &["20 calls in a row failed", "maintenance"]);
     assert_eq!(model.count(), 20);
 }
@@ -359,7 +347,7 @@ fn a_provider_that_answers_only_errors_ends_the_run_after_20_episodes() {
 fn a_wrong_key_ends_the_play_at_once() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "Incorrect API key"));
-    let (ran, _) = play_by(&place, &model, &["-j", "1"]);
+    let (ran, _) = play_by(&place, &model, "-j 1");
     ran.fails(5, &["refused the key"]);
     assert_eq!(model.count(), 1);
     assert_eq!(place.read("a.jsonl"), "", "nothing was answered");
@@ -369,9 +357,10 @@ fn a_wrong_key_ends_the_play_at_once() {
 fn the_variables_of_inference_scripts_are_read_below_the_flags() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
-    let run = |more: &[(&str, &str)], arguments: &[&str]| {
-        let play = ["env", "play", "--json", "-n", "1", "--data", FIXTURE];
-        place.run_with(&[&play, arguments].concat(), more)
+    let run = |variables: &[(&str, &str)], arguments: &str| {
+        let play = format!("env play --json -n 1 --data {FIXTURE} {arguments}");
+        place.run_with(&play, variables).succeeds();
+        model.requests().pop().unwrap()
     };
     let url = model.base_url();
     let variables = [
@@ -380,32 +369,27 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
         ("MODEL", "named"),
     ];
     let another = [&variables[..], &[("OPENAI_API_KEY", "another")]].concat();
-    run(&another, &[]).succeeds();
-    let request = model.requests().pop().unwrap();
+    let request = run(&another, "");
     assert_eq!(request.body["model"], "named");
     assert_eq!(request.key(), Some("from-api-key"));
     // A flag goes before them, and our own variables too.
-    run(&variables, &["--model", "other"]).succeeds();
-    assert_eq!(model.requests().pop().unwrap().body["model"], "other");
+    assert_eq!(run(&variables, "--model other").body["model"], "other");
     let ours = [&variables[..], &[("CONVFINQA_MODEL", "ours")]].concat();
-    run(&ours, &[]).succeeds();
-    assert_eq!(model.requests().pop().unwrap().body["model"], "ours");
+    assert_eq!(run(&ours, "").body["model"], "ours");
     // A server named by a flag gets its own key.
-    let flagged = ["--base-url", url.as_str()];
     let elsewhere = [
         ("API_BASE_URL", "http://127.0.0.1:9"),
         ("API_KEY", "theirs"),
         ("MODEL", "m"),
         ("OPENAI_API_KEY", "ours"),
     ];
-    run(&elsewhere, &flagged).succeeds();
-    assert_eq!(model.requests().pop().unwrap().key(), Some("ours"));
+    let flagged = run(&elsewhere, &format!("--base-url {url}"));
+    assert_eq!(flagged.key(), Some("ours"));
 }
 
 #[test]
 fn a_model_that_may_cost_money_plays_the_sample_only_on_request() {
     let place = Workplace::new();
-    let play = words("env play --model gpt-4o");
-    let ran = place.run_with(&play, &[("OPENAI_API_KEY", "sk-x")]);
+    let ran = place.run_with("env play --model gpt-4o", &[("OPENAI_API_KEY", "sk-x")]);
     ran.fails(3, &["no data", "--data", "--url"]);
 }

@@ -11,13 +11,13 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().unwrap();
     let built = build(&sample, &place.path("env"), BuildOptions::default()).unwrap();
-    let summary = played(&place, &["--data", "env"]);
+    let summary = played(&place, "--data env");
     assert_eq!(summary["played"], built.questions);
     let tool_csv = format!(
         "output/runs/{}/output.csv",
         summary["run"]["id"].as_str().unwrap()
     );
-    place.run(&["--data-path", "sample", "--quiet"]).succeeds();
+    place.run("--data-path sample --quiet").succeeds();
 
     let tool = place.rows(&tool_csv);
     let pair = place.rows("output/output.csv");
@@ -37,7 +37,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
         }
     }
 
-    let compared = place.run(&["compare", "output/output.csv", &tool_csv, "--json"]);
+    let compared = place.run(&format!("compare output/output.csv {tool_csv} --json"));
     let compared = compared.succeeds().json();
     assert_eq!(compared["questions"], built.questions);
     let rules: Vec<&str> = compared["rules"]
@@ -49,7 +49,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     assert!(rules.contains(&"financial_equivalence") && rules.contains(&"numerical_match"));
     // As a run it is named by its id.
     let id = summary["run"]["id"].as_str().unwrap();
-    let shown = place.run(&["compare", "output/output.csv", id]);
+    let shown = place.run(&format!("compare output/output.csv {id}"));
     shown.succeeds().prints("FE");
 }
 
@@ -60,15 +60,15 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         convfinqa::env_data::builtin().unwrap(),
         ServerOptions::default(),
     );
-    let summary = played(&place, &["--url", &server.url]);
+    let summary = played(&place, &format!("--url {}", server.url));
     let id = summary["run"]["id"].as_str().unwrap();
     let tool_csv = format!("output/runs/{id}/output.csv");
-    place.run(&["--data-path", "sample", "--quiet"]).succeeds();
+    place.run("--data-path sample --quiet").succeeds();
     for row in place.rows(&tool_csv) {
         assert!(row["ground_truth"].is_empty() && !row["exe_ans"].is_empty());
         assert!(!row["financial_equivalence"].is_empty());
     }
-    let compared = place.run_line(&format!(
+    let compared = place.run(&format!(
         "compare output/output.csv {tool_csv} --data-path sample --json"
     ));
     let compared = compared.succeeds().json();

@@ -118,7 +118,7 @@ fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_questio
     let server = Double::start(old_core(7));
     let summary = played(
         &place,
-        &["--url", &server.url(), "-j", "3", "--out", "a.jsonl"],
+        &format!("--url {} -j 3 --out a.jsonl", server.url()),
     );
     has(&summary, json!({"played": 7, "reward": {"mean": 1.0}}));
     let lines = episodes(&place.path("a.jsonl"));
@@ -139,9 +139,9 @@ fn a_server_that_is_not_there_is_one_clear_line() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", free.local_addr().unwrap());
     drop(free);
-    let (ran, _) = play(&place, &["--url", &url]);
+    let (ran, _) = play(&place, &format!("--url {url}"));
     ran.fails(5, &[&url, "cannot be reached", "refused"]);
-    let (ran, _) = play(&place, &["--url", "127.0.0.1:8000"]);
+    let (ran, _) = play(&place, "--url 127.0.0.1:8000");
     ran.fails(2, &["127.0.0.1:8000", "http://"]);
 }
 
@@ -153,18 +153,11 @@ fn a_server_that_wants_a_token_gets_it() {
         ..ServerOptions::default()
     };
     let server = Serving::start(fixture(), options);
-    let (ran, _) = play(&place, &["--url", &server.url]);
+    let (ran, _) = play(&place, &format!("--url {}", server.url));
     ran.fails(5, &["status 401", "--token"]);
     played(
         &place,
-        &[
-            "--url",
-            &server.url,
-            "--token",
-            "secret-word",
-            "--out",
-            "a.jsonl",
-        ],
+        &format!("--url {} --token secret-word --out a.jsonl", server.url),
     );
     assert!(!place.read("a.jsonl").contains("secret-word"));
     let play = ["env", "play", "-n", "1", "--url", &server.url];
@@ -180,7 +173,7 @@ fn a_server_with_few_sessions_is_played_in_those_there_are() {
         ..ServerOptions::default()
     };
     let server = Serving::start(fixture(), options);
-    let summary = played(&place, &["--url", &server.url, "-j", "4"]);
+    let summary = played(&place, &format!("--url {} -j 4", server.url));
     assert_eq!(summary["played"], 12);
 }
 
@@ -190,7 +183,7 @@ fn a_full_server_is_one_clear_line() {
     let full = json!({"type": "error", "data": {"code": "CAPACITY_REACHED", "active_sessions": 1,
         "max_sessions": 1, "message": "Server at capacity: 1/1 sessions active. Cannot accept new connections."}});
     let server = Double::start(move |_, _, _| Some(full.to_string()));
-    let (ran, _) = play(&place, &["--url", &server.url(), "-j", "2"]);
+    let (ran, _) = play(&place, &format!("--url {} -j 2", server.url()));
     ran.fails(5, &["Server at capacity: 1/1"]);
     assert!(
         server.connections.load(Ordering::SeqCst) > 2,
@@ -212,14 +205,14 @@ fn what_is_not_an_openenv_server_is_one_clear_line() {
         ("[1]", "has no `data`"),
     ] {
         let server = Double::start(move |_, _, _| Some(answer.to_owned()));
-        let (ran, _) = play(&place, &["--url", &server.url()]);
+        let (ran, _) = play(&place, &format!("--url {}", server.url()));
         ran.fails(3, &["not an answer of an OpenEnv FinQA server", said]);
     }
     // A web server of another kind.
     let other = crate::support::fault_server::FaultServer::start(|_| {
         crate::support::fault_server::Reply::plain(200, "hi")
     });
-    let (ran, _) = play(&place, &["--url", &other.azure_endpoint()]);
+    let (ran, _) = play(&place, &format!("--url {}", other.azure_endpoint()));
     ran.fails(5, &["refused the WebSocket with status 200"]);
 }
 
@@ -235,7 +228,7 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
     });
     let (ran, summary) = play(
         &place,
-        &["--url", &server.url(), "-j", "1", "-v", "--out", "a.jsonl"],
+        &format!("--url {} -j 1 -v --out a.jsonl", server.url()),
     );
     ran.succeeds().tells("a reward is not a number");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
@@ -266,7 +259,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
         (!dies).then_some(answer).flatten()
     });
     let url = server.url();
-    let (ran, summary) = play(&place, &["--url", &url, "-j", "1", "--out", "a.jsonl"]);
+    let (ran, summary) = play(&place, &format!("--url {url} -j 1 --out a.jsonl"));
     ran.ends(4).tells("broke");
     has(&summary, json!({"played": 3, "complete": false}));
     assert_eq!(summary["run"]["total"], 4, "all of them were dealt");
@@ -278,7 +271,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
 
     // The run is resumed on the server that it was started on, and asks for what
     // is missing alone.
-    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
+    let (ran, summary) = play(&place, "--resume --out a.jsonl");
     // Nothing but this question was asked, so nothing says that the server is well.
     ran.ends(5);
     assert_eq!(summary["played"], 3);
@@ -295,7 +288,7 @@ fn a_server_that_always_goes_away_ends_the_run() {
     });
     let (ran, _) = play(
         &place,
-        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+        &format!("--url {} -j 1 --out a.jsonl", server.url()),
     );
     ran.fails(5, &["broke"]);
     assert_eq!(server.connections.load(Ordering::SeqCst), 3);

@@ -19,13 +19,11 @@ fn changed(kind: &'static str, change: impl Fn(&mut Value) + Send + Sync + 'stat
 }
 
 /// How a play of two episodes ends, what it says, and its file.
-fn played(server: &Double, more: &[&str]) -> (Option<i32>, String, String) {
+fn played(server: &Double, more: &str) -> (Option<i32>, String, String) {
     let place = Workplace::new();
     let url = server.url();
-    let arguments = [
-        "--url", &url, "-j", "1", "-n", "2", "-v", "--out", "a.jsonl",
-    ];
-    let (ran, _) = play(&place, &[&arguments[..], more].concat());
+    let line = format!("--url {url} -j 1 -n 2 -v --out a.jsonl {more}");
+    let (ran, _) = play(&place, &line);
     (ran.code, ran.stderr, place.read("a.jsonl"))
 }
 
@@ -42,7 +40,7 @@ fn a_message_of_any_size_is_not_taken() {
     let server = changed("step", |answer| {
         answer["data"]["observation"]["result"] = json!({"data": "x".repeat(9 << 20)});
     });
-    let (code, told, file) = played(&server, &[]);
+    let (code, told, file) = played(&server, "");
     // Each episode is lost, and no other was played.
     assert_eq!(code, Some(5), "{told}");
     assert!(told.contains("too long"), "{told}");
@@ -59,7 +57,7 @@ fn texts_of_any_length_are_not_kept() {
         answer["data"]["observation"]["error"] =
             json!({"error_type": "e".repeat(100_000), "message": "m".repeat(100_000)});
     });
-    let (_, told, file) = played(&server, &[]);
+    let (_, told, file) = played(&server, "");
     assert!(file.contains("more characters)"), "{file}");
     assert!(
         file.len() < 200_000 && told.len() < 10_000,
@@ -78,7 +76,7 @@ fn texts_of_any_length_are_not_kept() {
         let server = changed("state", move |answer| {
             dealt(answer, key, |_| "\u{1b}x".repeat(20_000));
         });
-        let (code, told, file) = played(&server, &[]);
+        let (code, told, file) = played(&server, "");
         assert_eq!(code, Some(3), "{told}");
         assert!(told.contains(words) && told.len() < 2_000, "{told}");
         assert_eq!(file, "");
@@ -92,7 +90,7 @@ fn names_of_a_server_are_shown_and_not_obeyed() {
             format!("{id}\u{1b}[31m\u{202e}")
         });
     });
-    let (_, told, _) = played(&server, &[]);
+    let (_, told, _) = played(&server, "");
     assert!(told.contains("␛[31m<U+202E>"), "{told}");
     assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
 }
@@ -103,7 +101,7 @@ fn a_token_that_a_server_repeats_is_kept_nowhere() {
     let server = changed("state", |answer| {
         dealt(answer, "current_question", |text| format!("{text} {TOKEN}"));
     });
-    let (_, told, file) = played(&server, &["--token", TOKEN]);
+    let (_, told, file) = played(&server, &format!("--token {TOKEN}"));
     assert!(file.contains("[redacted]"), "{told}");
     assert!(!file.contains(TOKEN) && !told.contains(TOKEN));
 }
@@ -117,8 +115,7 @@ fn a_whole_result_of_an_honest_server_is_kept() {
     });
     let place = Workplace::new();
     let url = server.url();
-    let arguments = ["--url", &url, "-j", "1", "-n", "1", "--out", "a.jsonl"];
-    play(&place, &arguments);
+    play(&place, &format!("--url {url} -j 1 -n 1 --out a.jsonl"));
     let line = &episodes(&place.path("a.jsonl"))[0];
     assert!(line.to_string().contains(&text));
 }

@@ -86,8 +86,8 @@ fn truths(catalog: &Catalog) -> HashMap<String, String> {
 
 /// `env play --json` with these arguments: how it ran, and of its summary what
 /// concerns episodes, with the run, whether it is complete, and what was spent.
-fn play(place: &Workplace, arguments: &[&str]) -> (Ran, Value) {
-    let ran = place.run(&[&["env", "play", "--json"], arguments].concat());
+fn play(place: &Workplace, arguments: &str) -> (Ran, Value) {
+    let ran = place.run(&format!("env play --json {arguments}"));
     let summary: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let mut figures = summary["episodes"].clone();
     for key in ["run", "complete", "spent"] {
@@ -98,7 +98,7 @@ fn play(place: &Workplace, arguments: &[&str]) -> (Ran, Value) {
 
 /// The same of a play that succeeds.
 #[track_caller]
-fn played(place: &Workplace, arguments: &[&str]) -> Value {
+fn played(place: &Workplace, arguments: &str) -> Value {
     let (ran, figures) = play(place, arguments);
     ran.succeeds();
     figures
@@ -135,6 +135,11 @@ fn call(name: &'static str, arguments: Value) -> (&'static str, String) {
     (name, arguments.to_string())
 }
 
+/// A call that lists a company's tables.
+fn list_tables(company: &str) -> (&'static str, String) {
+    call("get_descriptions", json!({ "company_name": company }))
+}
+
 fn submit(answer: &str) -> Reply {
     Reply::tool_calls(&[call("submit_answer", json!({ "answer": answer }))])
 }
@@ -147,7 +152,7 @@ fn knowing(truths: HashMap<String, String>) -> FaultServer {
 fn knows(truths: &HashMap<String, String>, request: &Request) -> Reply {
     let (question, company) = asked(request);
     if results(request).is_empty() {
-        return Reply::tool_calls(&[call("get_descriptions", json!({ "company_name": company }))]);
+        return Reply::tool_calls(&[list_tables(&company)]);
     }
     submit(&truths[&question])
 }

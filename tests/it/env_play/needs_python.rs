@@ -18,9 +18,9 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let base = model.base_url();
-    let more = ["--url", &server.url, "-j", "3", "--out", "a.jsonl"];
-    let fixed = ["--model", "scripted", "--base-url", &base];
-    let (ran, summary) = play(&place, &[&fixed[..], &more[..]].concat());
+    let url = &server.url;
+    let line = format!("--model scripted --base-url {base} --url {url} -j 3 --out a.jsonl");
+    let (ran, summary) = play(&place, &line);
     ran.succeeds();
     assert_eq!(summary["played"], 12);
     assert_eq!(summary["reward"]["mean"], 1.0, "{}", ran.stdout);
@@ -30,8 +30,7 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     }
     let lines = episodes(&place.path("a.jsonl"));
     assert!(lines.iter().all(|line| line["ground_truth"].is_string()));
-    let baseline = ["--url", &server.url, "--out", "b.jsonl"];
-    let (ran, summary) = play(&place, &baseline);
+    let (ran, summary) = play(&place, &format!("--url {url} --out b.jsonl"));
     ran.succeeds();
     assert_eq!(summary["outcomes"], json!({"submitted": 12}));
     assert_eq!(summary["invalid_calls"], 0);

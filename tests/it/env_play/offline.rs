@@ -22,7 +22,7 @@ fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
 #[test]
 fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
     let place = Workplace::new();
-    let summary = played(&place, &["--out", "a.jsonl"]);
+    let summary = played(&place, "--out a.jsonl");
     let catalog = convfinqa::env_data::builtin().unwrap();
     let questions = catalog.questions().len();
     assert_eq!(summary["played"], questions);
@@ -80,13 +80,10 @@ fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
 #[test]
 fn the_baseline_plays_the_same_on_a_server() {
     let here = Workplace::new();
-    played(&here, &["--data", FIXTURE, "--out", "a.jsonl"]);
+    played(&here, &format!("--data {FIXTURE} --out a.jsonl"));
     let server = Serving::start(fixture(), ServerOptions::default());
     let there = Workplace::new();
-    played(
-        &there,
-        &["--url", &server.url, "--out", "a.jsonl", "-j", "4"],
-    );
+    played(&there, &format!("--url {} --out a.jsonl -j 4", server.url));
     assert_eq!(
         by_question(&episodes(&here.path("a.jsonl"))),
         by_question(&episodes(&there.path("a.jsonl")))
@@ -96,37 +93,35 @@ fn the_baseline_plays_the_same_on_a_server() {
 #[test]
 fn some_episodes_are_the_first_of_the_seeds_order_wherever_they_are_played() {
     let server = Serving::start(fixture(), ServerOptions::default());
-    let first_five = |arguments: &[&str]| -> BTreeSet<String> {
+    let first_five = |arguments: &str| -> BTreeSet<String> {
         let place = Workplace::new();
-        let all = [&["--episodes", "5", "--out", "a.jsonl"], arguments].concat();
-        played(&place, &all);
-        by_question(&episodes(&place.path("a.jsonl")))
-            .into_keys()
-            .collect()
+        played(&place, &format!("--episodes 5 --out a.jsonl {arguments}"));
+        let found = by_question(&episodes(&place.path("a.jsonl")));
+        found.into_keys().collect()
     };
-    let first = first_five(&["--data", FIXTURE, "--seed", "7", "-j", "1"]);
+    let first = first_five(&format!("--data {FIXTURE} --seed 7 -j 1"));
     assert_eq!(first.len(), 5);
     assert_eq!(
         first,
-        first_five(&["--data", FIXTURE, "--seed", "7", "-j", "3"])
+        first_five(&format!("--data {FIXTURE} --seed 7 -j 3"))
     );
     assert_eq!(
         first,
-        first_five(&["--url", &server.url, "--seed", "7", "-j", "3"])
+        first_five(&format!("--url {} --seed 7 -j 3", server.url))
     );
     assert_ne!(
         first,
-        first_five(&["--data", FIXTURE, "--seed", "8", "-j", "1"])
+        first_five(&format!("--data {FIXTURE} --seed 8 -j 1"))
     );
     // Without a seed, the first of the file.
     let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
-    assert_eq!(filed, first_five(&["--data", FIXTURE, "-j", "3"]));
+    assert_eq!(filed, first_five(&format!("--data {FIXTURE} -j 3")));
 }
 
 #[test]
 fn the_table_fits_80_columns_and_names_the_files() {
     let place = Workplace::new();
-    let ran = place.run(&["env", "play", "--data", FIXTURE]);
+    let ran = place.run(&format!("env play --data {FIXTURE}"));
     ran.succeeds();
     assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/runs/"));
     for line in ran

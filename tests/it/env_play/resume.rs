@@ -12,7 +12,7 @@ use super::{
 };
 use crate::cassettes::same_files;
 use crate::mlflow::fake::Fake;
-use crate::support::cli::Workplace;
+use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 use finqa_env::server::ServerOptions;
@@ -22,27 +22,25 @@ fn slow() -> FaultServer {
     FaultServer::start(move |request| knows(&truths, request).after(Duration::from_millis(40)))
 }
 
-/// The options of a run by a model on `url`.
-fn arguments(url: &str) -> Vec<&str> {
-    let model = ["--model", "scripted", "--base-url", url];
-    let more = ["--data-path", FIXTURE, "-j", "2"];
-    [model, more].concat()
+/// The options of a run of the fixture by a model.
+fn by(model: &FaultServer) -> String {
+    let url = model.base_url();
+    format!("--model scripted --base-url {url} --data-path {FIXTURE} -j 2")
 }
 
 /// How often each question is in the file.
 fn counts(lines: &[Value]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in lines {
-        *counts
-            .entry(line["question_id"].as_str().unwrap().to_owned())
-            .or_default() += 1;
+        let id = line["question_id"].as_str().unwrap().to_owned();
+        *counts.entry(id).or_default() += 1;
     }
     counts
 }
 
 /// Answered model calls that the journal of the only run holds, and its episodes.
 fn journaled(place: &Workplace) -> (usize, usize) {
-    let journal = Journal::read(&place.run_folder().join("journal.sqlite")).unwrap();
+    let journal = Journal::read(&place.journal_path()).unwrap();
     let answered = |calls: &[finqa_agents::agents::Call]| {
         calls.iter().filter(|call| call.reply.is_some()).count()
     };
@@ -56,19 +54,11 @@ fn journaled(place: &Workplace) -> (usize, usize) {
     (calls, rows)
 }
 
-/// Starts `arguments` and kills the process once `ready`.
-fn killed(place: &Workplace, arguments: &[&str], ready: impl Fn() -> bool) {
-    let mut child = place
-        .command()
-        .args(["env", "play", "--json"])
-        .args(arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    while !ready() {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+/// Starts a play and kills the process once `ready`.
+fn killed(place: &Workplace, arguments: &str, ready: impl Fn() -> bool) {
+    let mut command = place.command();
+    let mut child = command.given("env play --json").given(arguments).begin();
+    wait_until(ready);
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -77,17 +67,14 @@ fn killed(place: &Workplace, arguments: &[&str], ready: impl Fn() -> bool) {
 fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     let place = Workplace::new();
     let model = slow();
-    let url = model.base_url();
-    killed(&place, &arguments(&url), || model.count() >= 4);
-    killed(&place, &["--resume"], || model.count() >= 9);
-    killed(&place, &["--resume"], || model.count() >= 15);
+    killed(&place, &by(&model), || model.count() >= 4);
+    killed(&place, "--resume", || model.count() >= 9);
+    killed(&place, "--resume", || model.count() >= 15);
     let (calls, rows) = journaled(&place);
-    assert!(
-        rows > 0 && rows < 12 && calls > 2 * rows - 1,
-        "{calls} {rows}"
-    );
+    let is_between = rows > 0 && rows < 12 && calls > 2 * rows - 1;
+    assert!(is_between, "{calls} {rows}");
     let asked = model.count();
-    let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
+    let summary = played(&place, "--resume --out a.jsonl");
     assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
     has(
         &summary,
@@ -98,11 +85,8 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     assert_eq!(lines.len(), 12);
     assert!(counts(&lines).values().all(|n| *n == 1), "{lines:?}");
     for line in &lines {
-        let messages = line["messages"].as_array().unwrap();
-        let roles: Vec<&str> = messages
-            .iter()
-            .map(|m| m["role"].as_str().unwrap())
-            .collect();
+        let messages = line["messages"].as_array().unwrap().iter();
+        let roles: Vec<&Value> = messages.map(|message| &message["role"]).collect();
         let played = ["system", "user", "assistant", "tool", "assistant", "tool"];
         assert_eq!(roles, played, "each message once, recalled or not");
     }
@@ -110,7 +94,7 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     // A run that is complete asks nothing, and writes its files again.
     let id = summary["run"]["id"].as_str().unwrap();
     let asked = model.count();
-    played(&place, &["--resume", id, "--out", "a.jsonl"]);
+    played(&place, &format!("--resume {id} --out a.jsonl"));
     assert_eq!(model.count(), asked);
     assert_eq!(episodes(&place.path("a.jsonl")), lines);
 }
@@ -121,12 +105,14 @@ fn a_killed_run_on_a_server_is_continued_there() {
     let server = Serving::start(fixture(), ServerOptions::default());
     let model = slow();
     let url = model.base_url();
-    let on_server = ["--url", &server.url, "-j", "2", "--seed", "3"];
-    let first = [&["--model", "scripted", "--base-url", &url], &on_server[..]].concat();
+    let first = format!(
+        "--model scripted --base-url {url} --url {} -j 2 --seed 3",
+        server.url
+    );
     killed(&place, &first, || model.count() >= 9);
     let (calls, rows) = journaled(&place);
     let asked = model.count();
-    let summary = played(&place, &["--resume", "--out", "a.jsonl"]);
+    let summary = played(&place, "--resume --out a.jsonl");
     assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
     has(
         &summary,
@@ -150,16 +136,15 @@ fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] 
             _ => reply,
         }
     });
-    let url = model.base_url();
     let environment = match remote {
-        true => ["--url", &server.url],
-        false => ["--data-path", FIXTURE],
+        true => format!("--url {}", server.url),
+        false => format!("--data-path {FIXTURE}"),
     };
-    let model_options = ["--model", "scripted", "--base-url", &url, "-n", "1"];
-    let first = [&model_options[..], &environment].concat();
+    let url = model.base_url();
+    let first = format!("--model scripted --base-url {url} -n 1 {environment}");
     let waits = || model.count() == 2 && journaled(&place) == (1, 0);
     killed(&place, &first, waits);
-    let summary = played(&place, &["--resume"]);
+    let summary = played(&place, "--resume");
     let requests = model.requests();
     assert_eq!(requests.len(), 3, "one reply was lost, and one recalled");
     assert_eq!(asked(&requests[2]), asked(&requests[0]));
@@ -172,32 +157,23 @@ fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] 
 fn a_run_is_not_continued_with_other_options_and_they_are_named() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
-    let url = model.base_url();
-    played(&place, &[&arguments(&url)[..], &["-n", "2"]].concat());
-    let before = std::fs::read(place.run_folder().join("output.csv")).unwrap();
+    played(&place, &format!("{} -n 2", by(&model)));
+    let csv = place.run_folder().join("output.csv");
+    let before = std::fs::read(&csv).unwrap();
     let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
     for (more, said) in [
-        (
-            ["--model", "cleverer"],
-            "--model was scripted, now cleverer",
-        ),
-        (["--seed", "9"], "--seed was not set, now 9"),
-        (["--max-steps", "9"], "--max-steps was 20, now 9"),
-        (
-            ["--temperature", "0.5"],
-            "--temperature was not set, now 0.5",
-        ),
-        (["--n", "3"], "--n was 2, now 3"),
-        (["--data-path", "sample"], "--data-path was "),
+        ("--model cleverer", "--model was scripted, now cleverer"),
+        ("--seed 9", "--seed was not set, now 9"),
+        ("--max-steps 9", "--max-steps was 20, now 9"),
+        ("--temperature 0.5", "--temperature was not set, now 0.5"),
+        ("--n 3", "--n was 2, now 3"),
+        ("--data-path sample", "--data-path was "),
     ] {
-        let (refused, _) = play(&place, &[&["--resume", &id], &more[..]].concat());
+        let (refused, _) = play(&place, &format!("--resume {id} {more}"));
         refused.fails(2, &[&id, said]);
         assert!(!refused.stderr.contains(" plays "), "{}", refused.stderr);
     }
-    assert_eq!(
-        std::fs::read(place.run_folder().join("output.csv")).unwrap(),
-        before
-    );
+    assert_eq!(std::fs::read(csv).unwrap(), before);
     assert_eq!(model.count(), 4);
 }
 
@@ -205,7 +181,7 @@ fn a_run_is_not_continued_with_other_options_and_they_are_named() {
 #[test]
 fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     let place = Workplace::new();
-    let options = ["-n", "2", "--max-steps", "3", "--data-path", FIXTURE];
+    let options = format!("-n 2 --max-steps 3 --data-path {FIXTURE}");
     let first = played(&place, &options);
     let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
     let repeat = config
@@ -218,9 +194,7 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     );
     assert_eq!(repeat, Some(expected.as_str()), "{config}");
     place.write("config.toml", &config);
-    let mut arguments: Vec<_> = expected.split(' ').collect();
-    arguments.extend(["--json", "-o", "again"]);
-    let again = place.run(&arguments);
+    let again = place.run(&format!("{expected} --json -o again"));
     let again = again.succeeds().json();
     assert_eq!(again["run"]["identity"], first["run"]["identity"]);
     assert_eq!(again["questions"], 2);
@@ -229,12 +203,11 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
 #[test]
 fn each_kind_of_run_is_resumed_by_its_own_command() {
     let place = Workplace::new();
-    let summary = played(&place, &["-n", "1"]);
+    let summary = played(&place, "-n 1");
     let id = summary["run"]["id"].as_str().unwrap();
-    place
-        .run(&["--resume", id])
-        .fails(2, &[&format!("`convfinqa env play --resume {id}`")]);
-    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
+    let refused = place.run(&format!("--resume {id}"));
+    refused.fails(2, &[&format!("`convfinqa env play --resume {id}`")]);
+    place.run("--resume").fails(2, &["no unfinished run"]);
 }
 
 #[test]
@@ -242,7 +215,7 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
     let place = Workplace::new();
     for text in ["my notes", "{\"id\": 1}\n", "{\"format\": 99}\n"] {
         place.write("a.jsonl", text);
-        let (ran, _) = play(&place, &["--data-path", FIXTURE, "--out", "a.jsonl"]);
+        let (ran, _) = play(&place, &format!("--data-path {FIXTURE} --out a.jsonl"));
         ran.fails(2, &["a.jsonl", "--resume"]);
         assert_eq!(place.read("a.jsonl"), text);
     }
@@ -252,15 +225,12 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
 fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counted() {
     let place = Workplace::new();
     let truths = truths(&fixture());
-    let model = FaultServer::start(move |request| {
-        if request.index == 4 {
-            return Reply::error(500, "server_error", "no luck");
-        }
-        knows(&truths, request)
+    let model = FaultServer::start(move |request| match request.index {
+        4 => Reply::error(500, "server_error", "no luck"),
+        _ => knows(&truths, request),
     });
-    let url = model.base_url();
-    let more = ["--attempts", "1", "-v", "--out", "a.jsonl"];
-    let (ran, summary) = play(&place, &[&arguments(&url)[..], &more].concat());
+    let line = format!("{} --attempts 1 -v --out a.jsonl", by(&model));
+    let (ran, summary) = play(&place, &line);
     ran.succeeds().tells("no luck");
     has(&summary, json!({"failed": 0, "reward": {"n": 12}}));
     assert_eq!(model.count(), 25, "one call was repeated, and nothing else");
@@ -273,31 +243,15 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
 fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
     let place = Workplace::new();
     let model = slow();
-    let url = model.base_url();
-    let child = place
-        .command()
-        .args(["env", "play", "--json", "--out", "a.jsonl"])
-        .args(arguments(&url))
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    while model.count() < 4 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let told = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(told.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(summary["complete"], false);
+    let line = format!("env play --out a.jsonl {}", by(&model));
+    let mut child = place.command().given(&line).begin();
+    wait_until(|| model.count() >= 4);
+    assert_eq!(signal(&mut child, "-INT"), Some(130));
+    assert_eq!(place.summary()["complete"], false);
     let lines = episodes(&place.path("a.jsonl"));
     assert!(!lines.is_empty() && lines.len() < 12, "{}", lines.len());
     assert!(lines.iter().all(|line| line["outcome"] == "submitted"));
-    played(&place, &["--resume", "--out", "a.jsonl"]);
+    played(&place, "--resume --out a.jsonl");
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
     assert_eq!(model.count(), 24, "no reply is paid twice");
 }
@@ -307,8 +261,8 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     let place = Workplace::new();
     let server = Fake::start(|_| None);
     let uri = server.uri();
-    let tracked = |arguments: &[&str]| place.run_with(arguments, &[("MLFLOW_TRACKING_URI", &uri)]);
-    let ran = tracked(&["env", "play", "--data-path", FIXTURE, "--json"]);
+    let tracked = |line: &str| place.run_with(line, &[("MLFLOW_TRACKING_URI", &uri)]);
+    let ran = tracked(&format!("env play --data-path {FIXTURE} --json"));
     let summary = ran.succeeds().json();
     let id = summary["run"]["id"].as_str().unwrap();
     {
@@ -323,7 +277,7 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
         let drawn = told.files.keys().filter(|name| name.starts_with("graph"));
         assert_eq!(drawn.count(), 0, "the tool-using agent is no graph");
     }
-    place.run(&["runs"]).succeeds().prints("12/12");
+    place.run("runs").succeeds().prints("12/12");
 
     let folder = place.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
@@ -333,15 +287,15 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     for file in ["report.html", "output.csv", "summary.json"] {
         std::fs::remove_file(folder.join(file)).unwrap();
     }
-    place.run(&["report", id]).succeeds();
+    place.run(&format!("report {id}")).succeeds();
     assert_eq!(
         std::fs::read_to_string(folder.join("output.csv")).unwrap(),
         csv
     );
     assert_eq!(place.summary()["episodes"], summary["episodes"]);
 
-    tracked(&["track", "sync", id]).succeeds().prints(id);
-    let compared = place.run(&["compare", id, id, "--json"]);
+    tracked(&format!("track sync {id}")).succeeds().prints(id);
+    let compared = place.run(&format!("compare {id} {id} --json"));
     let compared = compared.succeeds().json();
     assert_eq!(compared["questions"], 12);
 }
@@ -350,16 +304,14 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
 fn recorded_episodes_are_replayed_to_the_same_bytes_without_a_server() {
     let (place, again) = (Workplace::new(), Workplace::new());
     let model = knowing(truths(&fixture()));
-    let url = model.base_url();
     let cassette = place.path("episodes.jsonl").display().to_string();
-    let recorded = [&arguments(&url)[..], &["--record", &cassette]].concat();
-    played(&place, &recorded);
+    played(&place, &format!("{} --record {cassette}", by(&model)));
     drop(model);
-    let figures = played(&again, &["--replay", &cassette, "-j", "1"]);
+    let figures = played(&again, &format!("--replay {cassette} -j 1"));
     has(&figures, json!({"complete": true, "played": 12}));
     same_files(&place, &again);
 
     // Another setting asks for what was not recorded.
-    let (ran, _) = play(&again, &["--replay", &cassette, "--temperature", "0.5"]);
+    let (ran, _) = play(&again, &format!("--replay {cassette} --temperature 0.5"));
     ran.fails(5, &["episodes.jsonl", "temperature"]);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{FIXTURE, asked, call, results, submit};
-use crate::support::cli::{Ran, Workplace, words};
+use super::{FIXTURE, asked, call, list_tables, results, submit};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 use crate::support::traces::written_in;
@@ -14,7 +14,7 @@ const KEY: &str = "sesame-open-the-door";
 
 /// Three questions by a model that first makes a call without its argument,
 /// then the call, and answers wrong; an error on the way repeats the key.
-fn play(place: &Workplace, more: &[&str]) -> Ran {
+fn play(place: &Workplace, more: &str) -> Ran {
     let model = FaultServer::start(|request| {
         let (_, company) = asked(request);
         if request.repeat == 0 && request.index == 0 {
@@ -22,17 +22,14 @@ fn play(place: &Workplace, more: &[&str]) -> Ran {
             return Reply::error(503, "x", &format!("{key} is busy")).header("retry-after-ms", "1");
         }
         match results(request).len() {
-            0 => Reply::tool_calls(&[call("get_descriptions", serde_json::json!({}))]),
-            1 => Reply::tool_calls(&[call(
-                "get_descriptions",
-                serde_json::json!({"company_name": company}),
-            )]),
+            0 => Reply::tool_calls(&[call("get_descriptions", json!({}))]),
+            1 => Reply::tool_calls(&[list_tables(&company)]),
             _ => submit("77777"),
         }
     });
     let line = format!("env play --model scripted --data {FIXTURE} -n 3 -j 1 --out a.jsonl");
     let variables = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
-    let ran = place.run_with(&[&words(&line), more].concat(), &variables);
+    let ran = place.run_with(&format!("{line} {more}"), &variables);
     ran.succeeds();
     ran
 }
@@ -40,10 +37,7 @@ fn play(place: &Workplace, more: &[&str]) -> Ran {
 #[test]
 fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     let place = Workplace::new();
-    let ran = play(
-        &place,
-        &["--log", "json", "--log-level", "debug", "--verbose"],
-    );
+    let ran = play(&place, "--log json --log-level debug --verbose");
     let lines: Vec<Value> = ran
         .stderr
         .lines()
@@ -64,25 +58,17 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     }
     let called = said("tool called");
     assert_eq!(called.len(), 9);
-    assert!(
-        called
-            .iter()
-            .all(|line| line["gen_ai.tool.name"].is_string())
-    );
-    assert_eq!(
-        called
-            .iter()
-            .filter(|line| line["error"] == "invalid_args")
-            .count(),
-        3
-    );
+    let named = |line: &&Value| line["gen_ai.tool.name"].is_string();
+    assert!(called.iter().all(named));
+    let invalid = called.iter().filter(|line| line["error"] == "invalid_args");
+    assert_eq!(invalid.count(), 3);
     assert_eq!(said("retry").len(), 1);
     assert!(!ran.stderr.contains(KEY), "the key is redacted");
     assert!(ran.stdout.contains("95 % interval"));
     // Plain by default; an unknown form is refused as everywhere.
-    assert!(!play(&Workplace::new(), &[]).stderr.contains("INFO"));
+    assert!(!play(&Workplace::new(), "").stderr.contains("INFO"));
     let place = Workplace::new();
-    let ran = place.run_with(&["env", "play"], &[("CONVFINQA_LOG", "xml")]);
+    let ran = place.run_with("env play", &[("CONVFINQA_LOG", "xml")]);
     ran.fails(2, &["log"]);
 }
 
@@ -90,11 +76,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
 fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     for content in [false, true] {
         let place = Workplace::new();
-        let more: &[&str] = if content {
-            &["--trace-content"]
-        } else {
-            &["--traces", "on"]
-        };
+        let more = ["--traces on", "--trace-content"][usize::from(content)];
         play(&place, more);
         let path = place.run_folder().join("traces.jsonl");
         let mut traces = written_in(&path);
@@ -142,6 +124,6 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     }
     // Not asked for, not written.
     let place = Workplace::new();
-    play(&place, &[]);
+    play(&place, "");
     assert!(!place.run_folder().join("traces.jsonl").exists());
 }

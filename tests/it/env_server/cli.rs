@@ -229,9 +229,7 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
         .expect("an entry")
         .path();
     std::fs::write(table, "{\"item\": [\"reven").expect("written");
-    let ran = place.run(&[
-        "env", "play", "-n", "1", "--out", "a.jsonl", "--data", "made",
-    ]);
+    let ran = place.run("env play -n 1 --out a.jsonl --data made");
     let said = &ran.succeeds().stderr;
     assert!(
         said.starts_with("note: found 1 problem in") && said.contains("env check"),
@@ -250,7 +248,7 @@ fn records_without_stand_alone_questions_build_nothing_and_say_why() {
             "pre_text": ["x"], "post_text": [], "table": [["", "2009"], ["sales", "5"]],
             "qa": {"question": "what were sales?"}}]"#,
     );
-    let ran = place.run(&["env", "build", "--from", "dev.json", "--out", "out"]);
+    let ran = place.run("env build --from dev.json --out out");
     let words = "no stand-alone question to build from: 1 are without gold";
     ran.fails(3, &[words]);
     assert!(!place.path("out").exists(), "nothing is left behind");
@@ -259,9 +257,9 @@ fn records_without_stand_alone_questions_build_nothing_and_say_why() {
 #[test]
 fn check_says_what_there_is() {
     let place = Workplace::new();
-    let text = &place.run(&["env", "check"]).succeeds().stdout.clone();
+    let text = &place.run("env check").succeeds().stdout.clone();
     assert!(text.contains("questions"), "{text}");
-    let missing = place.run(&["env", "check", "no/such/folder"]);
+    let missing = place.run("env check no/such/folder");
     missing.fails(3, &[]);
     assert_eq!(missing.stderr.lines().count(), 1, "one clear line");
 }

@@ -18,7 +18,7 @@ fn tracked_with(place: &Workplace, uri: &str, arguments: &[&str]) -> Ran {
 }
 
 fn sync(place: &Workplace, uri: &str) -> Ran {
-    place.run_with(&["track", "sync"], &[("MLFLOW_TRACKING_URI", uri)])
+    place.run_with("track sync", &[("MLFLOW_TRACKING_URI", uri)])
 }
 
 fn mlflow_error(status: u16, code: &str, message: &str) -> Reply {
@@ -67,13 +67,13 @@ fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
     let ran = tracked(&place, "databricks");
     ran.succeeds().tells("this run is not tracked");
     place
-        .run(&["--data-path", "sample", "--mlflow", "sqlite:///x.db"])
+        .run("--data-path sample --mlflow sqlite:///x.db")
         .fails(2, &["sqlite:///x.db", "mlflow server"]);
     place
-        .run(&["--data-path", "sample", "--mlflow", "http://me:s3cr@h:1"])
+        .run("--data-path sample --mlflow http://me:s3cr@h:1")
         .fails(2, &["MLFLOW_TRACKING_PASSWORD"]);
     place
-        .run(&["track", "sync", "last"])
+        .run("track sync last")
         .fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
 }
 
@@ -409,7 +409,7 @@ fn shards_are_delivered_as_one_run_by_merge() {
         ran.succeeds().tells("`convfinqa merge nightly` delivers");
     }
     assert_eq!(mlflow.requests().len(), 0);
-    let merge = || place.run_with(&["merge"], &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
+    let merge = || place.run_with("merge", &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
     merge().succeeds().prints("MLflow: http://");
     let questions = place.rows("output/output.csv").len();
     {

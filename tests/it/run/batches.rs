@@ -319,12 +319,12 @@ fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
 #[test]
 fn without_a_run_status_and_fetch_say_so_in_one_line() {
     let place = Workplace::new();
-    let status = place.run(&["batch", "status"]);
+    let status = place.run("batch status");
     status.fails(
         2,
         &["output: no run; start one with `convfinqa batch submit`"],
     );
-    let fetch = place.run(&["batch", "fetch"]);
+    let fetch = place.run("batch fetch");
     fetch.fails(
         2,
         &["output: no unfinished run; start one with `convfinqa batch submit`"],

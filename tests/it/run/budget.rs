@@ -31,9 +31,9 @@ fn the_printed_command_resumes_a_run_in_another_output_folder() {
     let report = report.unwrap().unwrap().path().join("report.html");
     let report = std::fs::read_to_string(report).unwrap();
     assert!(report.contains(" -o c3 --max-cost MORE</code>"), "{text}");
-    place.run_line(&format!("--resume {printed} 5")).succeeds();
+    place.run(&format!("--resume {printed} 5")).succeeds();
 
-    let ran = place.run(&["--resume", "zz", "-o", "c 3"]);
+    let ran = place.run("--resume zz -o 'c 3'");
     ran.fails(
         2,
         &[
@@ -74,7 +74,7 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     assert_eq!(summary["run"]["paused"], "cost");
     let answered = place.rows("output/output.csv").len();
     assert!(answered > 0 && answered < 27, "{answered}");
-    assert!(place.run(&["runs"]).stdout.contains("paused at --max-cost"));
+    assert!(place.run("runs").stdout.contains("paused at --max-cost"));
     assert!(
         server
             .requests()
@@ -83,11 +83,11 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     );
     // The limit is the run's, and not that of a process.
     let asked = server.count();
-    assert_eq!(place.run(&["--resume"]).code, Some(7));
+    assert_eq!(place.run("--resume").code, Some(7));
     assert_eq!(server.count(), asked);
     // The prices are the run's too, wherever their file has gone.
     std::fs::remove_file(place.path("prices.json")).unwrap();
-    place.run(&["--resume", "--max-cost", "5"]).succeeds();
+    place.run("--resume --max-cost 5").succeeds();
     let rows = place.rows("output/output.csv");
     assert_eq!(Some(rows.len() as u64), summary["run"]["total"].as_u64());
     assert!(
@@ -95,7 +95,7 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
             .all(|row| row["prediction"] == answer_to(&row["question"]).to_string())
     );
     assert!(place.summary()["run"]["paused"].is_null());
-    assert!(!place.run(&["runs"]).stdout.contains("paused"));
+    assert!(!place.run("runs").stdout.contains("paused"));
 }
 
 /// A process that is killed records no reply of its request in flight, but the reservation.
@@ -124,7 +124,7 @@ fn a_request_that_a_killed_process_had_in_flight_makes_the_cost_at_least() {
     let address = server.address();
     drop(server);
     let _server = FaultServer::at(address, scripted);
-    let resumed = place.run(&["--resume"]);
+    let resumed = place.run("--resume");
     resumed.succeeds();
     let spent = &place.summary()["spent"];
     assert_eq!(
@@ -224,10 +224,10 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     let capped = with(&["--prices", "prices.json", "--max-cost", "0.02", "-j", "1"]);
     capped.ends(7);
     place
-        .run(&["--resume", "--prices", "others.json", "--max-cost", "1"])
+        .run("--resume --prices others.json --max-cost 1")
         .fails(2, &["other prices"]);
     place
-        .run(&["--resume", "--prices", "prices.json", "--max-cost", "1"])
+        .run("--resume --prices prices.json --max-cost 1")
         .succeeds();
 }
 
@@ -340,13 +340,13 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         "{calls}"
     );
 
-    let shown = place.run_line(&format!(
+    let shown = place.run(&format!(
         "--model scripted --base-url {url} --data-path sample --dry-run"
     ));
     shown.succeeds().prints("Cost       unknown");
-    let played = place.run(&["env", "play", "--model", "scripted", "--dry-run"]);
+    let played = place.run("env play --model scripted --dry-run");
     played.fails(2, &["--dry-run", "--max-cost"]);
-    let offline = place.run(&["--data-path", "sample", "--dry-run"]);
+    let offline = place.run("--data-path sample --dry-run");
     offline.succeeds().prints("$0.0000 to $0.0000");
 }
 

@@ -184,10 +184,10 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
     let asked = waiting.server.count();
     let holder = format!("is in use by process {} on ", first.id());
     place
-        .run(&["--resume"])
+        .run("--resume")
         .fails(2, &[&holder, " since ", "wait until it ends"]);
-    place.run(&["report"]).fails(2, &[&holder]);
-    let listed = place.run(&["runs"]);
+    place.run("report").fails(2, &[&holder]);
+    let listed = place.run("runs");
     let running = format!("running (process {} on ", first.id());
     listed.succeeds().prints(&running);
     assert_eq!(waiting.server.count(), asked, "nothing is asked");
@@ -195,7 +195,7 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
     killed(first);
     assert!(place.run_folder().join("run.lock").is_file());
     waiting.release();
-    place.run(&["--resume"]).succeeds();
+    place.run("--resume").succeeds();
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
 #[test]
 fn the_readmes_first_command_is_resumed_as_written() {
     let place = Workplace::new();
-    place.run(&[]).succeeds();
+    place.run("").succeeds();
     let whole = place.read("output/output.csv");
     let folder = place.run_folder();
     let connection = Connection::open(folder.join("journal.sqlite")).unwrap();
@@ -283,7 +283,7 @@ fn the_readmes_first_command_is_resumed_as_written() {
         std::fs::remove_file(folder.join(file)).unwrap();
     }
     std::fs::remove_file(place.path("output/output.csv")).unwrap();
-    let ran = place.run(&["--resume"]);
+    let ran = place.run("--resume");
     ran.succeeds().tells("resuming: 29 of 58");
     let without_latency = |text: &str| -> Vec<Vec<String>> {
         let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -74,14 +74,14 @@ fn report_makes_every_file_again() {
     for file in FILES {
         std::fs::remove_file(folder.join(file)).unwrap();
     }
-    place.run(&["report"]).succeeds();
+    place.run("report").succeeds();
     assert!(bytes(&folder) == whole);
-    place.run(&["report", "--to", "elsewhere"]).succeeds();
+    place.run("report --to elsewhere").succeeds();
     assert!(bytes(&place.path("elsewhere")) == whole);
     place
-        .run(&["report", "--to", "alone/page.html"])
+        .run("report --to alone/page.html")
         .fails(2, &["alone/page.html"]);
-    place.run(&["report", "--to", "page.html"]).succeeds();
+    place.run("report --to page.html").succeeds();
     assert!(place.read("page.html").into_bytes() == whole[2]);
 }
 
@@ -243,7 +243,7 @@ fn a_journal_that_another_process_has_to_itself_is_said_to_be_in_use() {
     let alone = Connection::open(folder.join("journal.sqlite")).unwrap();
     alone.execute_batch("BEGIN EXCLUSIVE").unwrap();
     place
-        .run(&["report", "--to", "page.html"])
+        .run("report --to page.html")
         .fails(2, &["journal.sqlite is in use by another process"]);
 }
 
@@ -363,17 +363,15 @@ fn runs_are_named_by_id_or_last_and_listed() {
             .fails(2, &["is a prefix of 2 runs", &first]);
     }
     place
-        .run(&["score", "0000"])
+        .run("score 0000")
         .fails(2, &["no such run", "convfinqa runs"]);
-    place.run(&["score", "zzz"]).fails(
+    place.run("score zzz").fails(
         2,
         &["zzz: no such file, and no such run in", "convfinqa runs"],
     );
-    place
-        .run(&["score", "missing.csv"])
-        .fails(3, &["missing.csv"]);
+    place.run("score missing.csv").fails(3, &["missing.csv"]);
 
-    let listed = place.run(&["runs"]).succeeds().stdout.clone();
+    let listed = place.run("runs").succeeds().stdout.clone();
     assert!(
         listed.contains(&first) && listed.contains("offline"),
         "{listed}"
@@ -384,7 +382,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let newest = listed.find("finished").unwrap();
     assert!(newest < listed.find("files missing").unwrap(), "{listed}");
     std::fs::write(folder.join("journal.sqlite"), "no database").unwrap();
-    place.run(&["runs"]).succeeds().prints("unreadable");
-    let empty = Workplace::new().run(&["runs"]);
+    place.run("runs").succeeds().prints("unreadable");
+    let empty = Workplace::new().run("runs");
     assert_eq!(empty.succeeds().stdout, "no runs in output/runs\n");
 }

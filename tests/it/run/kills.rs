@@ -218,7 +218,7 @@ fn a_run_killed_while_it_fills_a_cache_leaves_only_whole_entries() {
         child.kill().unwrap();
         killed += usize::from(child.wait().unwrap().code().is_none());
         if place.path("cache").is_dir() {
-            let stats = place.run(&["cache", "stats", "--cache", "cache"]);
+            let stats = place.run("cache stats --cache cache");
             assert!(!stats.succeeds().stdout.contains("damaged"));
         }
     }

@@ -41,13 +41,13 @@ fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere()
     assert_eq!(summary["complete"], false);
     assert_eq!(summary["run"]["merged"]["missing"][0]["shard"], 2);
     assert_eq!(summary["run"]["merged"]["missing"][0]["questions"], 27);
-    let ran = place.run(&["merge", "--allow-missing"]);
+    let ran = place.run("merge --allow-missing");
     ran.ends(4).prints(line);
-    place.run(&["runs"]).prints("merged, questions missing");
+    place.run("runs").prints("merged, questions missing");
     // Nothing could be merged with what another process answered.
-    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
+    place.run("--resume").fails(2, &["no unfinished run"]);
     place
-        .run(&["--resume", "nightly"])
+        .run("--resume nightly")
         .fails(2, &["repeat the commands of its shards"]);
 
     place.shards(&["2/3"], "");
@@ -58,9 +58,7 @@ fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere()
 #[test]
 fn a_merged_run_is_a_run_like_any_other_and_merging_again_changes_nothing() {
     let place = Workplace::new();
-    place
-        .run(&["--data-path", "sample", "--n", "5", "-q"])
-        .succeeds();
+    place.run("--data-path sample --n 5 -q").succeeds();
     place.shards(&["1/2", "2/2"], "");
     place.merge(false).unwrap();
     let read = |file| std::fs::read(place.merged(file)).unwrap();
@@ -70,16 +68,16 @@ fn a_merged_run_is_a_run_like_any_other_and_merging_again_changes_nothing() {
         ["journal.sqlite", "output.csv", "summary.json"].map(read),
         before
     );
-    place.run(&["report", "nightly"]).succeeds();
-    place.run(&["analyze", "nightly"]).succeeds();
-    place.run(&["compare", "nightly", "last"]).succeeds();
-    place.run(&["score", "nightly"]).succeeds();
-    let runs = place.run(&["runs"]).stdout;
+    place.run("report nightly").succeeds();
+    place.run("analyze nightly").succeeds();
+    place.run("compare nightly last").succeeds();
+    place.run("score nightly").succeeds();
+    let runs = place.run("runs").stdout;
     assert!(
         runs.lines().nth(1).unwrap().starts_with("nightly"),
         "the newest first: {runs}"
     );
-    place.run(&["--resume", "nightly"]).succeeds();
+    place.run("--resume nightly").succeeds();
 }
 
 #[test]
@@ -94,9 +92,7 @@ fn a_shard_in_use_is_refused_with_its_process_and_merging_is_for_one_process() {
             &["shard 2 of run nightly is in use by", &pid],
         );
         refused(place.shard("2/2", ""), &["is in use by", &pid]);
-        place
-            .run(&["merge", "-q"])
-            .fails(2, &["shard 2 of run nightly"]);
+        place.run("merge -q").fails(2, &["shard 2 of run nightly"]);
     }
     {
         let folder = place.path("output/runs/nightly.shards");
@@ -119,7 +115,7 @@ fn a_truncated_shard_is_refused_and_left_as_it_is() {
             &["shard 2 of run nightly cannot be read", "journal.sqlite"],
         );
         assert_eq!(std::fs::read(&path).unwrap(), &whole[..length]);
-        let ran = place.run(&["merge", "-q"]);
+        let ran = place.run("merge -q");
         ran.fails(3, &["shard 2 of run nightly cannot be read"]);
     }
     assert!(!place.merged("journal.sqlite").exists());
@@ -179,10 +175,10 @@ fn a_question_in_two_shards_or_in_the_wrong_one_is_named() {
 fn the_name_of_another_run_is_refused_and_no_run_is_merged() {
     let place = Workplace::new();
     place
-        .run(&["merge"])
+        .run("merge")
         .fails(2, &["no run was started with --shard"]);
     place
-        .run(&["merge", "x"])
+        .run("merge x")
         .fails(2, &["x: no run of this name was started with --shard"]);
     let id = place.answer("").summary.run.id;
     let settings = format!("shard = '1/2'\nrun = '{id}'");
@@ -282,7 +278,7 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
     let place = Workplace::new();
     place.shards(&["1/3", "2/3"], "");
     let listed = |words: &str| {
-        let runs = place.run(&["runs"]).succeeds().stdout.clone();
+        let runs = place.run("runs").succeeds().stdout.clone();
         let line = runs.lines().find(|line| line.starts_with("nightly.shards"));
         let line = line.unwrap_or_else(|| panic!("{runs}")).to_owned();
         assert!(line.contains(words), "{line}");
@@ -334,17 +330,17 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
     ] {
         place.run(&["merge", named, "-q"]).succeeds();
     }
-    let runs = place.run(&["runs"]).stdout;
+    let runs = place.run("runs").stdout;
     assert!(!runs.contains("nightly.shards"), "merged: {runs}");
 
     let settings = "shard = '1/1'\nrun = 'night'";
     run(&place.settings(settings), RunContext::default()).unwrap();
-    place.run(&["merge", "night", "-q"]).succeeds();
+    place.run("merge night -q").succeeds();
     place
-        .run(&["merge", "ni"])
+        .run("merge ni")
         .fails(2, &["ni is a prefix of 2 runs", "night, nightly"]);
     place
-        .run(&["merge", "x"])
+        .run("merge x")
         .fails(2, &["x: no run of this name", "convfinqa runs"]);
 }
 
@@ -360,7 +356,7 @@ fn runs_says_which_shards_are_paused_at_a_limit_or_interrupted() {
     let enough = format!("{model}\nmax_tokens_total = 3000000\nconcurrency = 1");
     let shard = format!("shard = '2/3'\nrun = 'nightly'\n{enough}");
     place.abandon(&shard, || server.count() > 0);
-    let runs = place.run(&["runs"]).succeeds().stdout.clone();
+    let runs = place.run("runs").succeeds().stdout.clone();
     let words = "0 of 3 shards finished, 1 paused at --max-tokens-total, 1 interrupted, not merged";
     assert!(runs.contains(words), "{runs}");
 }
@@ -400,7 +396,7 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     let words = ["plan.json: not a plan of shards", "remove this file"];
     unreadable(&plan, &[200, 0], &words);
     std::fs::write(&plan, "{").unwrap();
-    place.run(&["merge"]).fails(3, &words);
+    place.run("merge").fails(3, &words);
     // What is advised: a shard writes the plan again, and the others belong to it.
     std::fs::remove_file(&plan).unwrap();
     for named in ["last", "nightly", "output/runs/nightly.shards"] {
@@ -408,7 +404,7 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
         place.run(&["merge", named]).fails(3, &words);
     }
     place.run(&again).succeeds();
-    place.run(&["merge", "-q"]).succeeds();
+    place.run("merge -q").succeeds();
 }
 
 #[test]

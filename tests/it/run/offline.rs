@@ -11,7 +11,7 @@ use crate::support::published::{TEN, records_file};
 #[test]
 fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     let place = Workplace::new();
-    let ran = place.run(&[]);
+    let ran = place.run("");
     ran.succeeds();
     assert!(
         ran.stdout.contains("numeric match (NM)") && ran.stdout.contains("output/output.csv"),
@@ -140,7 +140,7 @@ fn rescoring_our_own_file_gives_the_runs_figures() {
 #[test]
 fn json_leaves_stdout_to_the_summary_and_follows_its_schema() {
     let place = Workplace::new();
-    let ran = place.run(&["--json", "--verbose"]);
+    let ran = place.run("--json --verbose");
     let summary = ran.succeeds().json();
     assert!(ran.stderr.contains("question:"), "the rest goes to stderr");
     let schema: serde_json::Value =

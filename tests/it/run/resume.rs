@@ -39,10 +39,10 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
         std::fs::create_dir_all(place.path(&format!("output/runs/{run}"))).unwrap();
         place.write(&format!("output/runs/{run}/{file}"), "");
     }
-    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
-    place.run(&["report", "last"]).fails(2, &["no such run"]);
-    place.run(&["--data-path", "sample", "--n", "2"]).succeeds();
-    place.run(&["report", "last"]).succeeds();
+    place.run("--resume").fails(2, &["no unfinished run"]);
+    place.run("report last").fails(2, &["no such run"]);
+    place.run("--data-path sample --n 2").succeeds();
+    place.run("report last").succeeds();
 }
 
 #[cfg(unix)]
@@ -126,7 +126,7 @@ fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
     kept.for_each_row(|_| answered += 1).unwrap();
     drop(kept);
     assert!(answered > 0, "nothing was kept");
-    place.run(&["--resume"]).succeeds();
+    place.run("--resume").succeeds();
     let summary = place.summary();
     assert_eq!(
         summary["run"]["total"],

@@ -234,13 +234,13 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     for part in ["1/2", "2/2"] {
         shard(part).ends(0);
     }
-    assert_eq!(place.run(&["merge", "-q"]).code, Some(4));
+    assert_eq!(place.run("merge -q").code, Some(4));
     place
-        .run(&["merge", "-q", "--fail-under", "fe=100"])
+        .run("merge -q --fail-under fe=100")
         .fails(6, &["--fail-under"]);
-    place.run(&["--shard", "4/3"]).fails(2, &["4/3"]);
+    place.run("--shard 4/3").fails(2, &["4/3"]);
     place
-        .run(&["--shard", "auto"])
+        .run("--shard auto")
         .fails(2, &["not a task of an array job"]);
     let line = format!("--shard 1/2 --record x --model m --base-url {url}");
     let cassette = words(&line);
@@ -270,11 +270,11 @@ fn a_shard_whose_provider_failed_a_question_ends_with_5_and_is_continued() {
     };
     assert_eq!(shard().code, Some(5));
     place
-        .run(&["merge"])
+        .run("merge")
         .fails(3, &["run nightly is not complete"]);
     recovered.store(true, Ordering::Relaxed);
     assert_eq!(shard().code, Some(0));
-    place.run(&["merge", "-q"]).succeeds();
+    place.run("merge -q").succeeds();
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn the_engine_names_the_shard_and_the_run() {
             .env("SLURM_ARRAY_JOB_ID", "4711");
         Ran::of(command.args(["--data-path", "sample", "--shard", "auto", "-q"])).succeeds();
     }
-    place.run(&["merge"]).succeeds().prints("-4711");
+    place.run("merge").succeeds().prints("-4711");
     let indexed = |index: &str, shards: &[&str]| {
         let mut command = place.command();
         command
@@ -325,7 +325,7 @@ fn episodes_are_split_and_merged_too() {
             .run(&[&play[..], &["--run", "nightly", "--shard", part]].concat())
             .succeeds();
     }
-    split.run(&["merge", "-q"]).succeeds();
+    split.run("merge -q").succeeds();
     let whole = one.run_folder().join("output.csv");
     assert_eq!(rows(&split.merged("output.csv")), rows(&whole));
     let export = [&play[..], &["--shard", "1/2", "--export-episodes", "x"]].concat();

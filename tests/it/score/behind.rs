@@ -121,7 +121,7 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
         let ran = place.run(&[command, csv.to_str().unwrap()]);
         ran.succeeds().tells(missing).tells("--data-path");
     }
-    let report = place.run(&["report"]);
+    let report = place.run("report");
     assert!(report.succeeds().stderr.contains(missing));
     let named = [
         "analyze",

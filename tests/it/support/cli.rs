@@ -1,8 +1,11 @@
 //! The binary as a user runs it: in a folder of its own, with no variable of
 //! the machine's that could change what it does.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+
+use super::fault_server::FaultServer;
 
 /// A folder to run the binary in.
 pub struct Workplace {
@@ -57,33 +60,62 @@ impl Workplace {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command().args(arguments))
-    }
-
-    /// As [`Self::run`], with the arguments of a command line that quotes nothing.
-    pub fn run_line(&self, line: &str) -> Ran {
-        self.run(&words(line))
+    /// Runs the binary with these arguments: a command line, or a list.
+    pub fn run(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
+        self.command().given(arguments).ran()
     }
 
     /// As [`Self::run`], with these variables.
-    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+    pub fn run_with(
+        &self,
+        arguments: &(impl Arguments + ?Sized),
+        variables: &[(&str, &str)],
+    ) -> Ran {
         let mut command = self.command();
-        Ran::of(command.args(arguments).envs(variables.iter().copied()))
+        command.envs(variables.iter().copied());
+        command.given(arguments).ran()
     }
 
     /// As [`Self::run`], with what a person types or pipes in.
-    pub fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
-        let input = self.path("stdin");
-        std::fs::write(&input, stdin).unwrap();
-        let file = std::fs::File::open(input).unwrap();
-        Ran::of(self.command().args(arguments).stdin(file))
+    pub fn run_with_stdin(&self, arguments: &(impl Arguments + ?Sized), stdin: &str) -> Ran {
+        let file = std::fs::File::open(self.write("stdin", stdin)).unwrap();
+        self.command().given(arguments).stdin(file).ran()
+    }
+
+    /// The binary, asking model `m` of `server` about the sample.
+    pub fn chat_command(&self, server: &FaultServer, more: &str) -> Command {
+        let mut command = self.command();
+        let url = server.base_url();
+        command.given(&format!(
+            "--model m --base-url {url} --data-path sample {more}"
+        ));
+        command
+    }
+
+    /// Asks model `m` of `server` about the sample.
+    pub fn chat(&self, server: &FaultServer, more: &str) -> Ran {
+        self.chat_command(server, more).ran()
+    }
+
+    /// A file of JSON.
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap()
     }
 
     /// The summary of the only run.
     pub fn summary(&self) -> serde_json::Value {
         let text = std::fs::read_to_string(self.run_folder().join("summary.json")).unwrap();
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// The journal of the only run.
+    pub fn journal_path(&self) -> PathBuf {
+        self.run_folder().join("journal.sqlite")
+    }
+
+    /// Its tables, to be changed.
+    pub fn journal_tables(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.journal_path()).unwrap()
     }
 
     /// The folder of the only run.
@@ -97,9 +129,14 @@ impl Workplace {
         runs.remove(0)
     }
 
-    /// Rows of a CSV as column → cell.
-    pub fn rows(&self, name: &str) -> Vec<std::collections::HashMap<String, String>> {
+    pub fn rows(&self, name: &str) -> Vec<Row> {
         csv_rows(&self.path(name))
+    }
+
+    /// The last run's rows without what is measured.
+    pub fn unmeasured_rows(&self) -> Vec<Row> {
+        let csv = self.path("output/output.csv");
+        rows_without(&csv, |column| MEASURED.contains(&column))
     }
 }
 
@@ -172,12 +209,115 @@ impl Ran {
     }
 }
 
-/// The arguments of a command line that quotes nothing.
+/// The arguments of a command line, in which single quotes keep an argument whole.
 pub fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
+    let parts = line.split('\'').enumerate();
+    let words = parts.map(|(at, part)| match at % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    });
+    words.flatten().collect()
 }
 
-pub fn csv_rows(path: &Path) -> Vec<std::collections::HashMap<String, String>> {
+/// What a command is given: a command line, see [`words`], or a list of arguments.
+pub trait Arguments {
+    fn list(&self) -> Vec<&str>;
+}
+
+impl Arguments for str {
+    fn list(&self) -> Vec<&str> {
+        words(self)
+    }
+}
+
+impl Arguments for String {
+    fn list(&self) -> Vec<&str> {
+        words(self)
+    }
+}
+
+impl<T: AsRef<str>> Arguments for [T] {
+    fn list(&self) -> Vec<&str> {
+        self.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+impl<T: AsRef<str>> Arguments for Vec<T> {
+    fn list(&self) -> Vec<&str> {
+        self.as_slice().list()
+    }
+}
+
+impl<T: AsRef<str>, const N: usize> Arguments for [T; N] {
+    fn list(&self) -> Vec<&str> {
+        self.as_slice().list()
+    }
+}
+
+/// A process of the binary, by one call.
+pub trait CommandExt {
+    fn given(&mut self, arguments: &(impl Arguments + ?Sized)) -> &mut Self;
+
+    /// Runs it to its end.
+    fn ran(&mut self) -> Ran;
+
+    /// Starts it, unheard.
+    fn begin(&mut self) -> Child;
+}
+
+impl CommandExt for Command {
+    fn given(&mut self, arguments: &(impl Arguments + ?Sized)) -> &mut Self {
+        self.args(arguments.list())
+    }
+
+    fn ran(&mut self) -> Ran {
+        Ran::of(self)
+    }
+
+    fn begin(&mut self) -> Child {
+        let silent = self.stdout(Stdio::null()).stderr(Stdio::null());
+        silent.spawn().unwrap()
+    }
+}
+
+/// Sends a process a signal, and gives the code that it exits with.
+#[cfg(unix)]
+pub fn signal(child: &mut Child, name: &str) -> Option<i32> {
+    let mut kill = Command::new("kill");
+    let sent = kill.args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    child.wait().unwrap().code()
+}
+
+/// Waits for what another thread or process does.
+pub fn wait_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Columns that time, retries and prices decide.
+pub const MEASURED: [&str; 5] = [
+    "latency",
+    "attempts",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+];
+
+/// Rows of a CSV without the columns that are left out.
+pub fn rows_without(path: &Path, is_left_out: impl Fn(&str) -> bool) -> Vec<Row> {
+    let mut rows = csv_rows(path);
+    for row in &mut rows {
+        row.retain(|column, _| !is_left_out(column));
+    }
+    rows
+}
+
+/// A row of a CSV as column → cell.
+pub type Row = HashMap<String, String>;
+
+pub fn csv_rows(path: &Path) -> Vec<Row> {
     csv::Reader::from_path(path)
         .unwrap()
         .deserialize()

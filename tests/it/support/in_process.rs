@@ -9,6 +9,13 @@ use convfinqa::run::{Finish, RunKind};
 use convfinqa::settings::{Layers, Origin, Settings, Variables};
 
 use super::cli::Workplace;
+use super::fault_server::FaultServer;
+
+/// Settings that ask model `m` of `server`, and more lines of them.
+pub fn asking(server: &FaultServer, more: &str) -> String {
+    let url = server.base_url();
+    format!("model = 'm'\nbase_url = '{url}'\n{more}")
+}
 
 impl Workplace {
     /// The settings of a run into this folder, over the built-in sample unless
@@ -19,10 +26,15 @@ impl Workplace {
         layered(places.parse().unwrap(), given)
     }
 
+    /// Asks the questions, whatever the end.
+    pub fn start(&self, given: &str) -> Result<RunResults, PipelineError> {
+        run(&self.settings(given), RunContext::default())
+    }
+
     /// Answers every question; the results are in the folder.
     #[track_caller]
     pub fn answer(&self, given: &str) -> RunResults {
-        let results = run(&self.settings(given), RunContext::default()).unwrap();
+        let results = self.start(given).unwrap();
         assert_eq!(results.finish, Finish::Complete);
         results
     }

@@ -58,13 +58,11 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
     let file = |place: &Workplace| place.run_folder().join("traces.jsonl").exists();
 
     let place = Workplace::new();
-    place.run(&["--data-path", "sample", "--n", "2"]).succeeds();
+    place.run("--data-path sample --n 2").succeeds();
     assert!(!file(&place), "by default there are no traces");
 
     let place = Workplace::new();
-    place
-        .run(&["--data-path", "sample", "--n", "2", "--traces", "on"])
-        .succeeds();
+    place.run("--data-path sample --n 2 --traces on").succeeds();
     assert!(file(&place));
 
     let place = Workplace::new();

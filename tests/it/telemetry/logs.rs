@@ -35,7 +35,7 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
             scripted(request)
         }
     });
-    let ran = place.run_line(&format!(
+    let ran = place.run(&format!(
         "--model scripted --base-url {} --data-path sample --n 6 --verbose --log json --log-level debug --traces on",
         model.base_url()
     ));
@@ -81,7 +81,7 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
 #[test]
 fn an_error_is_a_json_line_too() {
     let place = Workplace::new();
-    let ran = place.run(&["--data-path", "nowhere.json", "--log", "json"]);
+    let ran = place.run("--data-path nowhere.json --log json");
     assert_eq!(ran.code, Some(3));
     let lines = lines(&ran);
     let last = lines.last().unwrap();
@@ -127,10 +127,10 @@ fn without_log_there_are_no_lines_and_levels_choose_among_them() {
 fn an_unknown_level_or_form_is_one_line() {
     let place = Workplace::new();
     place
-        .run(&["--log", "text", "--log-level", "loud"])
+        .run("--log text --log-level loud")
         .fails(2, &["log level `loud`"]);
     let xml = [("CONVFINQA_LOG", "xml")];
-    place.run_with(&[], &xml).fails(2, &["CONVFINQA_*", "log"]);
+    place.run_with("", &xml).fails(2, &["CONVFINQA_*", "log"]);
     let served = place.run_with(&words("env serve --port 0"), &xml);
     served.fails(2, &["CONVFINQA_LOG", "xml"]);
 }
