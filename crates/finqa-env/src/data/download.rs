@@ -7,9 +7,9 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use futures::StreamExt as _;
+use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::StatusCode;
 use reqwest::header::LINK;
@@ -101,7 +101,7 @@ pub async fn download(
     }
     // Files are fetched concurrently; their events are reported one at a time.
     let progress = Mutex::new(progress);
-    let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
+    let tell = |event| (progress.lock())(event);
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
     let path = format!("api/datasets/{dataset}/revision/{}", options.revision);
     let mut bytes_left = options.limits.listing_bytes;

@@ -37,20 +37,6 @@ pub fn bare_question(user_query: &str) -> &str {
     question.trim()
 }
 
-impl EnvQuestion {
-    /// What a session shows before its first reset.
-    pub(crate) const EMPTY: Self = Self {
-        id: String::new(),
-        question: String::new(),
-        company: String::new(),
-        answer: String::new(),
-        question_type: String::new(),
-        explanation: String::new(),
-        typed_answer: String::new(),
-        exe_ans: String::new(),
-    };
-}
-
 /// Reads the questions; the second list names the rows that cannot be asked.
 ///
 /// Cells are kept as text: an answer `None` or `007` is a missing value or a number

@@ -123,7 +123,7 @@ mod tests {
         EnvQuestion {
             id: id.to_owned(),
             company: company.to_owned(),
-            ..EnvQuestion::EMPTY
+            ..EnvQuestion::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state machine of one session.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
@@ -259,7 +259,7 @@ impl Environment {
     /// The current question; an empty one before the first reset.
     #[must_use]
     pub fn current(&self) -> &EnvQuestion {
-        static NONE: EnvQuestion = EnvQuestion::EMPTY;
+        static NONE: LazyLock<EnvQuestion> = LazyLock::new(EnvQuestion::default);
         self.question
             .and_then(|i| self.catalog.questions().get(i))
             .unwrap_or(&NONE)
@@ -273,7 +273,6 @@ impl Environment {
             // OpenEnv's `finqa_env` grades a null too: as neither a number nor a text.
             None | Some(Value::Null) => "",
             Some(Value::String(text)) => text,
-
             Some(other) => {
                 let type_name = python::type_name(other);
                 return Err(StepError::AnswerType { type_name });

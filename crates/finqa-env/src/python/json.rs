@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::repr_json;
+use super::{repr_json, type_name};
 
 /// What Python's `json` says about a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,10 @@ impl std::fmt::Display for JsonFault {
 /// position is serde_json's, which for some faults is a few characters off
 /// Python's. `NaN` and `Infinity`, which Python takes, are refused.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonFault> {
-    serde_json::from_str(text).map_err(|error| fault(text, &error))
+    serde_json::from_str(text).map_err(|error| json_fault(text, &error))
 }
 
-fn fault(text: &str, error: &serde_json::Error) -> JsonFault {
+fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
     let lines = text.split_inclusive('\n').map(str::len);
     let line_start: usize = lines.take(error.line().saturating_sub(1)).sum();
     // The column is that of the last byte read, counted from 1.
@@ -105,6 +105,22 @@ pub(crate) fn short_repr(value: &Value) -> String {
     let head: String = whole.chars().take(25).collect();
     let tail: String = whole.chars().skip(length - 24).collect();
     format!("{head}...{tail}")
+}
+
+/// One fault of a value as pydantic 2.13 reports it in a text.
+pub(crate) fn fault(place: &str, text: &str, kind: &str, value: &Value) -> String {
+    format!(
+        "\n{place}\n  {text} [type={kind}, input_value={}, input_type={}]\n    \
+         For further information visit {}",
+        short_repr(value),
+        type_name(value),
+        fault_page(kind)
+    )
+}
+
+/// Where pydantic explains a kind of fault.
+pub(crate) fn fault_page(kind: &str) -> String {
+    format!("https://errors.pydantic.dev/2.13/v/{kind}")
 }
 
 /// Python's `str` of a JSON value: a text as it is, anything else its `repr`.

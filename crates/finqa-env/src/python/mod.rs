@@ -4,7 +4,7 @@
 
 mod json;
 
-pub(crate) use json::{JsonFault, display, parse_json, short_repr};
+pub(crate) use json::{JsonFault, display, fault, fault_page, parse_json, short_repr};
 
 use serde_json::Value;
 

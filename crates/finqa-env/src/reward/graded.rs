@@ -7,12 +7,14 @@ use super::text::ParsedAnswer;
 use super::{MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE};
 
 /// An answer's grade and the values it was decided by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct GradedAnswer {
-    pub(super) equal: bool,
-    pub(super) rule: ComparisonRule,
-    pub(super) submitted: Vec<ComparedValue>,
-    pub(super) expected: Vec<ComparedValue>,
+    #[serde(skip)]
+    equal: bool,
+    rule: ComparisonRule,
+    submitted: Vec<ComparedValue>,
+    expected: Vec<ComparedValue>,
+    tolerance: Option<AppliedTolerance>,
 }
 
 /// How submitted and expected values were compared.
@@ -59,25 +61,39 @@ impl From<&ParsedAnswer> for ComparedValue {
 }
 
 /// The tolerances that were applied; both must hold.
-#[derive(Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 struct AppliedTolerance {
     relative: Option<f64>,
     absolute: f64,
 }
 
 impl GradedAnswer {
+    pub(super) fn new(
+        equal: bool,
+        rule: ComparisonRule,
+        submitted: Vec<ComparedValue>,
+        expected: Vec<ComparedValue>,
+    ) -> Self {
+        Self {
+            equal,
+            tolerance: rule.tolerance(&expected),
+            rule,
+            submitted,
+            expected,
+        }
+    }
+
     /// 1.0 or 0.0.
     pub(crate) fn reward(&self) -> f64 {
         if self.equal { 1.0 } else { 0.0 }
     }
+}
 
-    fn tolerance(&self) -> Option<AppliedTolerance> {
-        let is_zero = |value: &ComparedValue| *value == ComparedValue::Number(0.0);
-        match (self.rule, self.expected.as_slice()) {
-            (ComparisonRule::Text | ComparisonRule::Refused, _) => None,
-            (ComparisonRule::Number | ComparisonRule::PercentSignDropped, [zero])
-                if is_zero(zero) =>
-            {
+impl ComparisonRule {
+    fn tolerance(self, expected: &[ComparedValue]) -> Option<AppliedTolerance> {
+        match (self, expected) {
+            (Self::Text | Self::Refused, _) => None,
+            (Self::Number | Self::PercentSignDropped, [ComparedValue::Number(0.0)]) => {
                 Some(AppliedTolerance {
                     relative: None,
                     absolute: NEAR_ZERO,
@@ -88,25 +104,6 @@ impl GradedAnswer {
                 absolute: MAX_ABSOLUTE_DIFFERENCE,
             }),
         }
-    }
-}
-
-impl Serialize for GradedAnswer {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct GradingFields<'a> {
-            rule: ComparisonRule,
-            submitted: &'a [ComparedValue],
-            expected: &'a [ComparedValue],
-            tolerance: Option<AppliedTolerance>,
-        }
-        GradingFields {
-            rule: self.rule,
-            submitted: &self.submitted,
-            expected: &self.expected,
-            tolerance: self.tolerance(),
-        }
-        .serialize(serializer)
     }
 }
 

@@ -110,11 +110,8 @@ impl Grader {
             Some(_) => ComparisonRule::Number,
             None => ComparisonRule::Text,
         };
-        let graded = |equal, rule, left: &ParsedAnswer| GradedAnswer {
-            equal,
-            rule,
-            submitted: vec![left.into()],
-            expected: vec![(&right).into()],
+        let graded = |equal, rule, left: &ParsedAnswer| {
+            GradedAnswer::new(equal, rule, vec![left.into()], vec![(&right).into()])
         };
         if self.refuses(&left, &right) {
             return Ok(graded(false, ComparisonRule::Refused, &left));
@@ -145,12 +142,12 @@ impl Grader {
             text::normalise(value, PercentSign::Divide)
                 .map_or_else(|_| ComparedValue::new(None, value), |read| (&read).into())
         };
-        Ok(GradedAnswer {
-            equal: self.all_boxes_equal(&values, truths)?,
-            rule: ComparisonRule::ValuesInOrder,
-            submitted: values.iter().map(shown).collect(),
-            expected: truths.iter().map(shown).collect(),
-        })
+        Ok(GradedAnswer::new(
+            self.all_boxes_equal(&values, truths)?,
+            ComparisonRule::ValuesInOrder,
+            values.iter().map(shown).collect(),
+            truths.iter().map(shown).collect(),
+        ))
     }
 
     fn all_boxes_equal(&self, values: &[&str], truths: &[&str]) -> Result<bool, RewardError> {
@@ -216,12 +213,12 @@ impl Grader {
                 .map(|number| ComparedValue::new(Some(number), ""))
                 .collect()
         };
-        Ok(Some(GradedAnswer {
-            equal: values.len() == truths.len() && self.parts_equal(&values, unread, &truths)?,
-            rule: ComparisonRule::List,
-            submitted: numbers(&values),
-            expected: numbers(&truths),
-        }))
+        Ok(Some(GradedAnswer::new(
+            values.len() == truths.len() && self.parts_equal(&values, unread, &truths)?,
+            ComparisonRule::List,
+            numbers(&values),
+            numbers(&truths),
+        )))
     }
 
     fn parts_equal(

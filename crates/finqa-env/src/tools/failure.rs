@@ -1,25 +1,24 @@
 //! Calls that never reach a tool.
 
+use strum::IntoStaticStr;
+
 /// The protocol's `error_type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FailureKind {
-    /// `tool_not_found`
     ToolNotFound,
-    /// `invalid_args`
     InvalidArgs,
-    /// `execution_error`
+    #[strum(serialize = "execution_error")]
     Execution,
+    /// It took longer than a step may.
+    Timeout,
 }
 
 impl FailureKind {
     /// The name in the protocol.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolNotFound => "tool_not_found",
-            Self::InvalidArgs => "invalid_args",
-            Self::Execution => "execution_error",
-        }
+        self.into()
     }
 }
 

@@ -15,8 +15,9 @@ mod records;
 mod spec;
 mod tokens;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::data::{Catalog, CompanyTable, TypedColumn};
@@ -68,9 +69,7 @@ impl Tools {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Result<(), ToolFailure> {
-        let spec = specs().iter().find(|spec| spec.name == tool);
-        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
-        spec.read_arguments(arguments).map(drop)
+        read_arguments(tool, arguments).map(drop)
     }
 
     /// Calls a tool by name after checking its arguments. A query may block the
@@ -93,10 +92,7 @@ impl Tools {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Result<Option<String>, ToolFailure> {
-        let spec = specs().iter().find(|s| s.name == tool);
-        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
-        let given = spec.read_arguments(arguments)?;
-        Ok(match (tool, given.as_slice()) {
+        Ok(match (tool, read_arguments(tool, arguments)?.as_slice()) {
             ("get_descriptions", [company]) => Some(self.get_descriptions(company)),
             ("get_table_info", [company, table]) => Some(self.get_table_info(company, table)),
             ("sql_query", [company, table, query]) => {
@@ -116,9 +112,7 @@ impl Tools {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Result<String, ToolFailure> {
-        let spec = specs().iter().find(|s| s.name == tool);
-        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
-        match (tool, spec.read_arguments(arguments)?.as_slice()) {
+        match (tool, read_arguments(tool, arguments)?.as_slice()) {
             ("sql_query", [company, table, query]) => Ok(self.long_query(company, table, query)),
             _ => self.call(tool, arguments),
         }
@@ -167,7 +161,7 @@ impl Tools {
     }
 
     fn long_query(&self, company: &str, table: &str, query: &str) -> String {
-        let _alone = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.long.lock();
         let budget = self.limits.full();
         // With the full budget every outcome is a text.
         self.attempt(company, table, query, budget)
@@ -266,6 +260,16 @@ impl Tools {
         }
         result
     }
+}
+
+/// The arguments of a tool in the order of its parameters.
+fn read_arguments<'a>(
+    tool: &str,
+    given: &'a Map<String, Value>,
+) -> Result<Vec<&'a str>, ToolFailure> {
+    let spec = specs().iter().find(|spec| spec.name == tool);
+    let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
+    spec.read_arguments(given)
 }
 
 /// A query needs more than its brief budget.

@@ -1,7 +1,8 @@
 //! Prepared databases, kept between calls.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::database::Database;
 
@@ -20,7 +21,7 @@ impl DatabasePool {
 
     /// The most recently used idle database of a table.
     pub(super) fn take(&self, table: usize) -> Option<Database> {
-        let mut idle = self.idle();
+        let mut idle = self.idle.lock();
         let at = idle.iter().rposition(|(number, _)| *number == table)?;
         idle.remove(at).map(|(_, database)| database)
     }
@@ -28,7 +29,7 @@ impl DatabasePool {
     /// Keeps a database for the next call.
     pub(super) fn put(&self, table: usize, database: Database) {
         let dropped = {
-            let mut idle = self.idle();
+            let mut idle = self.idle.lock();
             idle.push_back((table, database));
             if idle.len() > self.capacity {
                 idle.pop_front()
@@ -38,10 +39,5 @@ impl DatabasePool {
         };
         // Closed outside the lock.
         drop(dropped);
-    }
-
-    /// A panic cannot happen while the list is changed, so a poisoned lock is sound.
-    fn idle(&self) -> MutexGuard<'_, VecDeque<(usize, Database)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,10 @@
 //! The tools' names, descriptions and argument schemas.
 
+use finqa_core::text::counted;
 use serde_json::{Map, Value, json};
 
 use super::ToolFailure;
-use crate::python;
+use crate::python::fault;
 
 /// The tool that ends an episode.
 pub const SUBMIT_ANSWER: &str = "submit_answer";
@@ -106,63 +107,31 @@ impl EnvTool {
         for parameter in self.parameters {
             match given.get(parameter.name) {
                 Some(Value::String(text)) => values.push(text.as_str()),
-                Some(other) => faults.push(fault(
-                    parameter.name,
-                    "Input should be a valid string",
-                    "string_type",
-                    &python::repr_json(other),
-                    python::type_name(other),
-                )),
+                Some(other) => {
+                    let text = "Input should be a valid string";
+                    faults.push(fault(parameter.name, text, "string_type", other));
+                }
                 None => {
-                    let all = python::repr_json(&Value::Object(given.clone()));
-                    faults.push(fault(
-                        parameter.name,
-                        "Missing required argument",
-                        "missing_argument",
-                        &all,
-                        "dict",
-                    ));
+                    let text = "Missing required argument";
+                    let all = Value::Object(given.clone());
+                    faults.push(fault(parameter.name, text, "missing_argument", &all));
                 }
             }
         }
         for (name, value) in given {
             if !self.parameters.iter().any(|p| p.name == name) {
-                faults.push(fault(
-                    name,
-                    "Unexpected keyword argument",
-                    "unexpected_keyword_argument",
-                    &python::repr_json(value),
-                    python::type_name(value),
-                ));
+                let text = "Unexpected keyword argument";
+                faults.push(fault(name, text, "unexpected_keyword_argument", value));
             }
         }
         if faults.is_empty() {
             return Ok(values);
         }
-        let plural = if faults.len() == 1 { "" } else { "s" };
-        let text = format!(
-            "{} validation error{plural} for call[{}]{}",
-            faults.len(),
+        Err(ToolFailure::from_text(format!(
+            "{} for call[{}]{}",
+            counted(faults.len(), "validation error"),
             self.name,
             faults.concat()
-        );
-        Err(ToolFailure::from_text(text))
+        )))
     }
-}
-
-/// One problem as pydantic 2.13 reports it; a long value is cut in the middle.
-fn fault(name: &str, text: &str, kind: &str, value: &str, type_name: &str) -> String {
-    const SHOWN: usize = 50;
-    let length = value.chars().count();
-    let value = if length > SHOWN {
-        let head: String = value.chars().take(25).collect();
-        let tail: String = value.chars().skip(length - 24).collect();
-        format!("{head}...{tail}")
-    } else {
-        value.to_owned()
-    };
-    format!(
-        "\n{name}\n  {text} [type={kind}, input_value={value}, input_type={type_name}]\n    \
-         For further information visit https://errors.pydantic.dev/2.13/v/{kind}"
-    )
 }

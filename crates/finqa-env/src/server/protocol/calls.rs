@@ -2,10 +2,11 @@
 //! run off the threads that serve sockets, in the order of `query_queue`, each
 //! within its time limit.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use finqa_core::text::cut;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -14,7 +15,6 @@ use crate::episode::{
 };
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
-use crate::server::protocol::wire::{EpisodeReply, ObservationContent};
 use crate::server::state::app::ServerState;
 use crate::server::state::metrics::CallKind;
 use crate::server::state::query_queue::Caller;
@@ -38,7 +38,7 @@ const NAME: usize = 200;
 pub(crate) fn reset(
     environment: &Mutex<Environment>,
     asked: ResetRequest,
-) -> Result<EpisodeReply, TaskError> {
+) -> Result<StepOutcome, TaskError> {
     let split = asked.split.as_deref().map(tasks::split).transpose()?;
     let choice = match (split, asked.index) {
         (None, _) => TaskChoice::Next,
@@ -50,17 +50,18 @@ pub(crate) fn reset(
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    let begun = held(environment).reset(choice, asked.seed, id)?;
-    Ok(EpisodeReply {
-        metadata: begun.metadata(),
+    let begun = environment.lock().reset(choice, asked.seed, id)?;
+    Ok(StepOutcome {
+        observation: Observation::Empty,
         reward: Some(0.0),
-        ..EpisodeReply::default()
+        done: false,
+        metadata: begun.metadata(),
     })
 }
 
 /// A session's state as `/ws` shows it.
 pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
-    json!(held(environment).state())
+    json!(environment.lock().state())
 }
 
 /// One step, counted.
@@ -71,14 +72,14 @@ pub(crate) async fn step(
     tool: String,
     arguments: Map<String, Value>,
     limit: Duration,
-) -> Result<EpisodeReply, StepFault> {
+) -> Result<StepOutcome, StepFault> {
     let started = Instant::now();
     let tool = cut(&tool, NAME, "...");
-    let open = held(environment).is_open();
+    let open = environment.lock().is_open();
     let taken = take_step(app, caller, environment, tool.clone(), arguments, limit).await;
     let error = match &taken {
-        Ok(reply) => match &reply.seen {
-            ObservationContent::Failed { error_type, .. } => Some(*error_type),
+        Ok(outcome) => match &outcome.observation {
+            Observation::Failure { failure, .. } => Some(failure.kind.as_str()),
             _ => None,
         },
         Err(StepFault::Client(_)) => Some("invalid_args"),
@@ -86,7 +87,7 @@ pub(crate) async fn step(
     };
     app.metrics
         .called(CallKind::Step, &tool, started.elapsed(), error);
-    if let Ok(EpisodeReply {
+    if let Ok(StepOutcome {
         done: true, reward, ..
     }) = &taken
         && open
@@ -105,49 +106,26 @@ async fn take_step(
     tool: String,
     arguments: Map<String, Value>,
     limit: Duration,
-) -> Result<EpisodeReply, StepFault> {
-    let begun = held(environment).begin(&tool, &arguments)?;
-    let outcome = match begun {
-        StepStart::Answered(outcome) => outcome,
-        StepStart::RunTool => {
-            let work = run_tool(app, caller, tool.clone(), arguments);
-            match tokio::time::timeout(limit, work).await {
-                Ok(Ok(result)) => held(environment).finish(&tool, result),
-                Ok(Err(fault)) => return Err(StepFault::Server(fault)),
-                Err(_) => return Ok(timed_out_step(environment, tool, limit)),
-            }
-        }
-    };
-    Ok(into_reply(outcome))
-}
-
-/// A step whose tool took too long counts like any other, the last one too.
-fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> EpisodeReply {
-    let message = timed_out(&tool, limit);
-    let failure = ToolFailure {
-        kind: FailureKind::Execution,
-        message: message.clone(),
-    };
-    let outcome = held(environment).finish(&tool, Err(failure));
-    EpisodeReply {
-        seen: ObservationContent::Failed {
-            tool,
-            error_type: "timeout",
-            message,
-        },
-        ..into_reply(outcome)
+) -> Result<StepOutcome, StepFault> {
+    let begun = environment.lock().begin(&tool, &arguments)?;
+    if let StepStart::Answered(outcome) = begun {
+        return Ok(outcome);
     }
+    let work = run_tool(app, caller, tool.clone(), arguments);
+    let result = match tokio::time::timeout(limit, work).await {
+        Ok(result) => result.map_err(StepFault::Server)?,
+        // Such a step counts like any other, the last one too.
+        Err(_) => Err(timed_out(&tool, limit)),
+    };
+    Ok(environment.lock().finish(&tool, result))
 }
 
-fn held(environment: &Mutex<Environment>) -> MutexGuard<'_, Environment> {
-    environment.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn timed_out(tool: &str, limit: Duration) -> String {
-    format!(
-        "Tool '{tool}' timed out after {:?} seconds",
-        limit.as_secs_f64()
-    )
+fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
+    let seconds = limit.as_secs_f64();
+    ToolFailure {
+        kind: FailureKind::Timeout,
+        message: format!("Tool '{tool}' timed out after {seconds:?} seconds"),
+    }
 }
 
 /// One tool call outside any episode; the error is sent to the client.
@@ -161,11 +139,11 @@ pub(crate) async fn call_tool(
     let name = cut(&name, NAME, "...");
     let started = Instant::now();
     let work = run_tool(app, caller, name.clone(), arguments);
-    let (error, result) = match tokio::time::timeout(limit, work).await {
-        Ok(Ok(Ok(text))) => (None, Ok(text)),
-        Ok(Ok(Err(failure))) => (Some(failure.kind.as_str()), Err(failure.to_string())),
-        Ok(Err(fault)) => (Some("internal"), Err(fault.to_owned())),
-        Err(_) => (Some("timeout"), Err(timed_out(&name, limit))),
+    let result = tokio::time::timeout(limit, work).await;
+    let (error, result) = match result.unwrap_or_else(|_| Ok(Err(timed_out(&name, limit)))) {
+        Ok(Ok(text)) => (None, Ok(text)),
+        Ok(Err(failure)) => (Some(failure.kind.as_str()), Err(failure.message)),
+        Err(fault) => (Some("internal"), Err(fault.to_owned())),
     };
     app.metrics
         .called(CallKind::Call, &name, started.elapsed(), error);
@@ -213,23 +191,6 @@ async fn run_tool(
 /// A query that takes less is tried in the queue of brief queries the next time.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
-
-fn into_reply(outcome: StepOutcome) -> EpisodeReply {
-    EpisodeReply {
-        seen: match outcome.observation {
-            Observation::Empty => ObservationContent::Nothing,
-            Observation::Result { tool, text } => ObservationContent::Text { tool, text },
-            Observation::Failure { tool, failure } => ObservationContent::Failed {
-                tool,
-                error_type: failure.kind.as_str(),
-                message: failure.message,
-            },
-        },
-        reward: outcome.reward,
-        done: outcome.done,
-        metadata: outcome.metadata,
-    }
-}
 
 /// The tools as `tools/list` shows them: every field that fastmcp 3.2 sends.
 pub(crate) fn tool_list() -> Value {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use crate::python;
@@ -138,10 +139,7 @@ async fn dispatch(
         }
         other => Err(RpcError::new(
             METHOD_NOT_FOUND,
-            format!(
-                "Method not found: {}",
-                other.chars().take(200).collect::<String>()
-            ),
+            format!("Method not found: {}", head(other, 200)),
         )),
     }
 }
@@ -157,8 +155,9 @@ fn used_session(
         (None, None | Some(Value::Null)) => None,
         (None, Some(Value::String(id))) if id.is_empty() => None,
         (None, Some(id)) => {
-            let id: String = python::display(id).chars().take(200).collect();
-            let found = app.sessions.get(&id);
+            let id = python::display(id);
+            let id = head(&id, 200);
+            let found = app.sessions.get(id);
             Some(found.ok_or_else(|| {
                 RpcError::new(INVALID_PARAMS, format!("Unknown session_id: {id}"))
             })?)
@@ -197,10 +196,7 @@ fn close(
         }
         CloseOutcome::Unknown => Err(RpcError::new(
             INVALID_PARAMS,
-            format!(
-                "Unknown session_id: {}",
-                id.chars().take(200).collect::<String>()
-            ),
+            format!("Unknown session_id: {}", head(id, 200)),
         )),
     }
 }
@@ -248,6 +244,6 @@ async fn call(
     let text = calls::call_tool(app, &caller, name.clone(), arguments)
         .await
         .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
-    serde_json::to_value(wire::ToolResult(&text))
+    serde_json::to_value(wire::ToolResult::new(&text))
         .map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))
 }

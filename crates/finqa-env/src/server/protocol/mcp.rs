@@ -9,6 +9,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use finqa_core::text::head;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -66,11 +67,8 @@ impl ServerHandler for FinqaMcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
-            let shown: String = request.name.chars().take(200).collect();
-            return Err(ErrorData::invalid_params(
-                format!("Unknown tool: '{shown}'"),
-                None,
-            ));
+            let said = format!("Unknown tool: '{}'", head(&request.name, 200));
+            return Err(ErrorData::invalid_params(said, None));
         }
         let arguments = request.arguments.unwrap_or_default();
         // Over standard input there is one client, and it is here.

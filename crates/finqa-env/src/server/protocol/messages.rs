@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use crate::python;
 use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
-use crate::server::protocol::wire::{EpisodeReply, ObservationContent, SocketStepReply};
+use crate::server::protocol::wire::EpisodeReply;
 use crate::server::state::app::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
@@ -34,8 +35,8 @@ fn invalid(issues: Vec<RequestIssue>) -> String {
     )
 }
 
-fn observation(reply: &EpisodeReply) -> String {
-    match serde_json::to_string(&SocketStepReply(reply)) {
+fn observation(reply: &EpisodeReply<'_>) -> String {
+    match serde_json::to_string(reply) {
         Ok(data) => format!(r#"{{"type":"observation","data":{data}}}"#),
         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
     }
@@ -81,9 +82,9 @@ async fn read_and_do(
             let data = validate::message_data(message, MessageData::Optional)?;
             let reset = validate::reset_message(&data)?;
             match calls::reset(&session.environment, reset) {
-                Ok(reply) => {
+                Ok(outcome) => {
                     app.metrics.episode_started();
-                    observation(&reply)
+                    observation(&EpisodeReply::new(&outcome))
                 }
                 Err(fault) => {
                     app.metrics.rejected(Rejection::Invalid);
@@ -94,15 +95,12 @@ async fn read_and_do(
         Some("step") => {
             let data = validate::message_data(message, MessageData::Required)?;
             match validate::action(&data)? {
-                StepAction::ListTools => observation(&EpisodeReply {
-                    seen: ObservationContent::Tools(calls::step_tool_list()),
-                    ..EpisodeReply::default()
-                }),
+                StepAction::ListTools => observation(&EpisodeReply::tools()),
                 StepAction::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
                     let (caller, environment) = (&session.caller, &session.environment);
                     match calls::step(app, caller, environment, tool, arguments, limit).await {
-                        Ok(reply) => observation(&reply),
+                        Ok(outcome) => observation(&EpisodeReply::new(&outcome)),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }
                 }
@@ -124,13 +122,9 @@ async fn read_and_do(
         }
         _ => {
             app.metrics.rejected(Rejection::Invalid);
-            let shown: String = kind.map(python::display).unwrap_or_default();
-            let shown: String = shown.chars().take(200).collect();
-            error(
-                "UNKNOWN_TYPE",
-                &format!("Unknown message type: {shown}"),
-                json!({}),
-            )
+            let shown = kind.map(python::display).unwrap_or_default();
+            let said = format!("Unknown message type: {}", head(&shown, 200));
+            error("UNKNOWN_TYPE", &said, json!({}))
         }
     };
     Ok(MessageOutcome::Reply(text))

@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::options::ServerOptions;
@@ -76,16 +77,12 @@ impl Client {
 
     /// Whether another WebSocket would use a connection reserved for plain requests.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.open().len() > self.most_sockets
-    }
-
-    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<ConnectionActivity>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().len() > self.most_sockets
     }
 
     /// Ends the connection that has been idle for the longest time.
     fn evict(&self) -> bool {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let idle = open
             .iter()
             .filter(|(_, connected)| connected.state.load(Ordering::Relaxed) == IDLE)
@@ -131,13 +128,9 @@ impl Clients {
         })
     }
 
-    fn table(&self) -> MutexGuard<'_, ClientTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The client of an address.
     pub(crate) fn of(&self, address: IpAddr) -> Arc<Client> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if table.known.len() >= table.sweep_at {
             let now = Instant::now();
             table
@@ -164,15 +157,15 @@ impl Clients {
     /// longest time is ended; `None` if none is idle.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let client = self.of(address);
-        let mut table = self.table();
-        if client.open().len() >= self.most_each {
+        let mut table = self.table.lock();
+        if client.open.lock().len() >= self.most_each {
             if !client.evict() {
                 return None;
             }
             table.connections -= 1;
         }
         if table.connections >= self.most_connections {
-            let largest = table.known.values().max_by_key(|one| one.open().len());
+            let largest = table.known.values().max_by_key(|one| one.open.lock().len());
             if !largest.is_some_and(|one| one.evict()) && !client.evict() {
                 return None;
             }
@@ -188,7 +181,7 @@ impl Clients {
         });
         connected.moved();
         let id = table.serial;
-        client.open().insert(id, Arc::clone(&connected));
+        client.open.lock().insert(id, Arc::clone(&connected));
         Some(ConnectionSlot {
             clients: Arc::clone(self),
             client,
@@ -200,8 +193,8 @@ impl Clients {
     /// Ends an idle connection of the client with the most, because the process has no
     /// file descriptors left.
     pub(crate) fn make_way(&self) {
-        let mut table = self.table();
-        let largest = table.known.values().max_by_key(|one| one.open().len());
+        let mut table = self.table.lock();
+        let largest = table.known.values().max_by_key(|one| one.open.lock().len());
         if largest.is_some_and(|one| one.evict()) {
             table.connections -= 1;
         }
@@ -277,9 +270,9 @@ pub(crate) struct ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut table = self.clients.table();
+        let mut table = self.clients.table.lock();
         // An evicted connection is no longer counted.
-        if self.client.open().remove(&self.id).is_some() {
+        if self.client.open.lock().remove(&self.id).is_some() {
             table.connections -= 1;
         }
     }
@@ -324,7 +317,7 @@ mod tests {
             "another client"
         );
         drop((places, next));
-        assert_eq!(clients.table().connections, 0);
+        assert_eq!(clients.table.lock().connections, 0);
     }
 
     #[test]
@@ -363,7 +356,7 @@ mod tests {
         for n in 0..10_000_u32 {
             clients.of(IpAddr::V4(n.into()));
         }
-        assert!(clients.table().known.len() <= 1025);
+        assert!(clients.table.lock().known.len() <= 1025);
     }
 
     #[test]

@@ -8,9 +8,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{self, AtomicBool};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::server::state::clients::Client;
@@ -33,12 +34,12 @@ const UNKNOWN: f64 = 1.0;
 impl UsageAccount {
     /// Seconds of recent query time.
     pub(crate) fn used(&self, now: Instant) -> f64 {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = self.used.lock();
         used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now))
     }
 
     fn charge(&self, time: Duration, now: Instant) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock();
         let before = used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now));
         *used = Some((now, before + time.as_secs_f64()));
     }
@@ -228,10 +229,6 @@ impl QueryQueue {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Runs blocking work when its turn comes; returns its result and how long it
     /// took, or `None` if it panicked. Work that has begun is finished even if nobody
     /// waits for it any more.
@@ -260,7 +257,7 @@ impl QueryQueue {
     /// Starts a job if a worker is free, otherwise queues it.
     fn begin(self: &Arc<Self>, caller: &Caller, job: QueryJob, cancelled: Arc<AtomicBool>) {
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if state.free == 0 {
                 let now = Instant::now();
                 let since = now.saturating_duration_since(self.start).as_secs_f64();
@@ -293,7 +290,7 @@ impl QueryQueue {
                 tracing::error!("a tool call ended in a bug");
             }
             job = loop {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 match state.pop() {
                     // Dropped outside the lock.
                     Some(next) if next.cancelled.load(atomic::Ordering::Relaxed) => drop(state),
@@ -331,7 +328,7 @@ mod tests {
         let mut waiting: Vec<_> = (0..callers.len())
             .map(|at| {
                 let ran = Arc::clone(&ran);
-                let work = move || ran.lock().unwrap().push(at);
+                let work = move || ran.lock().push(at);
                 Box::pin(queue.run(callers[at], work))
             })
             .collect();
@@ -341,7 +338,7 @@ mod tests {
         drop(release);
         first.await.unwrap();
         assert!(join_all(waiting).await.iter().all(Option::is_some));
-        std::mem::take(&mut *ran.lock().unwrap())
+        std::mem::take(&mut *ran.lock())
     }
 
     /// In a single first-come-first-served queue, one client with long queries on a
@@ -419,7 +416,10 @@ mod tests {
             let work = move || done.store(true, atomic::Ordering::Relaxed);
             assert!(queue.run(&one, work).now_or_never().is_none());
         }
-        assert!(queue.state().count <= 65, "cancelled queries are removed");
+        assert!(
+            queue.state.lock().count <= 65,
+            "cancelled queries are removed"
+        );
         let mut last = Box::pin(queue.run(&one, || 5));
         assert!(last.as_mut().now_or_never().is_none());
         drop(release);

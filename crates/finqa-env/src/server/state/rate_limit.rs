@@ -1,8 +1,9 @@
 //! The rate limit of one session: a number of requests per second, after a burst of as many.
 //! A client that asks faster waits; nothing is refused or lost.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// The pace of one client. Holds one instant, so thousands cost nothing.
 pub(crate) struct RateLimit {
@@ -30,7 +31,7 @@ impl RateLimit {
         let Some(cost) = self.cost else {
             return Duration::ZERO;
         };
-        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut paid = self.paid.lock();
         let from = paid.map_or(now, |earlier| earlier.max(now));
         let due = from + cost;
         *paid = Some(due);

@@ -4,11 +4,12 @@
 //! moment its holder lets go.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use finqa_core::text::head;
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::episode::Environment;
@@ -70,30 +71,12 @@ struct SessionEntry {
 }
 
 /// All slots are taken: those of the server, or those that one client may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct CapacityReached {
     pub(crate) active: usize,
     pub max: usize,
-    /// Whether they are those of the client.
-    pub(crate) of_client: bool,
-}
-
-impl fmt::Display for CapacityReached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { active, max, .. } = self;
-        if self.of_client {
-            write!(
-                f,
-                "Client at capacity: {active}/{max} sessions of this address are active. Close \
-                 some, or start the server with a larger --max-sessions-per-client."
-            )
-        } else {
-            write!(
-                f,
-                "Server at capacity: {active}/{max} sessions active. Cannot accept new connections."
-            )
-        }
-    }
+    message: String,
 }
 
 /// Why a WebSocket cannot attach to a session.
@@ -140,31 +123,36 @@ impl SessionTable {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, SessionEntry>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn insert(
         &self,
         environment: Environment,
         client: &Arc<Client>,
         holder: SessionHolder,
     ) -> Result<Arc<EnvSession>, CapacityReached> {
-        let mut table = self.table();
+        let mut table = self.open.lock();
         if table.len() >= self.max {
             self.metrics.rejected(Rejection::Sessions);
+            let (active, max) = (table.len(), self.max);
+            let message = format!(
+                "Server at capacity: {active}/{max} sessions active. Cannot accept new connections."
+            );
             return Err(CapacityReached {
-                active: table.len(),
-                max: self.max,
-                of_client: false,
+                active,
+                max,
+                message,
             });
         }
         let Some(hold) = client.hold_session(self.max_each) else {
             self.metrics.rejected(Rejection::ClientSessions);
+            let max = self.max_each;
+            let message = format!(
+                "Client at capacity: {max}/{max} sessions of this address are active. Close \
+                 some, or start the server with a larger --max-sessions-per-client."
+            );
             return Err(CapacityReached {
-                active: self.max_each,
-                max: self.max_each,
-                of_client: true,
+                active: max,
+                max,
+                message,
             });
         };
         self.metrics.session_opened();
@@ -217,14 +205,14 @@ impl SessionTable {
 
     /// Attaches to a session made by its id; dropping the handle leaves it open.
     pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
-        let mut table = self.table();
+        let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
             self.metrics.rejected(Rejection::UnknownSession);
-            return Err(AttachError::Unknown(shown(id)));
+            return Err(AttachError::Unknown(head(id, 200).to_owned()));
         };
         if entry.holder != SessionHolder::Nobody {
             self.metrics.rejected(Rejection::AttachedSession);
-            return Err(AttachError::Attached(shown(id)));
+            return Err(AttachError::Attached(head(id, 200).to_owned()));
         }
         entry.holder = SessionHolder::Attached { closing: false };
         entry.session.touch();
@@ -236,7 +224,11 @@ impl SessionTable {
 
     /// The session of an id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
-        let found = self.table().get(id).map(|entry| Arc::clone(&entry.session));
+        let found = self
+            .open
+            .lock()
+            .get(id)
+            .map(|entry| Arc::clone(&entry.session));
         if found.is_none() {
             self.metrics.rejected(Rejection::UnknownSession);
         }
@@ -245,12 +237,12 @@ impl SessionTable {
 
     /// How many are open.
     pub(crate) fn count(&self) -> usize {
-        self.table().len()
+        self.open.lock().len()
     }
 
     /// Closes a session, or notes that it ends with its WebSocket.
     pub(crate) fn close(&self, id: &str) -> CloseOutcome {
-        let mut table = self.table();
+        let mut table = self.open.lock();
         match table.get_mut(id) {
             None => {
                 self.metrics.rejected(Rejection::UnknownSession);
@@ -272,7 +264,7 @@ impl SessionTable {
     /// Drops the sessions that nobody is attached to and that have idled
     /// longer than `limit`, or `unused` where they were never used; gives their number.
     pub(crate) fn reap(&self, limit: Duration, unused: Duration) -> usize {
-        let mut table = self.table();
+        let mut table = self.open.lock();
         let before = table.len();
         table.retain(|_, entry| {
             let session = &entry.session;
@@ -287,7 +279,7 @@ impl SessionTable {
     }
 
     fn let_go(&self, id: &str) {
-        let mut table = self.table();
+        let mut table = self.open.lock();
         if let Some(entry) = table.get_mut(id) {
             match entry.holder {
                 SessionHolder::Socket | SessionHolder::Attached { closing: true } => {
@@ -301,11 +293,6 @@ impl SessionTable {
             }
         }
     }
-}
-
-/// An id as it may be shown in an answer: whole, unless it is a flood.
-fn shown(id: &str) -> String {
-    id.chars().take(200).collect()
 }
 
 /// A WebSocket's hold on a session; dropping it lets go.

@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
+use crate::episode::TaskError;
 use crate::python;
 use crate::server::protocol::validate::RequestIssue;
 
@@ -20,6 +20,22 @@ impl From<Response> for RefusedRequest {
     }
 }
 
+/// A 422 that lists what is wrong with the request.
+impl From<Vec<RequestIssue>> for RefusedRequest {
+    fn from(issues: Vec<RequestIssue>) -> Self {
+        let body = Json(json!({"detail": issues}));
+        (StatusCode::UNPROCESSABLE_ENTITY, body)
+            .into_response()
+            .into()
+    }
+}
+
+impl From<TaskError> for RefusedRequest {
+    fn from(error: TaskError) -> Self {
+        detail(StatusCode::BAD_REQUEST, error.to_string()).into()
+    }
+}
+
 impl IntoResponse for RefusedRequest {
     fn into_response(self) -> Response {
         *self.0
@@ -29,26 +45,6 @@ impl IntoResponse for RefusedRequest {
 /// `{"detail": text}` with a status.
 pub(crate) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
     (status, Json(json!({"detail": text.into()}))).into_response()
-}
-
-/// A 422 that lists what is wrong with the request.
-pub(crate) fn unprocessable(issues: &[RequestIssue]) -> Response {
-    (
-        StatusCode::UNPROCESSABLE_ENTITY,
-        Json(json!({"detail": issues})),
-    )
-        .into_response()
-}
-
-/// A body within the limit, or the answer that says it is not.
-pub(crate) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, RefusedRequest> {
-    read.map_err(|rejection| {
-        let said = match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => "Request body over the server's size limit",
-            _ => "There was an error reading the body",
-        };
-        detail(rejection.status(), said).into()
-    })
 }
 
 /// Reads a JSON object from a body as FastAPI does: only under a JSON content
@@ -66,13 +62,13 @@ pub(crate) fn object(
     };
     if !is_json(headers) {
         let raw = Value::String(text.to_owned());
-        return Err(unprocessable(&[RequestIssue::not_an_object(&raw)]).into());
+        return Err(vec![RequestIssue::not_an_object(&raw)].into());
     }
     match python::parse_json(text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
         Ok(Value::Null) => Ok(None),
-        Ok(other) => Err(unprocessable(&[RequestIssue::not_an_object(&other)]).into()),
-        Err(fault) => Err(unprocessable(&[RequestIssue::not_json(&fault)]).into()),
+        Ok(other) => Err(vec![RequestIssue::not_an_object(&other)].into()),
+        Err(fault) => Err(vec![RequestIssue::not_json(&fault)].into()),
     }
 }
 

@@ -2,11 +2,10 @@
 //! OpenEnv's `finqa_env`: each makes an environment, uses it once and drops it. Episodes
 //! live on WebSockets.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
@@ -14,18 +13,18 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any_service, get, post};
 use axum::{Extension, Json, Router};
 use finqa_core::text::cut;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::episode::TaskError;
 use crate::server::protocol::calls;
 use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRoute};
-use crate::server::protocol::wire::{EpisodeReply, HttpStepReply, ObservationContent};
+use crate::server::protocol::wire::EpisodeReply;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::metrics::{CONTENT_TYPE, Rejection};
@@ -98,7 +97,8 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .method_not_allowed_fallback(|| async {
             reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
         })
-        .layer(DefaultBodyLimit::max(app.options.message_limit))
+        // `read_body` has read it within the server's own limit.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app),
             guard::check,
@@ -160,31 +160,27 @@ async fn reset(
     State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
 ) -> Result<Response, RefusedRequest> {
-    let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
-    let asked = validate::reset_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
+    let fields = reply::object(&headers, &body)?.unwrap_or_default();
+    let asked = validate::reset_body(&fields)?;
     client.rate.wait().await;
-    let seen = calls::reset(&Mutex::new(app.environment()), asked).map_err(unknown_task)?;
-    Ok(Json(HttpStepReply(&seen)).into_response())
+    let outcome = calls::reset(&Mutex::new(app.environment()), asked)?;
+    Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
 }
 
 async fn step(
     State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
 ) -> Result<Response, RefusedRequest> {
-    let Some(fields) = reply::object(&headers, &reply::body(body)?)? else {
-        return Err(reply::unprocessable(&[RequestIssue::no_body()]).into());
+    let Some(fields) = reply::object(&headers, &body)? else {
+        return Err(vec![RequestIssue::no_body()].into());
     };
-    let asked = validate::step_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
-    let action = validate::action(&asked.action).map_err(|issues| reply::unprocessable(&issues))?;
-    let seen = match action {
-        StepAction::ListTools => EpisodeReply {
-            seen: ObservationContent::Tools(calls::step_tool_list()),
-            ..EpisodeReply::default()
-        },
+    let asked = validate::step_body(&fields)?;
+    let outcome = match validate::action(&asked.action)? {
+        StepAction::ListTools => return Ok(Json(EpisodeReply::tools().for_http()).into_response()),
         StepAction::Call { tool, arguments } => {
             let limit = asked
                 .timeout_s
@@ -203,18 +199,17 @@ async fn step(
                 })?
         }
     };
-    Ok(Json(HttpStepReply(&seen)).into_response())
+    Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
 }
 
 async fn json_rpc(
     State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, RefusedRequest> {
-    let body = reply::body(body)?;
+    body: Bytes,
+) -> Json<Value> {
     // What is not UTF-8 is not JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
-    Ok(Json(json_rpc::answer_text(&app, &client, text, None).await))
+    Json(json_rpc::answer_text(&app, &client, text, None).await)
 }
 
 #[derive(Deserialize)]
@@ -283,17 +278,14 @@ async fn task_route(
     Path(env): Path<String>,
     Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
     route: TaskRoute,
 ) -> Result<Json<Value>, RefusedRequest> {
-    let fields = reply::object(&headers, &reply::body(body)?)?;
-    let (split, query) = validate::task_body(&fields.unwrap_or_default(), route)
-        .map_err(|issues| reply::unprocessable(&issues))?;
+    let fields = reply::object(&headers, &body)?.unwrap_or_default();
+    let (split, query) = validate::task_body(&fields, route)?;
     known_environment(&env)?;
     client.rate.wait().await;
-    tasks::answer(app.tools.catalog(), &split, query)
-        .map(Json)
-        .map_err(unknown_task)
+    Ok(Json(tasks::answer(app.tools.catalog(), &split, query)?))
 }
 
 fn known_environment(env: &str) -> Result<(), RefusedRequest> {
@@ -303,8 +295,4 @@ fn known_environment(env: &str) -> Result<(), RefusedRequest> {
     let shown = cut(env, 100, "...");
     let said = format!("unknown environment '{shown}'");
     Err(reply::detail(StatusCode::NOT_FOUND, said).into())
-}
-
-fn unknown_task(error: TaskError) -> RefusedRequest {
-    reply::detail(StatusCode::BAD_REQUEST, error.to_string()).into()
 }

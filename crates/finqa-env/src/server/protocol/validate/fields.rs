@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use super::issue::RequestIssue;
@@ -194,9 +195,8 @@ impl<'a> FieldReader<'a> {
         let others = others.filter(|(key, _)| !known.contains(&key.as_str()));
         // Enough to see what is wrong; a message may hold a million of them.
         for (key, value) in others.take(20) {
-            let field: String = key.chars().take(200).collect();
             let said = "Extra inputs are not permitted";
-            self.report("extra_forbidden", &field, said, value, None);
+            self.report("extra_forbidden", head(key, 200), said, value, None);
         }
     }
 }

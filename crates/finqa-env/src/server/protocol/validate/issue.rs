@@ -64,7 +64,7 @@ impl RequestIssue {
     }
 
     pub(super) fn documentation(&self) -> String {
-        format!("https://errors.pydantic.dev/2.13/v/{}", self.kind)
+        python::fault_page(self.kind)
     }
 }
 
@@ -103,19 +103,12 @@ fn cut(input: &Value, left: &mut usize) -> Value {
 
 /// pydantic's `str()` of a list of faults.
 pub(crate) fn summary(title: &str, issues: &[RequestIssue]) -> String {
-    let plural = if issues.len() == 1 { "" } else { "s" };
-    let mut out = format!("{} validation error{plural} for {title}", issues.len());
+    let mut out = text::counted(issues.len(), "validation error");
+    out.push_str(&format!(" for {title}"));
     for issue in issues {
         let place: Vec<String> = issue.loc.iter().map(python::display).collect();
-        out.push_str(&format!(
-            "\n{}\n  {} [type={}, input_value={}, input_type={}]\n    For further information visit {}",
-            place.join("."),
-            issue.msg,
-            issue.kind,
-            python::short_repr(&issue.input),
-            python::type_name(&issue.input),
-            issue.documentation(),
-        ));
+        let place = place.join(".");
+        out.push_str(&python::fault(&place, &issue.msg, issue.kind, &issue.input));
     }
     out
 }
