@@ -95,7 +95,7 @@ pub(super) fn http_model(
     let model = HttpModel::with_clients(connection, &context.clients)?
         .with_observer(Arc::clone(&context.observer))
         .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
-        .with_batches(context.batches.as_ref())?;
+        .with_batches(context.batches.as_ref());
     if context.budget.limits().cost.is_some() && !model.has_price() {
         let connection = model.settings();
         return Err(PipelineError::NoPrice {

@@ -1,7 +1,9 @@
 //! The embedded analyst: its best answer first; when that is sent back, the
 //! next best to which the checks do not object.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::offline::{EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
 use crate::parse::{Analysis, CitedEvidence};
@@ -51,7 +53,7 @@ impl EmbeddedSolver {
     }
 
     fn page(&self, document: &Arc<Document>) -> PageIndex {
-        let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.pages.lock();
         let known = |pages: &[(Arc<Document>, PageIndex)]| {
             let mut known = pages.iter();
             let page = known.find(|(known, _)| Arc::ptr_eq(known, document))?;

@@ -4,7 +4,7 @@
 //! not a valid header, and support only chat's path on Azure; this one does neither.
 
 use async_openai::config::Config;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
 
 use super::settings::{ANTHROPIC_VERSION, ModelConnection, Provider, SettingsError};
@@ -31,7 +31,7 @@ impl ServerAddress {
             key => key,
         };
         let mut headers = HeaderMap::new();
-        let mut put = |name: HeaderName, variable, value: &str| {
+        let mut put = |name: &'static str, variable, value: &str| {
             let mut value =
                 HeaderValue::from_str(value).map_err(|_| SettingsError::HeaderValue {
                     variable,
@@ -41,57 +41,37 @@ impl ServerAddress {
             headers.insert(name, value);
             Ok::<(), SettingsError>(())
         };
+        let [variable, _] = settings.provider.variables();
+        match settings.provider {
+            Provider::OpenAi => {
+                put("authorization", variable, &format!("Bearer {key}"))?;
+                if let Some(id) = &settings.organization {
+                    put("openai-organization", "OPENAI_ORG_ID", id)?;
+                }
+                if let Some(id) = &settings.project {
+                    put("openai-project", "OPENAI_PROJECT_ID", id)?;
+                }
+            }
+            Provider::Azure => put("api-key", variable, key)?,
+            Provider::Anthropic => {
+                put("x-api-key", variable, key)?;
+                put("anthropic-version", variable, ANTHROPIC_VERSION)?;
+            }
+        }
         // Azure's newer paths are OpenAI's own, under the resource.
         let by_deployment =
             settings.provider == Provider::Azure && !settings.base_url.ends_with("/openai/v1");
-        match settings.provider {
-            Provider::OpenAi => {
-                put(AUTHORIZATION, "OPENAI_API_KEY", &format!("Bearer {key}"))?;
-                if let Some(id) = &settings.organization {
-                    put(
-                        HeaderName::from_static("openai-organization"),
-                        "OPENAI_ORG_ID",
-                        id,
-                    )?;
-                }
-                if let Some(id) = &settings.project {
-                    put(
-                        HeaderName::from_static("openai-project"),
-                        "OPENAI_PROJECT_ID",
-                        id,
-                    )?;
-                }
-            }
-            Provider::Azure => put(
-                HeaderName::from_static("api-key"),
-                "AZURE_OPENAI_API_KEY",
-                key,
-            )?,
-            Provider::Anthropic => {
-                put(
-                    HeaderName::from_static("x-api-key"),
-                    "ANTHROPIC_API_KEY",
-                    key,
-                )?;
-                put(
-                    HeaderName::from_static("anthropic-version"),
-                    "ANTHROPIC_API_KEY",
-                    ANTHROPIC_VERSION,
-                )?;
-            }
-        }
+        let (deployment, query) = match by_deployment {
+            true => (
+                format!("/openai/deployments/{}", settings.model),
+                vec![("api-version", settings.api_version.clone())],
+            ),
+            false => (String::new(), Vec::new()),
+        };
         Ok(Self {
             base: settings.base_url.clone(),
-            deployment: if by_deployment {
-                format!("/openai/deployments/{}", settings.model)
-            } else {
-                String::new()
-            },
-            query: if by_deployment {
-                vec![("api-version", settings.api_version.clone())]
-            } else {
-                Vec::new()
-            },
+            deployment,
+            query,
             headers,
             key: SecretString::from(key.to_owned()),
         })

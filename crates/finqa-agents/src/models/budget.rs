@@ -10,10 +10,11 @@
 //! their upper bound, because they may have been billed.
 
 use std::ops::{Add, AddAssign, Sub};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -196,7 +197,7 @@ impl BudgetReservation {
 impl Drop for BudgetReservation {
     fn drop(&mut self) {
         {
-            let mut state = self.budget.state();
+            let mut state = self.budget.state.lock();
             state.in_flight = state.in_flight - self.upper;
             state.spent += self.actual.unwrap_or(self.upper);
             if self.actual.is_none() {
@@ -234,19 +235,18 @@ impl Budget {
 
     /// Adds what earlier processes of the run have spent, with requests up to `last_id`.
     pub fn add_earlier(&self, spent: Spending, last_id: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.spent += spent;
         state.next_id = last_id;
     }
 
     /// From now on every amount is stored before its request is sent; with `None` no more.
     pub fn record_with(&self, recorder: Option<SpendingRecorder>) {
-        *self.recorder.lock().unwrap_or_else(PoisonError::into_inner) = recorder;
+        *self.recorder.lock() = recorder;
     }
 
     fn record(&self, id: u64, amount: Spending) -> Option<BoxFuture<'static, bool>> {
         let recorder = self.recorder.lock();
-        let recorder = recorder.unwrap_or_else(PoisonError::into_inner);
         recorder.as_ref().map(|record| record(id, amount))
     }
 
@@ -297,7 +297,7 @@ impl Budget {
         self: &Arc<Self>,
         upper: Spending,
     ) -> Result<BudgetReservation, NoRoom> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(limit) = self.passed_by(state.spent + upper) {
             state.refused.get_or_insert(upper);
             return Err(NoRoom::Ever(limit));
@@ -315,7 +315,7 @@ impl Budget {
     /// Takes up the reservation of a request that an earlier process has sent, or counts such
     /// a request that had none.
     pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Spending) -> BudgetReservation {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match id {
             Some(_) => state.spent = state.spent - upper,
             None => state.next_id += 1,
@@ -340,14 +340,14 @@ impl Budget {
 
     /// Ends the run because the next request would pass a limit.
     pub(super) fn reach(&self, limit: BudgetLimit, stop: &Stop) {
-        self.state().reached.get_or_insert(limit);
+        self.state.lock().reached.get_or_insert(limit);
         stop.drain.cancel();
     }
 
     /// Ends the run because its time is over.
     pub fn end_time(&self, stop: &Stop) {
         if !stop.drain.is_cancelled() {
-            self.state().reached.get_or_insert(BudgetLimit::Time);
+            self.state.lock().reached.get_or_insert(BudgetLimit::Time);
             stop.drain.cancel();
         }
     }
@@ -355,7 +355,7 @@ impl Budget {
     /// The limit that ended the run.
     #[must_use]
     pub fn reached(&self) -> Option<BudgetLimit> {
-        self.state().reached
+        self.state.lock().reached
     }
 
     /// What was spent, in one line: requests of unknown cost at their upper bound. `None`
@@ -365,7 +365,7 @@ impl Budget {
         if self.limits.cost.is_none() && self.limits.tokens.is_none() {
             return None;
         }
-        let state = self.state();
+        let state = self.state.lock();
         let (spent, bounded) = (state.spent, state.bounded);
         let dollars = spent.dollars.filter(|_| self.limits.cost.is_some());
         let amount = |of: Spending| match dollars.and(of.dollars) {
@@ -395,10 +395,6 @@ impl Budget {
         } else {
             None
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, BudgetState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

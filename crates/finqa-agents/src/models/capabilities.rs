@@ -16,7 +16,7 @@ use super::types::{Feature, Support};
 const TABLE: &str = include_str!("../../../../data/models.json");
 
 /// What is published about a model.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
@@ -31,26 +31,18 @@ pub(crate) struct Capabilities {
     /// Prompt and answer together, in tokens.
     #[serde(default)]
     pub(crate) context_tokens: Option<u64>,
-    #[serde(default = "system")]
+    #[serde(default)]
     system_role: SystemRole,
-    #[serde(default = "unknown")]
+    #[serde(default)]
     pub temperature: Support,
-    #[serde(default = "unknown")]
+    #[serde(default)]
     pub seed: Support,
-    #[serde(default = "unknown")]
+    #[serde(default)]
     pub(crate) json_object: Support,
-    #[serde(default = "unknown")]
+    #[serde(default)]
     pub(crate) json_schema: Support,
-    #[serde(default = "unknown")]
+    #[serde(default)]
     pub tools: Support,
-}
-
-fn system() -> SystemRole {
-    SystemRole::System
-}
-
-fn unknown() -> Support {
-    Support::Unknown
 }
 
 #[derive(Deserialize)]
@@ -83,22 +75,7 @@ impl Capabilities {
             })
             .max_by_key(|entry| entry.pattern.len())
             .cloned()
-            .unwrap_or_else(|| Self::unknown(model))
-    }
-
-    fn unknown(model: &str) -> Self {
-        Self {
-            pattern: model.to_owned(),
-            reasoning: false,
-            api: OpenAiApi::default(),
-            context_tokens: None,
-            system_role: system(),
-            temperature: unknown(),
-            seed: unknown(),
-            json_object: unknown(),
-            json_schema: unknown(),
-            tools: unknown(),
-        }
+            .unwrap_or_default()
     }
 
     /// The first dialect for the model at `endpoint`: everything that is not known to be
@@ -173,91 +150,60 @@ pub(super) fn corrected(
             parameter.contains(name)
         }
     };
-    let change = |dialect, parameter, change| Some((dialect, Correction { parameter, change }));
-
-    if formatted
+    let mut better = dialect;
+    let about_format = formatted
         && dialect.format > FormatLevel::Text
-        && is_about_format(protocol, &message, parameter)
-    {
-        let (format, how) = match (protocol, dialect.format) {
+        && is_about_format(protocol, &message, parameter);
+    let (parameter, change) = if about_format {
+        let (format, change) = match (protocol, dialect.format) {
             (Protocol::ChatCompletions | Protocol::Responses, FormatLevel::JsonSchema) => {
                 (FormatLevel::JsonObject, "ask for a JSON object instead")
             }
             _ => (FormatLevel::Text, "ask for text instead"),
         };
-        let parameter = protocol.format_parameter();
-        return change(ApiDialect { format, ..dialect }, parameter, how);
-    }
-    if !is_unsupported(words, &message) {
+        better.format = format;
+        (protocol.format_parameter(), change)
+    } else if !is_unsupported(words, &message) {
         // A value out of range is the caller's to fix, not ours to drop.
         return None;
-    }
-    if dialect.temperature && names("temperature") {
-        let temperature = false;
-        return change(
-            ApiDialect {
-                temperature,
-                ..dialect
-            },
-            "temperature",
-            "leave it out",
-        );
-    }
-    if dialect.seed && names("seed") {
-        let seed = false;
-        return change(ApiDialect { seed, ..dialect }, "seed", "leave it out");
-    }
-    if dialect.cache_marks && names("cache_control") {
-        let cache_marks = false;
-        return change(
-            ApiDialect {
-                cache_marks,
-                ..dialect
-            },
-            "cache_control",
-            "leave it out",
-        );
-    }
-    if protocol != Protocol::ChatCompletions {
+    } else if dialect.temperature && names("temperature") {
+        better.temperature = false;
+        ("temperature", "leave it out")
+    } else if dialect.seed && names("seed") {
+        better.seed = false;
+        ("seed", "leave it out")
+    } else if dialect.cache_marks && names("cache_control") {
+        better.cache_marks = false;
+        ("cache_control", "leave it out")
+    } else if protocol != Protocol::ChatCompletions {
         // The names of roles and limits are the same everywhere.
         return None;
-    }
-    if names(".role") || (parameter.is_empty() && message.contains("role")) {
-        let (system_role, how) = match dialect.system_role {
+    } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
+        let (system_role, change) = match dialect.system_role {
             SystemRole::Developer => (SystemRole::System, "send instructions as system"),
             SystemRole::System => (SystemRole::User, "send instructions as user"),
             SystemRole::User => return None,
         };
-        return change(
-            ApiDialect {
-                system_role,
-                ..dialect
-            },
-            "role",
-            how,
-        );
-    }
-    let (token_limit, parameter, how) = match dialect.token_limit {
-        TokenLimit::MaxTokens if names("max_tokens") => (
-            TokenLimit::MaxCompletionTokens,
-            "max_tokens",
-            "send max_completion_tokens",
-        ),
-        TokenLimit::MaxCompletionTokens if names("max_completion_tokens") => (
-            TokenLimit::MaxTokens,
-            "max_completion_tokens",
-            "send max_tokens",
-        ),
-        _ => return None,
+        better.system_role = system_role;
+        ("role", change)
+    } else {
+        let (token_limit, parameter, change) = match dialect.token_limit {
+            TokenLimit::MaxTokens if names("max_tokens") => (
+                TokenLimit::MaxCompletionTokens,
+                "max_tokens",
+                "send max_completion_tokens",
+            ),
+            TokenLimit::MaxCompletionTokens if names("max_completion_tokens") => (
+                TokenLimit::MaxTokens,
+                "max_completion_tokens",
+                "send max_tokens",
+            ),
+            _ => return None,
+        };
+        better.token_limit = token_limit;
+        (parameter, change)
     };
-    change(
-        ApiDialect {
-            token_limit,
-            ..dialect
-        },
-        parameter,
-        how,
-    )
+    Some((better, Correction { parameter, change }))
 }
 
 /// The dialect after an answer that ignored the format without a word: text, which the

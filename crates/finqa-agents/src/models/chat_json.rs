@@ -1,34 +1,30 @@
 //! Conversations and tools in the JSON of chat completions, for files that
 //! others read: trainers take the `messages` and `tools` of this form.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::protocol::{BodyMessage, SystemRole};
+use super::protocol::{SystemRole, message, tool};
 use super::types::{ChatMessage, ToolSpec};
 
 /// The messages as a chat-completions request lists them; a tool call's arguments are
 /// the text that the model wrote.
 #[must_use]
 pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
-    messages
-        .iter()
-        .map(|message| json!(BodyMessage::new(message, SystemRole::System)))
-        .collect()
+    let messages = messages.iter();
+    messages.map(|it| message(it, SystemRole::System)).collect()
 }
 
 /// The tools as a chat-completions request lists them.
 #[must_use]
 pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
-    tools
-        .iter()
-        .map(|tool| json!({"type": "function", "function": tool}))
-        .collect()
+    tools.iter().map(tool).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::models::ToolCall;
+    use serde_json::json;
 
     #[test]
     fn a_conversation_is_written_as_it_is_sent() {

@@ -7,43 +7,62 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What went wrong; callers branch on this, never on the text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
     /// The key is missing, wrong, or not allowed here (401, 403).
+    #[error("the provider refused the key")]
     Unauthorized,
     /// No such model, deployment or path (404).
+    #[error("the provider has no such model, deployment or path")]
     NotFound,
     /// The server refused the request itself (400, 413, 422 and the like).
+    #[error("the provider refused the request")]
     BadRequest { parameter: Option<String> },
     /// The model, or its server as it was started, takes no tools.
+    #[error("the model does not support tool calls")]
     ToolsUnsupported,
     /// Too many requests or tokens a minute (429).
+    #[error("the provider's rate limit was hit")]
     RateLimited,
     /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
+    #[error("the account's quota is used up")]
     QuotaExceeded,
     /// The server failed (408, 409, 425 and 5xx).
+    #[error("the provider failed")]
     ServerError,
     /// No complete answer within the time of an attempt.
+    #[error("no complete answer in time")]
     Timeout,
     /// No connection: dead host, refused port, unknown name.
+    #[error("no connection to the provider")]
     Connect,
     /// The encrypted connection could not be made: certificates, versions.
+    #[error("no encrypted connection to the provider")]
     Tls,
     /// The connection broke, or the body ended before its announced length.
+    #[error("the connection broke before the answer was complete")]
     CutOff,
     /// A success status with a body that is not an answer in the server's protocol.
+    #[error("the provider's answer could not be read")]
     Malformed,
     /// The provider's filter refused the prompt (400 `content_filter`).
+    #[error("the provider's content filter refused the prompt")]
     ContentFilter,
     /// The prompt does not fit into the model's context.
+    #[error("the prompt is longer than the model's context")]
     ContextTooLong,
     /// The caller's token was cancelled.
+    #[error("cancelled")]
     Cancelled,
     /// The cassette that is replayed does not hold the request.
+    #[error("the request is not recorded")]
     NotRecorded,
     /// The settings cannot work: a malformed address, or one that redirects elsewhere.
+    #[error("the model's settings cannot work")]
     Settings,
     /// An answer cannot be stored on this machine.
+    #[error("the answer cannot be stored")]
     Unstored,
 }
 
@@ -65,55 +84,7 @@ impl ErrorKind {
     /// A stable word for it, used in the journal, CSV and metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Unauthorized => "unauthorized",
-            Self::NotFound => "not_found",
-            Self::BadRequest { .. } => "bad_request",
-            Self::ToolsUnsupported => "tools_unsupported",
-            Self::RateLimited => "rate_limited",
-            Self::QuotaExceeded => "quota_exceeded",
-            Self::ServerError => "server_error",
-            Self::Timeout => "timeout",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::CutOff => "cut_off",
-            Self::Malformed => "malformed",
-            Self::ContentFilter => "content_filter",
-            Self::ContextTooLong => "context_too_long",
-            Self::Cancelled => "cancelled",
-            Self::NotRecorded => "not_recorded",
-            Self::Settings => "settings",
-            Self::Unstored => "unstored",
-        }
-    }
-
-    fn describe(&self) -> &'static str {
-        match self {
-            Self::Unauthorized => "the provider refused the key",
-            Self::NotFound => "the provider has no such model, deployment or path",
-            Self::BadRequest { .. } => "the provider refused the request",
-            Self::ToolsUnsupported => "the model does not support tool calls",
-            Self::RateLimited => "the provider's rate limit was hit",
-            Self::QuotaExceeded => "the account's quota is used up",
-            Self::ServerError => "the provider failed",
-            Self::Timeout => "no complete answer in time",
-            Self::Connect => "no connection to the provider",
-            Self::Tls => "no encrypted connection to the provider",
-            Self::CutOff => "the connection broke before the answer was complete",
-            Self::Malformed => "the provider's answer could not be read",
-            Self::ContentFilter => "the provider's content filter refused the prompt",
-            Self::ContextTooLong => "the prompt is longer than the model's context",
-            Self::Cancelled => "cancelled",
-            Self::NotRecorded => "the request is not recorded",
-            Self::Settings => "the model's settings cannot work",
-            Self::Unstored => "the answer cannot be stored",
-        }
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.describe())
+        self.into()
     }
 }
 

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
 
@@ -43,7 +44,7 @@ impl HttpClients {
         connect_timeout: Duration,
         direct: bool,
     ) -> Result<reqwest::Client, SettingsError> {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = self.built.lock();
         Ok(match built.entry((connect_timeout, direct)) {
             Entry::Occupied(found) => found.get().clone(),
             Entry::Vacant(place) => place.insert(client(connect_timeout, direct)?).clone(),

@@ -8,14 +8,15 @@
 mod answer;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::de::IgnoredAny;
 use tracing::{Instrument, Span};
@@ -125,19 +126,19 @@ impl HttpModel {
     }
 
     /// The same model, whose requests are sent in batches.
-    ///
-    /// # Errors
-    /// As [`HttpModel::new`].
-    pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Result<Self, SettingsError> {
+    #[must_use]
+    pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
-            let client = BatchClient::new(&self.settings, Arc::clone(&self.dialect))?;
+            let client = self.client.clone();
+            let dialect = Arc::clone(&self.dialect);
+            let client = BatchClient::new(&self.settings, client, &self.transport, dialect);
             let lane = queue.lane(client);
             self.dialect = lane.dialect();
             self.batches = Some(lane);
             // Waves decide when a request is repeated, and a wave may take a day.
             self.settings.retry.total = Duration::MAX;
         }
-        Ok(self)
+        self
     }
 
     /// The same model, priced by the user's own list before the built-in one, and spending
@@ -165,7 +166,7 @@ impl HttpModel {
     }
 
     fn dialect(&self) -> ApiDialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.dialect.lock()
     }
 
     fn emit(&self, node: &str, event: &CallEvent) {
@@ -404,7 +405,7 @@ impl HttpModel {
         {
             // Another call may have learnt something else in the meantime: adopt only what
             // this one changed.
-            let mut shared = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut shared = self.dialect.lock();
             shared.adopt(spoken, better);
         }
         tracing::info!(

@@ -35,93 +35,35 @@ impl ModelConnection {
         let provider = flags
             .provider
             .unwrap_or_else(|| default_provider(&var, flags.base_url.is_some()));
-        match provider {
-            Provider::OpenAi => Self::openai(&var, flags),
-            Provider::Azure => Self::azure(&var, flags),
-            Provider::Anthropic => Self::anthropic(&var, flags),
-        }
-    }
-
-    fn anthropic(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
-        if let Some(api) = flags.api.and_then(|api| api.to_possible_value()) {
+        if provider == Provider::Anthropic
+            && let Some(api) = flags.api.and_then(|api| api.to_possible_value())
+        {
             return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
         }
-        let url = address(Provider::Anthropic, var, flags)?;
-        // Its own clients take the address without the version; it is often pasted with it.
-        let base_url = url_text(&url, "/messages");
-        let base_url = base_url.strip_suffix("/v1").unwrap_or(&base_url).to_owned();
-        Self::build(
-            EndpointParts {
-                provider: Provider::Anthropic,
-                url: &url,
-                base_url,
-                api_version: String::new(),
-            },
-            var,
-            flags,
-        )
-    }
-
-    fn openai(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
-        let url = address(Provider::OpenAi, var, flags)?;
-        let base_url = openai_base(&url);
-        Self::build(
-            EndpointParts {
-                provider: Provider::OpenAi,
-                url: &url,
-                base_url,
-                api_version: String::new(),
-            },
-            var,
-            flags,
-        )
-    }
-
-    fn azure(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
-        let url = address(Provider::Azure, var, flags)?;
-        // The portal shows the whole address of a deployment; the resource is meant.
-        let base_url = match openai_base(&url) {
-            text if text.ends_with("/openai/v1") => text,
-            text => match text.find("/openai") {
-                Some(at) if is_path_part(&text, at) => {
-                    text.get(..at).unwrap_or_default().to_owned()
-                }
-                _ => text,
-            },
+        let header = |variable: &'static str| {
+            let value = var(variable);
+            if let Some(value) = &value {
+                check_header(variable, value)?;
+            }
+            Ok::<_, SettingsError>(value)
         };
-        let api_version = var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned());
-        check_header("OPENAI_API_VERSION", &api_version)?;
-        Self::build(
-            EndpointParts {
-                provider: Provider::Azure,
-                url: &url,
-                base_url,
-                api_version,
-            },
-            var,
-            flags,
-        )
-    }
-
-    fn build(
-        parts: EndpointParts<'_>,
-        var: VariableLookup<'_>,
-        flags: &ModelSettings,
-    ) -> Result<Self, SettingsError> {
-        let [key_variable, _] = parts.provider.variables();
-        let api_key = var(key_variable);
-        if let Some(key) = &api_key {
-            check_header(key_variable, key)?;
-        }
-        let endpoint = endpoint_of(parts.url);
+        let url = address(provider, &var, flags)?;
+        let api_version = match provider {
+            Provider::Azure => header("OPENAI_API_VERSION")?,
+            Provider::OpenAi | Provider::Anthropic => None,
+        };
+        let [key_variable, _] = provider.variables();
+        let api_key = header(key_variable)?;
+        let endpoint = endpoint_of(&url);
+        let host = || url.host_str().unwrap_or_default().to_owned();
         if api_key.is_some()
-            && parts.url.scheme() == "http"
+            && url.scheme() == "http"
             && endpoint != Endpoint::Loopback
             && !flags.allow_http
         {
             return Err(SettingsError::Unencrypted {
                 variable: key_variable,
-                host: parts.url.host_str().unwrap_or_default().to_owned(),
+                host: host(),
             });
         }
         let needs_key = matches!(
@@ -131,19 +73,13 @@ impl ModelConnection {
         if api_key.is_none() && needs_key {
             return Err(SettingsError::NoKey {
                 variable: key_variable,
-                host: parts.url.host_str().unwrap_or_default().to_owned(),
+                host: host(),
             });
         }
-        let (organization, project) = match parts.provider {
-            Provider::OpenAi => (var("OPENAI_ORG_ID"), var("OPENAI_PROJECT_ID")),
+        let (organization, project) = match provider {
+            Provider::OpenAi => (header("OPENAI_ORG_ID")?, header("OPENAI_PROJECT_ID")?),
             Provider::Azure | Provider::Anthropic => (None, None),
         };
-        if let Some(value) = &organization {
-            check_header("OPENAI_ORG_ID", value)?;
-        }
-        if let Some(value) = &project {
-            check_header("OPENAI_PROJECT_ID", value)?;
-        }
         let mut timeouts = Timeouts::default();
         match flags.timeout {
             Some(seconds) => timeouts.attempt = Duration::from_secs(seconds),
@@ -151,17 +87,17 @@ impl ModelConnection {
             None if endpoint == Endpoint::Loopback => timeouts.attempt = Duration::from_secs(600),
             None => {}
         }
-        let model = checked_model(parts.provider, &flags.name)?;
+        let model = checked_model(provider, &flags.name)?;
         let api = flags.api.unwrap_or(match endpoint {
             Endpoint::OpenAi => Capabilities::of(&model).api,
             _ => OpenAiApi::Chat,
         });
         Ok(Self {
-            provider: parts.provider,
+            provider,
             api,
-            base_url: parts.base_url,
+            base_url: base_url(provider, &url),
             api_key: api_key.map(SecretString::from),
-            api_version: parts.api_version,
+            api_version: api_version.unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             organization,
             project,
             model,
@@ -173,13 +109,6 @@ impl ModelConnection {
             max_body: Self::MAX_BODY,
         })
     }
-}
-
-struct EndpointParts<'a> {
-    provider: Provider,
-    url: &'a Url,
-    base_url: String,
-    api_version: String,
 }
 
 fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
@@ -249,10 +178,22 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
     Ok(url)
 }
 
-/// The address without the path of either API.
-fn openai_base(url: &Url) -> String {
-    let base = url_text(url, "/chat/completions");
-    base.strip_suffix("/responses").unwrap_or(&base).to_owned()
+/// What of an address the paths of the API follow; it is often pasted with them.
+fn base_url(provider: Provider, url: &Url) -> String {
+    if provider == Provider::Anthropic {
+        // Its own clients take the address without the version.
+        let text = url_text(url, "/messages");
+        return text.strip_suffix("/v1").unwrap_or(&text).to_owned();
+    }
+    let text = url_text(url, "/chat/completions");
+    let text = text.strip_suffix("/responses").unwrap_or(&text);
+    // Azure's portal shows the whole address of a deployment; the resource is meant.
+    let resource = match text.find("/openai") {
+        Some(at) if is_path_part(text, at) => text.get(..at),
+        _ => None,
+    };
+    let is_resource = provider == Provider::Azure && !text.ends_with("/openai/v1");
+    resource.filter(|_| is_resource).unwrap_or(text).to_owned()
 }
 
 /// Scheme, host and path, without query, fragment, `suffix` and trailing slashes.

@@ -6,11 +6,12 @@
 //! goes through `RetryBudget`, errors are mapped by hand, and the budget counts.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use backoff::backoff::Backoff;
 use futures::FutureExt;
+use parking_lot::Mutex;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
@@ -169,7 +170,7 @@ impl Backoff for RetryBudget {
     }
 
     fn next_backoff(&mut self) -> Option<Duration> {
-        let advice = *self.advice.lock().unwrap_or_else(PoisonError::into_inner);
+        let advice = *self.advice.lock();
         self.made = self.made.saturating_add(1);
         let limit = match advice.retry_limit {
             RetryLimit::None => 1,
@@ -232,7 +233,7 @@ where
                 let outcome = attempt.await;
                 running.send_replace(false);
                 outcome.map_err(|failed| {
-                    *advice.lock().unwrap_or_else(PoisonError::into_inner) = RetryAdvice {
+                    *advice.lock() = RetryAdvice {
                         hint: failed.hint,
                         retry_limit: failed.retry_limit,
                     };
@@ -307,7 +308,7 @@ mod tests {
             options,
             7,
             &Stop::default(),
-            &|notice| notices.lock().unwrap().push(notice),
+            &|notice| notices.lock().push(notice),
             || {
                 let made = &make;
                 let calls = &calls;
@@ -316,7 +317,7 @@ mod tests {
         )
         .await;
         let calls = calls.load(Ordering::Relaxed);
-        (outcome, notices.into_inner().unwrap(), calls)
+        (outcome, notices.into_inner(), calls)
     }
 
     #[tokio::test]

@@ -2,7 +2,6 @@
 //!
 //! Plain values; `resolve` makes them from flags and variables.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -75,8 +74,11 @@ pub enum SettingsError {
 }
 
 /// Whose API a server implements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, strum::Display, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 #[value(rename_all = "lower")]
 pub enum Provider {
     /// OpenAI and compatible servers: OpenAI's paths, `Authorization: Bearer`.
@@ -121,20 +123,8 @@ impl Provider {
     }
 }
 
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OpenAi => "openai",
-            Self::Azure => "azure",
-            Self::Anthropic => "anthropic",
-        })
-    }
-}
-
 /// Which of OpenAI's two APIs is used.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
     /// Chat Completions, which compatible servers also implement.

@@ -8,8 +8,8 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,11 @@ use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use super::cassette::{CassetteCall, body_of};
+use super::cassette::{CassetteCall, body_of, failure_of};
 
 /// A complete answer, whatever its status.
 #[derive(Debug, Clone, Default)]
@@ -113,6 +114,14 @@ impl Transport {
         }
     }
 
+    /// The same with another time limit.
+    pub(super) fn within(&self, timeout: Duration) -> Self {
+        Self {
+            timeout,
+            ..self.clone()
+        }
+    }
+
     /// The same for bodies of any size, which are stored in `file`. The time limit is then that
     /// of each part that arrives.
     pub(super) fn storing(self, file: Arc<File>) -> Self {
@@ -124,14 +133,12 @@ impl Transport {
 
     /// From the first request to the end of the last one, the waits between them included.
     pub(crate) fn latency(&self) -> Duration {
-        let clock = self.clock.lock();
-        clock.unwrap_or_else(PoisonError::into_inner).spent
+        self.clock.lock().spent
     }
 
     /// Counts a wait before the next attempt.
     pub(crate) fn waits(&self, wait: Duration) {
-        let clock = self.clock.lock();
-        clock.unwrap_or_else(PoisonError::into_inner).waited += wait;
+        self.clock.lock().waited += wait;
     }
 
     /// Whether another attempt of the last request is recorded; `None` if nothing is
@@ -147,9 +154,8 @@ impl Transport {
         }
     }
 
-    fn cassette(&self) -> Option<MutexGuard<'_, CassetteCall>> {
-        let call = self.cassette.as_ref()?;
-        Some(call.lock().unwrap_or_else(PoisonError::into_inner))
+    fn cassette(&self) -> Option<parking_lot::MutexGuard<'_, CassetteCall>> {
+        self.cassette.as_ref().map(|call| call.lock())
     }
 
     pub(crate) fn sent(&self) -> u32 {
@@ -174,10 +180,7 @@ impl Transport {
 
     /// Takes the end of the last attempt.
     pub(crate) fn take(&self) -> Option<Attempt> {
-        self.last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.last.lock().take()
     }
 
     async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
@@ -201,14 +204,14 @@ impl Transport {
                     .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
                 (recorded.into_attempt(), wait, took)
             }
-            Some(Err(words)) => (
-                TransportFailure::not_recorded(words),
-                Duration::ZERO,
-                Duration::ZERO,
-            ),
+            Some(Err(words)) => {
+                let broken = Some((TransportFailure::NotRecorded, Some(failure_of(words))));
+                let exchange = HttpReply::default();
+                (Attempt { exchange, broken }, Duration::ZERO, Duration::ZERO)
+            }
         };
         {
-            let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clock = self.clock.lock();
             clock.spent += wait + took;
             clock.waited = Duration::ZERO;
         }
@@ -254,11 +257,7 @@ impl Transport {
             Ok(Err(BrokenExchange::Late)) | Err(_) => Some((TransportFailure::Timeout, None)),
         };
         let ended = Attempt { exchange, broken };
-        let wait = self
-            .clock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .waited;
+        let wait = self.clock.lock().waited;
         if let (Some(mut call), Some(body)) = (self.cassette(), recorded) {
             call.record(&method, body, &ended, [wait, took]);
         }
@@ -339,7 +338,7 @@ impl tower::Service<HttpRequestFactory> for Transport {
         let this = self.clone();
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
-            *this.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
+            *this.last.lock() = Some(attempt);
             // We read the body, once; async-openai gets a placeholder.
             Ok(http::Response::new("null").into())
         })

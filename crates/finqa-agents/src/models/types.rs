@@ -106,13 +106,14 @@ pub enum Feature {
 }
 
 /// What is known about a [`Feature`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
     /// The capability table, or an answer in this process, says so.
     Yes,
     No,
     /// Not known: it is tried, and dropped once when refused.
+    #[default]
     Unknown,
 }
 

@@ -1,8 +1,8 @@
 //! The HTTP requests of a batch API: files, batches, results.
 
 use std::fs::File;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_openai::Client;
@@ -11,6 +11,7 @@ use async_openai::traits::RequestOptionsBuilder;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,10 +23,9 @@ use super::{BatchRecord, anthropic, openai};
 use crate::models::address::ServerAddress;
 use crate::models::classify;
 use crate::models::error::{ErrorKind, ModelError};
-use crate::models::http;
 use crate::models::protocol::{ApiDialect, Protocol};
 use crate::models::retry::{FailedAttempt, RetryOptions, retry};
-use crate::models::settings::{Endpoint, ModelConnection, Provider, SettingsError};
+use crate::models::settings::{ModelConnection, Provider};
 use crate::models::transport::{HttpReply, Transport};
 use crate::models::types::Stop;
 
@@ -113,18 +113,17 @@ pub(in crate::models) struct BatchClient {
 }
 
 impl BatchClient {
-    /// The dialect is shared with the model.
+    /// The client, its connections and the dialect are shared with the model.
     pub(crate) fn new(
         settings: &ModelConnection,
+        client: Client<ServerAddress>,
+        transport: &Transport,
         dialect: Arc<Mutex<ApiDialect>>,
-    ) -> Result<Self, SettingsError> {
-        let direct = settings.endpoint() == Endpoint::Loopback;
-        let http = http::client(settings.timeouts.connect, direct)?;
-        let timeout = settings.timeouts.attempt.max(LEAST_TIMEOUT);
+    ) -> Self {
         let protocol = settings.protocol();
-        Ok(Self {
-            client: Client::build(http.clone(), ServerAddress::new(settings)?),
-            transport: Transport::new(http, timeout, settings.max_body),
+        Self {
+            client,
+            transport: transport.within(settings.timeouts.attempt.max(LEAST_TIMEOUT)),
             name: format!(
                 "{} {} {} {}",
                 settings.provider,
@@ -136,7 +135,7 @@ impl BatchClient {
             protocol,
             dialect,
             reached: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Provider, address, model and path.
@@ -145,11 +144,11 @@ impl BatchClient {
     }
 
     pub(super) fn dialect(&self) -> ApiDialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.dialect.lock()
     }
 
     pub(super) fn set_dialect(&self, known: ApiDialect) {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.dialect.lock() = known;
     }
 
     /// How many batches a request may be in.

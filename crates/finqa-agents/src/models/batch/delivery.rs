@@ -35,7 +35,7 @@ impl Driver<'_> {
         if !self.open.is_empty() {
             return Ok(());
         }
-        let mut state = self.queue.state();
+        let mut state = self.queue.state.lock();
         for number in self.late.drain(..) {
             if let Some(call) = state.calls.remove(&number) {
                 let _ = call.answer.send(BatchAnswer::Live(call.history));
@@ -196,7 +196,7 @@ impl Driver<'_> {
         result: CallResult,
         delivery: &mut Delivery,
     ) {
-        let mut state = self.queue.state();
+        let mut state = self.queue.state.lock();
         let Some(call) = state.calls.get_mut(&number) else {
             delivery.given_up = true;
             return;
@@ -295,7 +295,7 @@ impl Driver<'_> {
             return Ok(());
         }
         {
-            let mut state = self.queue.state();
+            let mut state = self.queue.state.lock();
             for (number, _) in open.calls.values() {
                 if let Some(call) = state.calls.get_mut(number) {
                     call.is_sent = false;

@@ -24,7 +24,7 @@ impl BatchQueue {
         let mut driver = Driver {
             queue: &self.0,
             stop,
-            run: std::mem::take(&mut self.0.state().run),
+            run: std::mem::take(&mut self.0.state.lock().run),
             open: Vec::new(),
             handed: Vec::new(),
             late: Vec::new(),
@@ -120,7 +120,7 @@ impl Driver<'_> {
     /// may be attempts: otherwise each pass and each process would send them once more. Whether
     /// there are any.
     fn end_exhausted(&self) -> bool {
-        let calls = &mut self.queue.state().calls;
+        let calls = &mut self.queue.state.lock().calls;
         let waiting = calls.len();
         calls.retain(|_, call| {
             let failures = self.failures.get(&call.key).copied().unwrap_or(0);
@@ -166,7 +166,7 @@ impl Driver<'_> {
     /// Notes that the results that were handed out are recorded, and which of them were of no
     /// use.
     async fn retire(&mut self) -> Result<(), ModelError> {
-        let unusable = std::mem::take(&mut self.queue.state().unusable);
+        let unusable = std::mem::take(&mut self.queue.state.lock().unusable);
         let failures = &mut self.failures;
         let handed = self.handed.drain(..).map(|mut handed| {
             for request in &mut handed.record.requests {

@@ -1,8 +1,9 @@
 //! The way of a call into the queue, and back with its result.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::queue::{BatchAnswer, BatchHistory, UnitKey, WaitingCall};
@@ -26,7 +27,7 @@ impl BatchLane {
     /// A call of a conversation, until it is dropped: no wave is complete unless it waits.
     pub(in crate::models) fn begin(&self, origin: &RequestOrigin) -> BatchCall {
         let unit = (origin.question.clone(), origin.epoch);
-        let mut state = self.queue.0.state();
+        let mut state = self.queue.0.state.lock();
         state.begun += 1;
         *state.under_way.entry(unit.clone()).or_default() += 1;
         BatchCall {
@@ -37,7 +38,7 @@ impl BatchLane {
 
     /// Notes that the result of the request of this key is not a reply.
     pub(in crate::models) fn note_unusable(&self, key: String) {
-        self.queue.0.state().unusable.insert(key);
+        self.queue.0.state.lock().unusable.insert(key);
     }
 
     /// Puts a request of a call that was begun into the next wave and waits for its result,
@@ -57,7 +58,7 @@ impl BatchLane {
         tokio::task::yield_now().await;
         let (sender, mut answer) = oneshot::channel();
         let place = {
-            let mut state = self.queue.0.state();
+            let mut state = self.queue.0.state.lock();
             let number = state.next;
             state.next += 1;
             let call = WaitingCall {
@@ -99,7 +100,7 @@ pub(in crate::models) struct BatchCall {
 
 impl Drop for BatchCall {
     fn drop(&mut self) {
-        let mut state = self.queue.0.state();
+        let mut state = self.queue.0.state.lock();
         state.begun -= 1;
         if let Some(calls) = state.under_way.get_mut(&self.unit) {
             *calls -= 1;
@@ -138,7 +139,7 @@ struct PlaceInWave<'q> {
 
 impl Drop for PlaceInWave<'_> {
     fn drop(&mut self) {
-        self.queue.0.state().calls.remove(&self.number);
+        self.queue.0.state.lock().calls.remove(&self.number);
         self.queue.0.changed.notify_one();
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 
@@ -24,7 +25,7 @@ pub(super) struct QueueShared {
     pub options: BatchOptions,
     pub budget: Arc<Budget>,
     observer: Observer,
-    state: Mutex<WaveQueueState>,
+    pub state: Mutex<WaveQueueState>,
     /// Whether a wave is complete may have changed.
     pub changed: Notify,
 }
@@ -145,7 +146,7 @@ impl BatchQueue {
                 client.set_dialect(known);
             }
         }
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         state.id.clone_from(&run.id);
         state.run = run;
     }
@@ -158,7 +159,7 @@ impl BatchQueue {
 
     /// Ends the driver once what it does is stored: no call follows.
     pub fn close(&self) {
-        self.0.state().closed = true;
+        self.0.state.lock().closed = true;
         self.0.changed.notify_one();
     }
 
@@ -166,7 +167,7 @@ impl BatchQueue {
     /// without it.
     #[must_use]
     pub fn unit(&self) -> BatchUnit {
-        self.0.state().units += 1;
+        self.0.state.lock().units += 1;
         BatchUnit(self.clone())
     }
 
@@ -192,7 +193,7 @@ impl BatchQueue {
     pub(in crate::models) fn lane(&self, client: BatchClient) -> BatchLane {
         let client = self.0.client(client.name()).unwrap_or_else(|| {
             let client = Arc::new(client);
-            self.0.state().clients.push(Arc::clone(&client));
+            self.0.state.lock().clients.push(Arc::clone(&client));
             client
         });
         BatchLane {
@@ -211,13 +212,9 @@ impl WaveQueueState {
 }
 
 impl QueueShared {
-    pub(super) fn state(&self) -> MutexGuard<'_, WaveQueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The client of this name.
     pub(super) fn client(&self, name: &str) -> Option<Arc<BatchClient>> {
-        let state = self.state();
+        let state = self.state.lock();
         state.clients.iter().find(|it| it.name() == name).cloned()
     }
 
@@ -230,7 +227,7 @@ impl QueueShared {
     pub(super) async fn closed(&self) {
         loop {
             let changed = self.changed.notified();
-            if self.state().closed {
+            if self.state.lock().closed {
                 return;
             }
             changed.await;
@@ -243,7 +240,7 @@ impl QueueShared {
         const MOST: usize = 64;
         loop {
             let changed = self.changed.notified();
-            if self.state().busy() < MOST {
+            if self.state.lock().busy() < MOST {
                 return;
             }
             changed.await;
@@ -256,7 +253,7 @@ impl QueueShared {
             // One waiter, so a notification before this is kept.
             let changed = self.changed.notified();
             {
-                let state = self.state();
+                let state = self.state.lock();
                 if state.busy() == 0 && !state.calls.is_empty() {
                     return QueueEvent::Wave;
                 }
@@ -274,7 +271,7 @@ pub struct BatchUnit(BatchQueue);
 
 impl Drop for BatchUnit {
     fn drop(&mut self) {
-        self.0.0.state().units -= 1;
+        self.0.0.state.lock().units -= 1;
         self.0.0.changed.notify_one();
     }
 }
@@ -286,7 +283,7 @@ mod tests {
     use super::*;
     use crate::models::batch::lane::tests::request;
     use crate::models::batch::{anthropic, openai};
-    use crate::models::capabilities::Capabilities;
+    use crate::models::http_model::HttpModel;
     use crate::models::protocol::EncodedRequest;
     use crate::models::settings::{ModelConnection, ModelSettings};
     use futures::FutureExt;
@@ -309,9 +306,12 @@ mod tests {
             ..ModelSettings::default()
         };
         let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
-        let dialect = Capabilities::of("m").dialect(connection.endpoint(), connection.protocol());
-        let client = BatchClient::new(&connection, Arc::new(Mutex::new(dialect)));
-        let lane = queue.lane(client.unwrap());
+        let model = HttpModel::new(connection).unwrap();
+        let _model = model.with_batches(Some(&queue));
+        let lane = BatchLane {
+            client: Arc::clone(&queue.0.state.lock().clients[0]),
+            queue: queue.clone(),
+        };
         let encoded = EncodedRequest {
             json: RawValue::from_string("{}".to_owned()).unwrap().into(),
             max_output_tokens: None,
@@ -343,7 +343,7 @@ mod tests {
         assert!(another.as_mut().now_or_never().is_none());
         assert!(is_wave());
         // A call that has its result has not ended, although the conversation waits for another.
-        let answered = queue.0.state().calls.remove(&1).unwrap();
+        let answered = queue.0.state.lock().calls.remove(&1).unwrap();
         let _ = answered.answer.send(BatchAnswer::Stopped);
         assert!(!is_wave());
         let begun = calls[1].as_mut().now_or_never().unwrap();

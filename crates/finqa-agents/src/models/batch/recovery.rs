@@ -115,7 +115,7 @@ impl Driver<'_> {
                     places.insert(place, (at, request.reserved));
                 }
             }
-            let mut state = self.queue.state();
+            let mut state = self.queue.state.lock();
             for (number, call) in &mut state.calls {
                 call.history.repeated = repeated.contains(&call.key);
                 // Of equal calls, which are in batches one after the other, the first.

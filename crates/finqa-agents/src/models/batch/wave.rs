@@ -152,7 +152,7 @@ impl Driver<'_> {
             requests: record.count,
         });
         let mut open = OpenBatch::new(record, id, client);
-        let mut state = self.queue.state();
+        let mut state = self.queue.state.lock();
         for request in batch.requests {
             if let Some(call) = state.calls.get_mut(&request.call) {
                 call.is_sent = true;
@@ -191,7 +191,7 @@ impl Driver<'_> {
             *enqueued.entry(open.client.name()).or_default() += open.record.bytes;
         }
         let budget = &self.queue.budget;
-        let state = self.queue.state();
+        let state = self.queue.state.lock();
         let sent = state.calls.values().filter(|call| call.is_sent);
         let mut keys: HashSet<_> = sent.map(|call| (call.client.name(), &call.key)).collect();
         let waiting = state.calls.iter().filter(|(_, call)| !call.is_sent);

@@ -39,8 +39,8 @@ async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
     assert!(second.as_mut().now_or_never().is_none());
     first.settle(of(1));
     second.await.unwrap().settle(of(6));
-    assert_eq!(budget.state().spent, of(7));
-    assert_eq!(budget.state().in_flight, Spending::NONE);
+    assert_eq!(budget.state.lock().spent, of(7));
+    assert_eq!(budget.state.lock().in_flight, Spending::NONE);
     assert!(!stop.drain.is_cancelled());
 }
 
@@ -58,7 +58,7 @@ async fn what_can_never_fit_drains_the_run() {
 async fn a_lost_request_stays_counted_at_its_upper_bound() {
     let (budget, stop) = (capped(10), Stop::default());
     drop(budget.reserve(of(6), &stop).await.unwrap());
-    assert_eq!(budget.state().spent, of(6));
+    assert_eq!(budget.state.lock().spent, of(6));
     assert_eq!(
         budget.spent_line().as_deref(),
         Some("$6.0000 spent, of it at most $6.0000 for requests that were lost")
@@ -104,13 +104,13 @@ async fn an_amount_is_stored_before_its_request_is_sent_and_again_when_it_is_kno
     let stored = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&stored);
     budget.record_with(Some(Arc::new(move |id, amount| {
-        sink.lock().unwrap().push((id, amount));
+        sink.lock().push((id, amount));
         async { true }.boxed()
     })));
     let request = budget.reserve(of(6), &stop).await.unwrap();
-    assert_eq!(*stored.lock().unwrap(), [(8, of(6))]);
+    assert_eq!(*stored.lock(), [(8, of(6))]);
     request.settle(of(2));
-    assert_eq!(*stored.lock().unwrap(), [(8, of(6)), (8, of(2))]);
+    assert_eq!(*stored.lock(), [(8, of(6)), (8, of(2))]);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn nothing_is_sent_that_cannot_be_stored() {
         None,
         "the journal's own error is reported"
     );
-    assert_eq!(budget.state().spent, Spending::NONE);
+    assert_eq!(budget.state.lock().spent, Spending::NONE);
 }
 
 #[test]
@@ -134,6 +134,6 @@ fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
     let adopted = budget.adopt(Some(3), of(6));
     assert_eq!(budget.try_reserve(of(5)).err(), Some(NoRoom::ForNow));
     adopted.settle(of(2));
-    assert_eq!(budget.state().spent, of(2));
+    assert_eq!(budget.state.lock().spent, of(2));
     assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
 }

@@ -1,7 +1,6 @@
 //! One model call on its way through a cassette.
 
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use finqa_core::error::innermost;
 
 use super::super::difference::in_words;
 use super::super::protocol::ApiDialect;
-use super::super::transport::{Attempt, HttpReply, TransportFailure};
+use super::super::transport::{Attempt, HttpReply};
 use super::super::types::{ChatRequest, RequestOrigin};
 use super::format::{
     RecordedAttempt, RecordedBody, RecordedCall, RecordedRequest, header_map, kept_headers,
@@ -192,7 +191,7 @@ pub(in super::super) fn body_of(request: &reqwest::Request) -> Value {
 impl RecordedAttempt {
     /// How far the answer was read, and why it is incomplete.
     pub(crate) fn into_attempt(self) -> Attempt {
-        let source = self.error.map(|words| Arc::new(RecordedError(words)) as _);
+        let source = self.error.map(failure_of);
         Attempt {
             exchange: HttpReply {
                 status: self.status,
@@ -208,24 +207,7 @@ impl RecordedAttempt {
     }
 }
 
-/// A failure in the words that were recorded.
-#[derive(Debug)]
-pub(in super::super) struct RecordedError(pub String);
-
-impl fmt::Display for RecordedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for RecordedError {}
-
-impl TransportFailure {
-    /// An attempt that the cassette does not hold.
-    pub(crate) fn not_recorded(words: String) -> Attempt {
-        Attempt {
-            exchange: HttpReply::default(),
-            broken: Some((Self::NotRecorded, Some(Arc::new(RecordedError(words))))),
-        }
-    }
+/// A failure in the words that were recorded, or say that it is not.
+pub(in super::super) fn failure_of(words: String) -> Arc<dyn Error + Send + Sync> {
+    Arc::from(Box::<dyn Error + Send + Sync>::from(words))
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub(super) use call::{CassetteCall, body_of};
+pub(super) use call::{CassetteCall, body_of, failure_of};
 pub use format::RecordedRow;
 pub use record::CassetteRecorder;
 pub use replay::CassetteReplay;

@@ -3,8 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ impl CassetteRecorder {
     /// # Errors
     /// Why the file lacks some of it.
     pub fn finish(&self) -> Result<(), CassetteError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.failed.take().map_or(Ok(()), |source| {
             Err(CassetteError::Write {
                 path: self.path.clone(),
@@ -162,7 +162,7 @@ impl CassetteRecorder {
             strike_json(&mut json, &self.all(secrets));
             format!("{json}\n")
         });
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.failed.is_some() {
             return;
         }
@@ -179,7 +179,7 @@ impl CassetteRecorder {
 impl Drop for CassetteRecorder {
     /// A run that could not be started leaves no empty file that would refuse the next.
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         if !state.begun {
             let _ = std::fs::remove_file(&self.path);
         }

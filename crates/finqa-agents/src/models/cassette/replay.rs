@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -188,7 +188,7 @@ impl CassetteReplay {
         let asker = (asked.node.to_owned(), asked.origin.clone());
         let own = self.by_asker.get(&asker);
         let at = {
-            let mut replayed = self.replayed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut replayed = self.replayed.lock();
             let at = match own.filter(|at| recorded.contains(at)) {
                 Some(own) => Some(*own),
                 None => recorded.iter().copied().find(|at| !replayed.contains(at)),
@@ -211,7 +211,7 @@ impl CassetteReplay {
     fn read(&self, call: &IndexedCall) -> Result<RecordedCall, CassetteError> {
         let mut bytes = vec![0; call.length];
         let read = {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut file = self.file.lock();
             file.seek(SeekFrom::Start(call.offset))
                 .and_then(|_| file.read_exact(&mut bytes))
         };

@@ -14,8 +14,10 @@ mod tests;
 mod window;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -61,7 +63,7 @@ impl Limits {
             connection.model.clone(),
             blake3::hash(connection.key().as_bytes()),
         );
-        let mut limiters = self.limiters();
+        let mut limiters = self.limiters.lock();
         if let Some((_, known)) = limiters.iter().find(|(known, _)| *known == key) {
             return known.clone();
         }
@@ -75,9 +77,9 @@ impl Limits {
     /// all that are wanted.
     #[must_use]
     pub fn conversations(&self) -> usize {
-        let limiters = self.limiters();
+        let limiters = self.limiters.lock();
         let widest = limiters.iter().map(|(_, limiter)| {
-            let queue = limiter.queue();
+            let queue = limiter.queue.lock();
             queue.state.limit() + queue.state.replaced(queue.delayed.len())
         });
         widest.max().unwrap_or(usize::MAX)
@@ -91,8 +93,8 @@ impl Limits {
         let now = Instant::now();
         let due = self.probe_at(conversations).is_some_and(|at| at <= now);
         if due {
-            for (_, limiter) in self.limiters().iter() {
-                limiter.queue().state.probed(now);
+            for (_, limiter) in self.limiters.lock().iter() {
+                limiter.queue.lock().state.probed(now);
             }
         }
         due
@@ -100,11 +102,11 @@ impl Limits {
 
     /// When [`take_probe`](Self::take_probe) may succeed; `None` unless all of them wait.
     fn probe_at(&self, conversations: usize) -> Option<Instant> {
-        let limiters = self.limiters();
+        let limiters = self.limiters.lock();
         let mut delayed = 0;
         let mut at = None;
         for (_, limiter) in limiters.iter() {
-            let queue = limiter.queue();
+            let queue = limiter.queue.lock();
             if queue.state.in_flight() > 0 || !queue.waiting.is_empty() {
                 return None;
             }
@@ -133,7 +135,7 @@ impl Limits {
     #[must_use]
     pub fn status(&self) -> Option<LimitStatus> {
         let now = Instant::now();
-        let limiters = self.limiters();
+        let limiters = self.limiters.lock();
         let all = limiters.iter().map(|(_, limiter)| limiter.status(now));
         all.reduce(|one, other| LimitStatus {
             in_flight: one.in_flight + other.in_flight,
@@ -145,10 +147,6 @@ impl Limits {
                 (one, other) => one.or(other),
             },
         })
-    }
-
-    fn limiters(&self) -> MutexGuard<'_, Vec<(LimitKey, Limiter)>> {
-        self.limiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -232,7 +230,7 @@ impl Limiter {
     /// A call, which will make one attempt after the other.
     #[must_use]
     pub fn call(&self) -> LimitedCall {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         queue.calls += 1;
         LimitedCall {
             number: queue.calls,
@@ -241,12 +239,8 @@ impl Limiter {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, SlotQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn status(&self, now: Instant) -> LimitStatus {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         let in_flight = queue.state.in_flight();
         let next = queue.next_start(now);
         let next = next.into_iter().chain(queue.delayed.values().copied());
@@ -275,7 +269,7 @@ impl LimitedCall {
     pub(crate) async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
         let asked = Instant::now();
         let wake = {
-            let mut queue = self.limiter.queue();
+            let mut queue = self.limiter.queue.lock();
             queue.delayed.remove(&self.number);
             if queue.waiting.is_empty() && queue.state.ready(asked, bound).is_ok() {
                 let attempt = queue.state.start(asked, bound);
@@ -293,7 +287,7 @@ impl LimitedCall {
         let place = PlaceInQueue(self);
         loop {
             let next = {
-                let mut queue = self.limiter.queue();
+                let mut queue = self.limiter.queue.lock();
                 let now = Instant::now();
                 queue.grant(now);
                 let waiter = queue.waiting.get(&self.number);
@@ -325,19 +319,19 @@ impl LimitedCall {
     /// Notes that the next attempt comes after `delay`.
     pub(crate) fn delayed(&self, delay: Duration) {
         let until = Instant::now() + delay;
-        self.limiter.queue().delayed.insert(self.number, until);
+        self.limiter.queue.lock().delayed.insert(self.number, until);
         self.limiter.changed.notify_one();
     }
 
     /// Counts a wait for something other than a slot.
     pub(super) fn has_waited(&self, time: Duration) {
-        *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += time;
+        *self.waited.lock() += time;
     }
 
     /// How long it has waited for slots, batches and the budget.
     #[must_use]
     pub(crate) fn waited(&self) -> Duration {
-        *self.waited.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.waited.lock()
     }
 
     fn granted(&self, attempt: StartedAttempt) -> Slot {
@@ -350,7 +344,14 @@ impl LimitedCall {
 
 impl Drop for LimitedCall {
     fn drop(&mut self) {
-        if self.limiter.queue().delayed.remove(&self.number).is_some() {
+        if self
+            .limiter
+            .queue
+            .lock()
+            .delayed
+            .remove(&self.number)
+            .is_some()
+        {
             self.limiter.changed.notify_one();
         }
     }
@@ -361,7 +362,7 @@ struct PlaceInQueue<'c>(&'c LimitedCall);
 
 impl PlaceInQueue<'_> {
     fn take(&self) -> Option<Slot> {
-        let waiter = self.0.limiter.queue().waiting.remove(&self.0.number)?;
+        let waiter = self.0.limiter.queue.lock().waiting.remove(&self.0.number)?;
         waiter.granted.map(|attempt| self.0.granted(attempt))
     }
 }
@@ -370,7 +371,7 @@ impl Drop for PlaceInQueue<'_> {
     fn drop(&mut self) {
         // A slot that was granted in the meantime is freed by its own drop.
         drop(self.take());
-        let mut queue = self.0.limiter.queue();
+        let mut queue = self.0.limiter.queue.lock();
         queue.grant(Instant::now());
         queue.wake_first();
     }
@@ -393,7 +394,7 @@ impl Slot {
             return;
         };
         let now = Instant::now();
-        let mut queue = self.limiter.queue();
+        let mut queue = self.limiter.queue.lock();
         let before = queue.state.limit();
         queue.state.end(now, attempt, end);
         queue.grant(now);

@@ -48,7 +48,7 @@ async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
 }
 
 fn limit(limiter: &Limiter) -> usize {
-    limiter.queue().state.limit()
+    limiter.queue.lock().state.limit()
 }
 
 async fn answered(limiter: &Limiter, rounds: usize) {
@@ -137,7 +137,7 @@ async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
     let limits = Limits::default();
     let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
     let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters().push((key, limiter.clone()));
+    limits.limiters.lock().push((key, limiter.clone()));
     assert_eq!(limits.conversations(), 8);
 
     let refused = limiter.call();
@@ -165,7 +165,7 @@ async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
     let limits = Limits::default();
     let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
     let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters().push((key, limiter.clone()));
+    limits.limiters.lock().push((key, limiter.clone()));
     let mut refused = Vec::new();
     for _ in 0..40 {
         let call = limiter.call();
@@ -183,7 +183,7 @@ async fn long_hints_for_some_calls_leave_the_limit_in_use() {
     let limits = Limits::default();
     let limiter = Limiter::new(LimitOptions::fixed(4), Arc::clone(&limits.changed));
     let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters().push((key, limiter.clone()));
+    limits.limiters.lock().push((key, limiter.clone()));
     let mut refused = Vec::new();
     for number in 1..=200 {
         let call = limiter.call();
@@ -204,7 +204,7 @@ async fn a_run_in_which_every_call_waits_is_probed_ever_more_rarely() {
     let limits = Limits::default();
     let limiter = Limiter::new(LimitOptions::fixed(2), Arc::clone(&limits.changed));
     let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters().push((key, limiter.clone()));
+    limits.limiters.lock().push((key, limiter.clone()));
     let refuse = async || {
         let call = limiter.call();
         slot(&call).await.end(&end(LimitVerdict::RateLimited));
@@ -285,7 +285,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
         let (call, order) = (limiter.call(), Arc::clone(&order));
         tasks.push(tokio::spawn(async move {
             let slot = slot(&call).await;
-            order.lock().unwrap().push(name);
+            order.lock().push(name);
             sleep(SECOND).await;
             drop(slot);
         }));
@@ -296,7 +296,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
         let (call, order) = (Arc::clone(&old), Arc::clone(&order));
         async move {
             let slot = slot(&call).await;
-            order.lock().unwrap().push("first");
+            order.lock().push("first");
             drop(slot);
             call.waited()
         }
@@ -307,7 +307,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(*order.lock().unwrap(), ["second", "first", "third"]);
+    assert_eq!(*order.lock(), ["second", "first", "third"]);
 }
 
 #[tokio::test(start_paused = true)]

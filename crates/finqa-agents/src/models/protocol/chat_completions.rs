@@ -4,176 +4,86 @@
 //! `service_tier`; compatible servers send arguments as objects, content as parts, codes
 //! as numbers. Whatever can be understood is accepted.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    ApiDialect, FormatLevel, ReplyBody, SystemRole, TokenLimit, arguments, call_id, count, text,
+    ApiDialect, ReplyBody, SystemRole, TokenLimit, arguments, call_id, count, object,
+    openai_format, openai_tool_choice, temperature, text, tools,
 };
 use crate::models::types::{
-    ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
-    Usage,
+    ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage,
 };
 
-#[derive(Debug, Serialize)]
-pub(super) struct ChatBody<'a> {
-    model: &'a str,
-    messages: Vec<BodyMessage<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<ResponseFormat<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<BodyTool<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-}
-
-#[derive(Debug, Serialize)]
-pub(in crate::models) struct BodyMessage<'a> {
-    role: &'static str,
-    content: Option<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<BodyCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct BodyCall<'a> {
-    id: &'a str,
-    r#type: &'static str,
-    function: BodyCallFunction<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct BodyCallFunction<'a> {
-    name: &'a str,
-    arguments: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-struct BodyTool<'a> {
-    r#type: &'static str,
-    function: &'a ToolSpec,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum ResponseFormat<'a> {
-    JsonObject,
-    JsonSchema { json_schema: Schema<'a> },
-}
-
-#[derive(Debug, Serialize)]
-struct Schema<'a> {
-    name: &'a str,
-    strict: bool,
-    schema: &'a Value,
-}
-
-impl<'a> ChatBody<'a> {
-    pub(crate) fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
-        let limit = |which| {
-            request
-                .max_output_tokens
-                .filter(|_| dialect.token_limit == which)
-        };
-        Self {
-            model,
-            messages: request
-                .messages
-                .iter()
-                .map(|message| BodyMessage::new(message, dialect.system_role))
-                .collect(),
-            temperature: request.temperature.filter(|_| dialect.temperature),
-            max_tokens: limit(TokenLimit::MaxTokens),
-            max_completion_tokens: limit(TokenLimit::MaxCompletionTokens),
-            seed: request.seed.filter(|_| dialect.seed),
-            response_format: response_format(&request.format, dialect.format),
-            tools: request
-                .tools
-                .iter()
-                .map(|function| BodyTool {
-                    r#type: "function",
-                    function,
-                })
-                .collect(),
-            tool_choice: tool_choice(request),
-        }
-    }
-}
-
-impl<'a> BodyMessage<'a> {
-    pub(crate) fn new(message: &'a ChatMessage, system: SystemRole) -> Self {
-        Self {
-            role: match (message.role, system) {
-                (Role::System, SystemRole::System) => "system",
-                (Role::System, SystemRole::Developer) => "developer",
-                (Role::System, SystemRole::User) | (Role::User, _) => "user",
-                (Role::Assistant, _) => "assistant",
-                (Role::Tool, _) => "tool",
-            },
-            // An assistant message that only calls tools has no text.
-            content: (message.tool_calls.is_empty() || !message.content.is_empty())
-                .then_some(message.content.as_str()),
-            tool_calls: message
-                .tool_calls
-                .iter()
-                .map(|call| BodyCall {
-                    id: &call.id,
-                    r#type: "function",
-                    function: BodyCallFunction {
-                        name: &call.name,
-                        arguments: &call.arguments,
-                    },
-                })
-                .collect(),
-            tool_call_id: message.tool_call_id.as_deref(),
-        }
-    }
-}
-
-fn response_format(format: &ReplyFormat, most: FormatLevel) -> Option<ResponseFormat<'_>> {
-    match (format, most.for_format(format)) {
-        (_, FormatLevel::Text) => None,
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+    let messages = request.messages.iter();
+    let limit = |which| {
+        let limit = request.max_output_tokens;
+        limit
+            .filter(|_| dialect.token_limit == which)
+            .map(Value::from)
+    };
+    let format = |name: &str, strict: bool, schema: &Value| {
+        let schema = json!({"name": name, "strict": strict, "schema": schema});
+        json!({"type": "json_schema", "json_schema": schema})
+    };
+    let function = |name: &str| json!({"type": "function", "function": {"name": name}});
+    object([
+        ("model", Some(model.into())),
         (
-            ReplyFormat::JsonSchema {
-                name,
-                schema,
-                strict,
-                ..
-            },
-            FormatLevel::JsonSchema,
-        ) => Some(ResponseFormat::JsonSchema {
-            json_schema: Schema {
-                name,
-                strict: *strict,
-                schema,
-            },
-        }),
-        _ => Some(ResponseFormat::JsonObject),
-    }
+            "messages",
+            Some(
+                messages
+                    .map(|it| message(it, dialect.system_role))
+                    .collect(),
+            ),
+        ),
+        ("temperature", temperature(request, dialect)),
+        ("max_tokens", limit(TokenLimit::MaxTokens)),
+        (
+            "max_completion_tokens",
+            limit(TokenLimit::MaxCompletionTokens),
+        ),
+        (
+            "seed",
+            request.seed.filter(|_| dialect.seed).map(Value::from),
+        ),
+        ("response_format", openai_format(request, dialect, format)),
+        ("tools", tools(request, tool)),
+        ("tool_choice", openai_tool_choice(request, function)),
+    ])
 }
 
-fn tool_choice(request: &ChatRequest) -> Option<Value> {
-    if request.tools.is_empty() {
-        return None;
-    }
-    match &request.tool_choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some("none".into()),
-        ToolChoice::Required => Some("required".into()),
-        ToolChoice::Function(name) => {
-            Some(serde_json::json!({"type": "function", "function": {"name": name}}))
-        }
-    }
+pub(in crate::models) fn message(message: &ChatMessage, system: SystemRole) -> Value {
+    let role = match (message.role, system) {
+        (Role::System, SystemRole::System) => "system",
+        (Role::System, SystemRole::Developer) => "developer",
+        (Role::System, SystemRole::User) | (Role::User, _) => "user",
+        (Role::Assistant, _) => "assistant",
+        (Role::Tool, _) => "tool",
+    };
+    // An assistant message that only calls tools has no text.
+    let silent = message.content.is_empty() && !message.tool_calls.is_empty();
+    let content = Some(message.content.as_str()).filter(|_| !silent);
+    let calls = message.tool_calls.iter().map(|call| {
+        let function = json!({"name": call.name, "arguments": call.arguments});
+        json!({"id": call.id, "type": "function", "function": function})
+    });
+    object([
+        ("role", Some(role.into())),
+        ("content", Some(content.into())),
+        (
+            "tool_calls",
+            (!message.tool_calls.is_empty()).then(|| calls.collect()),
+        ),
+        (
+            "tool_call_id",
+            message.tool_call_id.as_deref().map(Value::from),
+        ),
+    ])
+}
+
+pub(in crate::models) fn tool(spec: &ToolSpec) -> Value {
+    json!({"type": "function", "function": spec})
 }
 
 /// Reads the first choice of a chat completion.
@@ -210,17 +120,15 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         id: text(body.get("id")),
         ..ReplyBody::default()
     };
+    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
     answer.set_usage(
-        count(body, "/usage/prompt_tokens"),
-        count(body, "/usage/completion_tokens"),
+        tokens("prompt_tokens"),
+        tokens("completion_tokens"),
         Usage {
-            cached_input_tokens: count(body, "/usage/prompt_tokens_details/cached_tokens")
-                .unwrap_or(0),
+            cached_input_tokens: tokens("prompt_tokens_details/cached_tokens").unwrap_or(0),
             // OpenAI's models since GPT-5.6 bill what they store.
-            cache_write_tokens: count(body, "/usage/prompt_tokens_details/cache_write_tokens")
-                .unwrap_or(0),
-            reasoning_tokens: count(body, "/usage/completion_tokens_details/reasoning_tokens")
-                .unwrap_or(0),
+            cache_write_tokens: tokens("prompt_tokens_details/cache_write_tokens").unwrap_or(0),
+            reasoning_tokens: tokens("completion_tokens_details/reasoning_tokens").unwrap_or(0),
             ..Usage::default()
         },
     );
@@ -251,7 +159,8 @@ fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::models::protocol::FormatLevel;
+    use crate::models::types::{ReplyFormat, ToolChoice};
 
     const FULL: ApiDialect = ApiDialect {
         token_limit: TokenLimit::MaxCompletionTokens,
@@ -283,7 +192,7 @@ mod tests {
     #[test]
     fn a_dialect_names_and_drops_parameters() {
         let request = request();
-        let full = serde_json::to_value(ChatBody::new("m", &request, FULL)).unwrap();
+        let full = body("m", &request, FULL);
         assert_eq!(
             full,
             json!({
@@ -307,7 +216,7 @@ mod tests {
             format: FormatLevel::JsonObject,
             ..FULL
         };
-        let poor = serde_json::to_value(ChatBody::new("m", &request, poor)).unwrap();
+        let poor = body("m", &request, poor);
         assert_eq!(
             poor,
             json!({
@@ -340,7 +249,7 @@ mod tests {
             parameters: json!({"type": "object"}),
         });
         request.tool_choice = ToolChoice::Function("look".into());
-        let body = serde_json::to_value(ChatBody::new("m", &request, FULL)).unwrap();
+        let body = body("m", &request, FULL);
         assert_eq!(
             body["messages"][1],
             json!({"role": "assistant", "content": null, "tool_calls": [
@@ -352,27 +261,6 @@ mod tests {
         );
         assert_eq!(body["tools"][0]["function"]["name"], "look");
         assert_eq!(body["tool_choice"]["function"]["name"], "look");
-    }
-
-    #[test]
-    fn what_two_concurrent_calls_learn_is_kept() {
-        let mut shared = FULL;
-        let without_seed = ApiDialect {
-            seed: false,
-            ..FULL
-        };
-        let renamed = ApiDialect {
-            token_limit: TokenLimit::MaxTokens,
-            format: FormatLevel::Text,
-            ..FULL
-        };
-        shared.adopt(FULL, without_seed);
-        shared.adopt(FULL, renamed);
-        let both = ApiDialect {
-            seed: false,
-            ..renamed
-        };
-        assert_eq!(shared, both);
     }
 
     #[test]

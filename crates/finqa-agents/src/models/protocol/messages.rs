@@ -4,9 +4,11 @@
 //! the token limit is mandatory, there is no seed, the provider caches only what is marked,
 //! and a JSON schema is that of a tool which the model must call.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, text};
+use super::{
+    ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, object, temperature, text, tools,
+};
 use crate::models::types::{
     ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
     Usage,
@@ -20,38 +22,29 @@ pub(super) fn max_tokens(request: &ChatRequest) -> u32 {
 }
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
-    let mut body = Map::new();
-    let mut put = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    put("model", model.into());
-    put("max_tokens", max_tokens(request).into());
     let system = system(request, dialect);
-    if !system.is_empty() {
-        put("system", system.into());
-    }
-    put("messages", conversation(request, dialect).into());
-    if let Some(temperature) = request.temperature.filter(|_| dialect.temperature) {
-        put("temperature", temperature.into());
-    }
     let forced = forced_tool(request).filter(|_| dialect.format == FormatLevel::JsonSchema);
-    if let Some((name, schema)) = forced {
-        put(
-            "tools",
-            json!([{
+    let (tools, tool_choice) = match forced {
+        Some((name, schema)) => {
+            let tool = json!({
                 "name": name,
                 "description": "Give the reply in this form.",
                 "input_schema": schema,
-            }]),
-        );
-        put("tool_choice", json!({"type": "tool", "name": name}));
-    } else if !request.tools.is_empty() {
-        put("tools", request.tools.iter().map(tool).collect());
-        if let Some(choice) = tool_choice(&request.tool_choice) {
-            put("tool_choice", choice);
+            });
+            let choice = json!({"type": "tool", "name": name});
+            (Some(json!([tool])), Some(choice))
         }
-    }
-    Value::Object(body)
+        None => (tools(request, tool), tool_choice(request)),
+    };
+    object([
+        ("model", Some(model.into())),
+        ("max_tokens", Some(max_tokens(request).into())),
+        ("system", (!system.is_empty()).then(|| system.into())),
+        ("messages", Some(conversation(request, dialect).into())),
+        ("temperature", temperature(request, dialect)),
+        ("tools", tools),
+        ("tool_choice", tool_choice),
+    ])
 }
 
 /// The name and schema of the format, which a tool may carry if the request has none itself.
@@ -72,8 +65,9 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
-    match choice {
+fn tool_choice(request: &ChatRequest) -> Option<Value> {
+    match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
         ToolChoice::Auto => None,
         ToolChoice::None => Some(json!({"type": "none"})),
         ToolChoice::Required => Some(json!({"type": "any"})),

@@ -8,12 +8,12 @@ mod responses;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
-use super::types::{ChatRequest, FinishReason, ReplyFormat, ToolCall, Usage};
+use super::types::{ChatRequest, FinishReason, ReplyFormat, ToolCall, ToolChoice, ToolSpec, Usage};
 
-pub(super) use chat_completions::BodyMessage;
+pub(super) use chat_completions::{message, tool};
 
 /// How requests are written and replies are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,23 +52,17 @@ impl Protocol {
         request: &ChatRequest,
         dialect: ApiDialect,
     ) -> Result<EncodedRequest, serde_json::Error> {
-        let (json, max_output_tokens) = match self {
-            Self::ChatCompletions => (
-                to_raw_value(&chat_completions::ChatBody::new(model, request, dialect))?,
-                request.max_output_tokens,
-            ),
-            Self::Responses => (
-                to_raw_value(&responses::body(model, request, dialect))?,
-                request.max_output_tokens,
-            ),
-            Self::Messages => (
-                to_raw_value(&messages::body(model, request, dialect))?,
-                Some(messages::max_tokens(request)),
-            ),
+        let write = match self {
+            Self::ChatCompletions => chat_completions::body,
+            Self::Responses => responses::body,
+            Self::Messages => messages::body,
         };
         Ok(EncodedRequest {
-            json: json.into(),
-            max_output_tokens,
+            json: to_raw_value(&write(model, request, dialect))?.into(),
+            max_output_tokens: match self {
+                Self::ChatCompletions | Self::Responses => request.max_output_tokens,
+                Self::Messages => Some(messages::max_tokens(request)),
+            },
         })
     }
 
@@ -137,9 +131,10 @@ pub(super) enum TokenLimit {
 }
 
 /// Which role instructions are sent with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SystemRole {
+    #[default]
     System,
     /// `developer`: OpenAI's reasoning models.
     Developer,
@@ -217,6 +212,56 @@ impl ReplyBody {
             (None, None) => {}
             _ => self.partial_usage = Some(known),
         }
+    }
+}
+
+/// A JSON object of those fields that have a value, in this order.
+fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
+fn temperature(request: &ChatRequest, dialect: ApiDialect) -> Option<Value> {
+    let temperature = request.temperature.filter(|_| dialect.temperature);
+    temperature.map(Value::from)
+}
+
+/// The tools of a request that has some.
+fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Option<Value> {
+    (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect())
+}
+
+/// The format by one of OpenAI's APIs, which differ in where they have the schema.
+fn openai_format(
+    request: &ChatRequest,
+    dialect: ApiDialect,
+    with_schema: impl Fn(&str, bool, &Value) -> Value,
+) -> Option<Value> {
+    match (&request.format, dialect.format.for_format(&request.format)) {
+        (_, FormatLevel::Text) => None,
+        (
+            ReplyFormat::JsonSchema {
+                name,
+                schema,
+                strict,
+                ..
+            },
+            FormatLevel::JsonSchema,
+        ) => Some(with_schema(name, *strict, schema)),
+        _ => Some(json!({"type": "json_object"})),
+    }
+}
+
+/// The choice of a tool by one of OpenAI's APIs, which differ in how they name a function.
+fn openai_tool_choice(request: &ChatRequest, function: impl Fn(&str) -> Value) -> Option<Value> {
+    match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Function(name) => Some(function(name)),
     }
 }
 

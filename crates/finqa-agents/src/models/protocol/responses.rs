@@ -4,47 +4,43 @@
 //! results are items of their own, a format is one of the text, and there is no seed.
 //! Nothing is stored at the provider.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, text};
+use super::{
+    ApiDialect, ReplyBody, arguments, call_id, count, object, openai_format, openai_tool_choice,
+    temperature, text, tools,
+};
 use crate::models::types::{
-    ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
-    Usage,
+    ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage,
 };
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
-    let mut body = Map::new();
-    let mut put = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    put("model", model.into());
     let messages = request.messages.iter();
     let instructions: Vec<&str> = messages
         .clone()
         .filter(|message| message.role == Role::System)
         .map(|message| message.content.as_str())
         .collect();
-    if !instructions.is_empty() {
-        put("instructions", instructions.join("\n\n").into());
-    }
-    put("input", messages.flat_map(items).collect());
-    if let Some(temperature) = request.temperature.filter(|_| dialect.temperature) {
-        put("temperature", temperature.into());
-    }
-    if let Some(limit) = request.max_output_tokens {
-        put("max_output_tokens", limit.into());
-    }
-    if let Some(format) = format(&request.format, dialect.format) {
-        put("text", json!({"format": format}));
-    }
-    if !request.tools.is_empty() {
-        put("tools", request.tools.iter().map(tool).collect());
-        if let Some(choice) = tool_choice(&request.tool_choice) {
-            put("tool_choice", choice);
-        }
-    }
-    put("store", false.into());
-    Value::Object(body)
+    let format = |name: &str, strict: bool, schema: &Value| json!({"type": "json_schema", "name": name, "strict": strict, "schema": schema});
+    let format = openai_format(request, dialect, format);
+    let function = |name: &str| json!({"type": "function", "name": name});
+    object([
+        ("model", Some(model.into())),
+        (
+            "instructions",
+            (!instructions.is_empty()).then(|| instructions.join("\n\n").into()),
+        ),
+        ("input", Some(messages.flat_map(items).collect())),
+        ("temperature", temperature(request, dialect)),
+        (
+            "max_output_tokens",
+            request.max_output_tokens.map(Value::from),
+        ),
+        ("text", format.map(|format| json!({"format": format}))),
+        ("tools", tools(request, tool)),
+        ("tool_choice", openai_tool_choice(request, function)),
+        ("store", Some(false.into())),
+    ])
 }
 
 fn items(message: &ChatMessage) -> Vec<Value> {
@@ -80,27 +76,6 @@ fn items(message: &ChatMessage) -> Vec<Value> {
     }
 }
 
-fn format(format: &ReplyFormat, most: FormatLevel) -> Option<Value> {
-    match (format, most.for_format(format)) {
-        (_, FormatLevel::Text) => None,
-        (
-            ReplyFormat::JsonSchema {
-                name,
-                schema,
-                strict,
-                ..
-            },
-            FormatLevel::JsonSchema,
-        ) => Some(json!({
-            "type": "json_schema",
-            "name": name,
-            "strict": strict,
-            "schema": schema,
-        })),
-        _ => Some(json!({"type": "json_object"})),
-    }
-}
-
 fn tool(spec: &ToolSpec) -> Value {
     json!({
         "type": "function",
@@ -110,15 +85,6 @@ fn tool(spec: &ToolSpec) -> Value {
         // Here the default is true, which many schemas do not fit.
         "strict": false,
     })
-}
-
-fn tool_choice(choice: &ToolChoice) -> Option<Value> {
-    match choice {
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some("none".into()),
-        ToolChoice::Required => Some("required".into()),
-        ToolChoice::Function(name) => Some(json!({"type": "function", "name": name})),
-    }
 }
 
 pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {

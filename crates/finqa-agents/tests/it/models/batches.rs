@@ -96,7 +96,7 @@ impl BatchRun {
         });
         let model = HttpModel::new(self.connection.clone()).unwrap();
         let model = model.with_budget(Arc::default(), Arc::clone(&self.budget));
-        let model = model.with_batches(Some(&queue)).unwrap();
+        let model = model.with_batches(Some(&queue));
         // Questions with the same first word are calls of one conversation.
         let mut units = BTreeMap::new();
         let asked = questions.iter().map(|question| {

@@ -289,7 +289,7 @@ async fn equal_requests_in_batches_do_not_wait_for_each_other() {
         ..RunBatches::default()
     });
     let model = HttpModel::new(openai(&server.http)).unwrap();
-    let model = model.with_batches(Some(&queue)).unwrap();
+    let model = model.with_batches(Some(&queue));
     let model = cached.cache().before(Arc::new(model), "s");
     let stop = Stop::default();
     let units = ["a", "b"].map(|question| (question, queue.unit()));

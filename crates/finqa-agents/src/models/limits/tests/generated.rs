@@ -51,7 +51,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
             };
             for attempt in 0..=refusals {
                 let slot = call.slot(bound, &Stop::default()).await.unwrap();
-                started.lock().unwrap().push((Instant::now(), tokens));
+                started.lock().push((Instant::now(), tokens));
                 assert!(running.fetch_add(1, Ordering::Relaxed) < max);
                 sleep(Duration::from_millis(millis)).await;
                 running.fetch_sub(1, Ordering::Relaxed);
@@ -72,7 +72,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
     for task in ended.expect("every call gets its slots") {
         task.unwrap();
     }
-    let mut started = started.lock().unwrap().clone();
+    let mut started = started.lock().clone();
     started.sort_unstable_by_key(|(at, _)| *at);
     started
 }
