@@ -86,12 +86,12 @@ pub async fn run(
     let scheduler = Scheduler {
         plan,
         solver: Arc::new(pair),
-        dealer: None,
+        question_source: None,
         concurrency: 8,
         limits: Limits::default(),
         budget: Arc::default(),
         stop: Stop::default(),
-        recorded: None,
+        recording: None,
         batches: None,
         pilot: false,
     };

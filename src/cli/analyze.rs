@@ -12,7 +12,7 @@ use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 
 use super::args::OutputFolder;
-use super::exit::elsewhere;
+use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, stdout};
 
@@ -69,7 +69,7 @@ pub(crate) fn execute(
         return Err(ScoreError::NothingScored { path, rows }.into());
     }
     if let Some(path) = &args.csv {
-        write_misses(path, &analysis.misses).map_err(elsewhere("--csv FILE"))?;
+        write_misses(path, &analysis.misses).map_err(with_output_hint("--csv FILE"))?;
     }
     if args.json {
         stdout::print_json(&analysis)?;
@@ -80,7 +80,7 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
-/// Says that a run's own records cannot be read, and what to do.
+/// Prints why a run's own records cannot be read, and how to fix it.
 pub(super) fn without_records(reason: &str) {
     super::note(format_args!(
         "note: {reason}; name the file with --data-path for its pages and gold programs"

@@ -13,7 +13,7 @@ use finqa_agents::models::{
     Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings,
 };
 
-use super::gate::GateArgs;
+use super::ci::CiArgs;
 use super::outputs::{EXPORT_PREDICTIONS, OutputOption, inputs};
 use super::run::RunDisplay;
 use super::{Exit, Failure, settings, telemetry};
@@ -27,7 +27,7 @@ pub(crate) struct ConfigFile {
     pub config: Option<PathBuf>,
 }
 
-/// Where the runs are, for every command that reads them.
+/// The folder of runs, for every command that reads them.
 #[derive(clap::Args, Clone, Debug, Serialize)]
 pub(crate) struct OutputFolder {
     /// Folder with the runs [default: output]
@@ -156,7 +156,7 @@ impl RunArgs {
     /// The files that are written in addition to the run's own.
     pub(super) fn outputs(&self) -> [OutputOption<'_>; 2] {
         let predictions = self.export_predictions.as_deref();
-        [(EXPORT_PREDICTIONS, predictions), self.gate.output()]
+        [(EXPORT_PREDICTIONS, predictions), self.ci.junit_output()]
     }
 }
 
@@ -177,5 +177,5 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]
-    pub gate: GateArgs,
+    pub ci: CiArgs,
 }

@@ -99,7 +99,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let quiet = args.quiet;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet,
-        logged: telemetry::is_logged(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
@@ -155,7 +155,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     if let Some(recorder) = recorder {
         recorder.finish()?;
     }
-    // A read of stdin that nobody waits for any more must not hold up the end.
+    // A pending read of stdin must not delay the exit.
     runtime.shutdown_background();
     exit
 }
@@ -200,8 +200,8 @@ struct Session {
 /// The result of a question.
 struct AskResult {
     outcome: Outcome,
-    /// Whether somebody reads the answers.
-    read: bool,
+    /// False if stdout is closed.
+    has_reader: bool,
 }
 
 impl Session {
@@ -247,7 +247,7 @@ impl Session {
                     exit = Exit::Unanswered;
                 }
                 // Further answers would be paid for and never read.
-                if !asked.read {
+                if !asked.has_reader {
                     break;
                 }
             }
@@ -314,7 +314,7 @@ impl Session {
         history.push(own_history(&question.text, solution.answer.as_ref()));
         let doubt = self
             .opinion_from
-            .and_then(|least| opposed(&solution, least));
+            .and_then(|least| opinion_caveat(&solution, least));
         if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
             answer.doubt.get_or_insert(doubt);
         }
@@ -343,13 +343,13 @@ impl Session {
         }
         Ok(Some(AskResult {
             outcome: solution.outcome,
-            read,
+            has_reader: read,
         }))
     }
 }
 
-/// Why an answer is in doubt that a second opinion of at least this confidence contradicts.
-fn opposed(solution: &Solution, least: f64) -> Option<String> {
+/// A caveat if a second opinion of at least confidence `least` disagrees.
+fn opinion_caveat(solution: &Solution, least: f64) -> Option<String> {
     solution.answer.as_ref()?.value.as_ref()?;
     let other = solution.opinion.as_ref()?;
     let differs = other.agrees == Some(false) && other.arbitration.is_none();
@@ -359,8 +359,8 @@ fn opposed(solution: &Solution, least: f64) -> Option<String> {
     })
 }
 
-/// Lines of stdin, read on a thread of their own: a read of a terminal cannot
-/// be given up.
+/// The lines of stdin, read on a separate thread because a blocking read of a terminal
+/// cannot be cancelled.
 fn lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {

@@ -12,7 +12,7 @@ use crate::settings::BudgetSettings;
 use finqa_agents::models::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, RunArgs};
-use super::gate::GateArgs;
+use super::ci::CiArgs;
 use super::run::RunProcess;
 use super::{Exit, Failure, dotenv, run, runtime, stdout};
 
@@ -69,7 +69,7 @@ pub(crate) struct FetchArgs {
     quiet: bool,
     #[command(flatten)]
     #[serde(skip)]
-    gate: GateArgs,
+    ci: CiArgs,
 }
 
 /// Runs a command of `batch`.
@@ -85,7 +85,7 @@ pub(crate) fn execute(
         }
         BatchCommand::Fetch(args) => {
             let output = args.output.path(matches)?;
-            let found = RunFolder::to_resume(&output, &args.run, RunKind::Questions);
+            let found = RunFolder::find_resumable(&output, &args.run, RunKind::Questions);
             if matches!(found, Err(FolderError::NothingToResume { .. })) {
                 return Err(no_run(&output, "no unfinished run"));
             }
@@ -98,7 +98,7 @@ pub(crate) fn execute(
                     quiet: args.quiet,
                     ..ControlArgs::default()
                 },
-                gate: args.gate.clone(),
+                ci: args.ci.clone(),
                 ..RunArgs::default()
             };
             let process = RunProcess::UntilSubmitted(Exit::Unanswered);

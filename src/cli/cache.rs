@@ -24,7 +24,7 @@ pub(crate) enum CacheCommand {
     Clear(FolderArgs),
 }
 
-/// Which cache.
+/// The folder of the cache.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct FolderArgs {
     /// Folder of the cache [default: the setting `cache`]

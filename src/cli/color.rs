@@ -1,4 +1,4 @@
-//! Whether to colour, and how wide the terminal is.
+//! Colours, and the width of the terminal.
 
 use std::io::IsTerminal;
 
@@ -6,7 +6,7 @@ use console::Term;
 
 use crate::output::terminal::TerminalStyle;
 
-/// When to colour what people read.
+/// The choice of `--color`.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ColorChoice {
     // On a terminal, unless the environment says otherwise.
@@ -17,7 +17,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// What the environment says of colours.
+/// The environment's variables for colours.
 #[derive(Clone, Copy, Debug, Default)]
 struct ColorVariables {
     /// `NO_COLOR` is set and not empty (no-color.org).
@@ -51,7 +51,7 @@ fn colored(when: ColorChoice, wishes: ColorVariables, terminal: bool) -> bool {
     }
 }
 
-/// How stdout looks; sets stderr's colours, which the progress bar asks for.
+/// The style of stdout. Also sets the colours of stderr, which the progress bar uses.
 pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
     let wishes = ColorVariables::read();
     let stdout = std::io::stdout().is_terminal();

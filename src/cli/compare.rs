@@ -13,7 +13,7 @@ use crate::run::RunFolder;
 
 use super::analyze::{RuleName, without_records};
 use super::args::OutputFolder;
-use super::exit::elsewhere;
+use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
@@ -80,7 +80,7 @@ pub(crate) fn execute(
             answers: [&a, &b],
             reports: [report_a.as_deref(), report_b.as_deref()],
         };
-        page.write(path).map_err(elsewhere(HTML))?;
+        page.write(path).map_err(with_output_hint(HTML))?;
     }
     if args.json {
         stdout::print_json(&comparison)?;
@@ -94,7 +94,7 @@ pub(crate) fn execute(
         })?;
     }
     match args.gate {
-        Some(level) => level.hold(&comparison),
+        Some(level) => level.check(&comparison),
         None => Ok(Exit::Done),
     }
 }
@@ -116,11 +116,11 @@ impl FromStr for SignificanceLevel {
 }
 
 impl SignificanceLevel {
-    /// Whether B is better than A.
+    /// Checks whether B is better than A at this level.
     ///
     /// # Errors
     /// [`Exit::BelowThreshold`] with the difference and its p if not.
-    fn hold(self, comparison: &Comparison) -> anyhow::Result<Exit> {
+    fn check(self, comparison: &Comparison) -> anyhow::Result<Exit> {
         let name = comparison.rule.name();
         let mut rules = comparison.rules.iter();
         let line = match rules.find(|rule| rule.rule == comparison.rule) {

@@ -64,13 +64,13 @@ pub(crate) enum DataCommand {
     },
 }
 
-/// Which records are read.
+/// The file of records.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DataFile {
     /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
-    /// The same as an argument, the spelling of 0.1.
+    /// The positional form of version 0.1.
     #[arg(hide = true, conflicts_with = "data_path")]
     file: Option<String>,
 }

@@ -60,11 +60,11 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 
 /// The variables as the library gets them.
 pub(crate) fn variables() -> Variables {
-    Variables::new(variable).with_file(gave)
+    Variables::new(variable).with_file(is_from_dotenv)
 }
 
-/// Whether the value of the variable is that in `.env`.
-pub(crate) fn gave(name: &str) -> bool {
+/// True if the variable's value comes from `.env`.
+pub(crate) fn is_from_dotenv(name: &str) -> bool {
     NAMES.get().is_some_and(|names| names.contains(name))
 }
 

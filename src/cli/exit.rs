@@ -21,7 +21,7 @@ use finqa_core::text::single_spaced;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
 
-/// How the program ended; the numbers are public (README).
+/// The exit codes, which are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything was done.
@@ -30,7 +30,7 @@ pub enum Exit {
     Bug,
     /// Wrong usage or configuration, an output that cannot be written.
     Usage,
-    /// Data that cannot be read or do not hold what was asked for.
+    /// Data that cannot be read or lack the requested records.
     Data,
     /// Some questions are without an answer.
     Unanswered,
@@ -85,9 +85,9 @@ impl Failure {
     }
 }
 
-/// What to do about a file that an option names and that cannot be written: `--output` says
-/// where runs are.
-pub(super) fn elsewhere(option: &'static str) -> impl Fn(OutputError) -> anyhow::Error {
+/// Adds a hint to the error of a file that `option` names and that cannot be written:
+/// `--output` names the folder of runs.
+pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> anyhow::Error {
     move |error| match error {
         OutputError::Write { path, source } => {
             let path = path.display();
@@ -98,8 +98,7 @@ pub(super) fn elsewhere(option: &'static str) -> impl Fn(OutputError) -> anyhow:
     }
 }
 
-/// Which exit code an error ends the program with: the one place that knows
-/// what each module's errors mean to a caller.
+/// The exit code for an error: the one place that maps each module's errors to exit codes.
 pub(crate) fn classify(error: &anyhow::Error) -> Exit {
     error.chain().find_map(exit_of).unwrap_or(Exit::Bug)
 }

@@ -8,9 +8,9 @@ use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use crate::pipeline::{self, PipelineError};
 
 use super::args::OutputFolder;
-use super::gate::GateArgs;
+use super::ci::CiArgs;
 use super::outputs::{EXPORT_PREDICTIONS, check_outputs, inputs};
-use super::run::{RunDisplay, conclude, judge, notify};
+use super::run::{RunDisplay, export_and_check, notify, report_and_exit_code};
 use super::{Exit, dotenv, runtime, settings};
 
 /// Arguments of `merge`.
@@ -37,7 +37,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
-    gate: GateArgs,
+    ci: CiArgs,
 }
 
 /// Merges the shards and shows the run.
@@ -49,7 +49,7 @@ pub(crate) fn execute(
     let settings = settings::load(&args.output, matches, args.output.file())?;
     let inputs = inputs(args.output.file(), None);
     let predictions = (EXPORT_PREDICTIONS, args.export_predictions.as_deref());
-    check_outputs(&[predictions, args.gate.output()], &inputs)?;
+    check_outputs(&[predictions, args.ci.junit_output()], &inputs)?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: args.quiet,
@@ -70,12 +70,12 @@ pub(crate) fn execute(
         }
         error => error.into(),
     })?;
-    let judged = judge(&results, args.export_predictions.as_deref(), &args.gate);
+    let judged = export_and_check(&results, args.export_predictions.as_deref(), &args.ci);
     let display = RunDisplay {
         verbose: false,
         json: args.json,
         quiet: args.quiet,
         style,
     };
-    conclude(&results, judged, &writer, display)
+    report_and_exit_code(&results, judged, &writer, display)
 }

@@ -5,16 +5,16 @@ use std::path::Path;
 use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
 use crate::run::command;
 
-/// The line that says where a run is seen.
-pub(crate) fn arrived(delivered: &DeliveredRun) -> String {
+/// The line with the run's address.
+pub(crate) fn delivered_line(delivered: &DeliveredRun) -> String {
     format!("MLflow: {}", delivered.page)
 }
 
-/// What was not delivered during the run, and how to send it.
-pub(crate) fn missing(sent: &DeliveryOutcome, run: &str, output: &Path) -> Vec<String> {
+/// Lines about undelivered parts of a run, and the command that sends them.
+pub(crate) fn undelivered_lines(sent: &DeliveryOutcome, run: &str, output: &Path) -> Vec<String> {
     let sync = format!("`{}`", command(&format!("track sync {run}"), output));
     match sent {
-        DeliveryOutcome::All(delivered) => shortfalls(delivered),
+        DeliveryOutcome::All(delivered) => shortfall_lines(delivered),
         DeliveryOutcome::Missing(Some(error)) => {
             vec![format!(
                 "MLflow: {error}; not all of this run was delivered, {sync} sends the rest"
@@ -28,16 +28,16 @@ pub(crate) fn missing(sent: &DeliveryOutcome, run: &str, output: &Path) -> Vec<S
     }
 }
 
-/// What a server could not take, a line each.
-pub(crate) fn shortfalls(delivered: &DeliveredRun) -> Vec<String> {
+/// The parts that a server could not store, one line each.
+pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> Vec<String> {
     let lines = delivered.shortfalls.iter();
     lines
         .map(|line| format!("MLflow: not delivered: {line}"))
         .collect()
 }
 
-/// Whether a failed delivery ends `track sync` for the runs that follow too.
-pub(crate) fn is_everywhere(error: &MlflowError) -> bool {
+/// True if the error ends `track sync` for the following runs as well.
+pub(crate) fn affects_every_run(error: &MlflowError) -> bool {
     matches!(
         error,
         MlflowError::Unreachable { .. } | MlflowError::Refused { .. }

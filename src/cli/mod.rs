@@ -6,6 +6,7 @@ mod args;
 mod ask;
 mod batch;
 mod cache;
+mod ci;
 mod color;
 mod commit;
 mod compare;
@@ -13,7 +14,6 @@ mod data;
 mod dotenv;
 mod env;
 mod exit;
-mod gate;
 mod graph;
 mod merge;
 mod mlflow_lines;
@@ -182,7 +182,7 @@ fn runtime() -> anyhow::Result<Runtime> {
     runtime.context("cannot start the runtime")
 }
 
-/// Says a line on stderr, with the words of others made harmless. A closed
+/// Prints a line on stderr, with control characters in foreign text escaped. A closed
 /// stderr does not stop the program.
 fn note(line: impl std::fmt::Display) {
     let line = line.to_string();

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use finqa_core::files;
 
 use super::args::ControlArgs;
-use super::exit::elsewhere;
+use super::exit::with_output_hint;
 use super::{Exit, Failure};
 
 /// A file to write, with the option that names it and its placeholder.
@@ -40,7 +40,7 @@ pub(super) fn check_outputs(
         if written.iter().any(|other| is_same_file(path, other)) {
             return refused("another option writes this file");
         }
-        check_writable(path).map_err(elsewhere(option))?;
+        check_writable(path).map_err(with_output_hint(option))?;
         written.push(path);
     }
     Ok(())
@@ -80,7 +80,7 @@ pub(super) fn inputs(config: Option<&Path>, data: Option<&str>) -> Vec<PathBuf> 
         .collect()
 }
 
-/// Whether two paths lead to one file, which need not exist yet.
+/// True if two paths lead to the same file, which need not exist.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.is_file(), b.is_file()) {
         (true, true) => same_file::is_same_file(a, b).unwrap_or_default(),

@@ -9,7 +9,7 @@ use crate::pipeline::{write_report, write_results};
 use crate::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
-use super::exit::elsewhere;
+use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
@@ -45,7 +45,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let page = match args.to.as_deref() {
         Some(page) if is_page(page) => {
             check(page)?;
-            write_report(page, &journal, records).map_err(elsewhere(TO))?;
+            write_report(page, &journal, records).map_err(with_output_hint(TO))?;
             page.to_owned()
         }
         Some(into) => {
@@ -53,18 +53,18 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
             std::fs::create_dir_all(into).map_err(error)?;
             let mut files = RunFolder::RESULTS.iter().map(|name| into.join(name));
             files.try_for_each(|file| check(&file))?;
-            write_results(into, &journal, records, None).map_err(elsewhere(TO))?;
+            write_results(into, &journal, records, None).map_err(with_output_hint(TO))?;
             into.join(RunFolder::REPORT)
         }
         None => {
             // Held, so that no newer file is overwritten by an older one.
             let _lock = RunLock::take(folder.path()).map_err(|error| match error {
                 LockError::Io { path, source } => {
-                    elsewhere(TO)(OutputError::Write { path, source })
+                    with_output_hint(TO)(OutputError::Write { path, source })
                 }
                 held @ LockError::Held { .. } => held.into(),
             })?;
-            write_results(folder.path(), &journal, records, None).map_err(elsewhere(TO))?;
+            write_results(folder.path(), &journal, records, None).map_err(with_output_hint(TO))?;
             folder.report()
         }
     };

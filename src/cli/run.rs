@@ -25,36 +25,36 @@ use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
 
 use super::args::{ControlArgs, RunArgs, needs_model};
-use super::exit::elsewhere;
-use super::gate::GateArgs;
+use super::ci::CiArgs;
+use super::exit::with_output_hint;
 use super::outputs::{EXPORT_PREDICTIONS, OutputOption, check_outputs, inputs_of_run};
 use super::{
     Exit, Failure, commit, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry,
 };
 
-/// What a command adds to the run that it drives.
+/// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
     /// Starts the run.
     async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run>;
 
     /// Called when no more questions are asked.
-    async fn asked(&mut self) {}
+    async fn on_last_question(&mut self) {}
 
-    /// Writes what was asked for in addition to the run's own files.
-    fn afterwards(&self, results: &RunResults) -> anyhow::Result<()>;
+    /// Writes the requested files in addition to the run's own.
+    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()>;
 
     /// The exit code after `finish`; `exit` unless the command has its own.
     fn exit(&self, _finish: &Finish, exit: Exit) -> Exit {
         exit
     }
 
-    /// What to do about a run that failed, if its error does not say it.
+    /// A hint for a failed run, if its error does not give one.
     fn hint(&self, _summary: &Summary) -> Option<&'static str> {
         None
     }
 }
 
-/// What is shown of a run.
+/// The output options of a run.
 #[derive(Clone, Copy)]
 pub(super) struct RunDisplay {
     pub verbose: bool,
@@ -77,7 +77,7 @@ pub(crate) fn execute(
 pub(super) enum RunProcess {
     /// All of it.
     Whole,
-    /// What can be done until a wave of batches is submitted, with the exit code then.
+    /// Until a wave of batches is submitted; then exits with this code.
     UntilSubmitted(Exit),
 }
 
@@ -134,7 +134,7 @@ fn dry_run(
 ) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: control.quiet,
-        logged: telemetry::is_logged(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = runtime()?;
@@ -158,9 +158,9 @@ impl RunCommand for QuestionRun<'_> {
         Ok(Run::start(settings, context).await?)
     }
 
-    fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
         let args = self.args;
-        judge(results, args.export_predictions.as_deref(), &args.gate)
+        export_and_check(results, args.export_predictions.as_deref(), &args.ci)
     }
 
     fn exit(&self, finish: &Finish, exit: Exit) -> Exit {
@@ -183,12 +183,12 @@ impl RunCommand for QuestionRun<'_> {
     }
 }
 
-/// What a command drives.
+/// The settings of a command and the run it continues or replays.
 pub(super) struct RunInputs {
     pub settings: Settings,
     /// The run that is continued.
     pub resumed: Option<ResumedRun>,
-    /// What the run is recorded to, or replayed from.
+    /// Records the run, or replays it.
     pub cassette: Option<Cassette>,
     /// The run that is replayed.
     pub recorded: Option<RunMeta>,
@@ -250,11 +250,11 @@ pub(super) fn drive(
         verbose: display.verbose,
         quiet: display.quiet,
         terminal: std::io::stderr().is_terminal(),
-        logged: telemetry::is_logged(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {
-        let tracking = Tracking::of(settings, &context.variables)?;
+        let tracking = Tracking::from_settings(settings, &context.variables)?;
         let place = telemetry::TraceDestination::Run {
             tracked: matches!(tracking, Tracking::On(_)),
         };
@@ -266,14 +266,14 @@ pub(super) fn drive(
             commit: commit::commit(),
             ..context
         };
-        let ended = watch(command, settings, context, progress, display).await;
+        let ended = run_to_end(command, settings, context, progress, display).await;
         // Whatever the end, what was recorded is delivered.
         traces.finish().await;
         ended
     })
 }
 
-async fn watch(
+async fn run_to_end(
     command: &mut impl RunCommand,
     settings: &Settings,
     context: RunContext,
@@ -288,15 +288,15 @@ async fn watch(
     while let Some(event) = run.next().await {
         progress.on(&event);
     }
-    command.asked().await;
+    command.on_last_question().await;
     let continued = match settings.shards.shard {
         Some(_) => "the same command continues it",
         None => "--resume continues it",
     };
     let results = run.finish().await;
     let results = results.map_err(|error| with_hint(error, continued))?;
-    let judged = command.afterwards(&results);
-    let exit = conclude(&results, judged, &progress.writer(), display);
+    let judged = command.write_exports(&results);
+    let exit = report_and_exit_code(&results, judged, &progress.writer(), display);
     let exit = match (exit, command.hint(&results.summary)) {
         (Err(error), Some(hint)) if matches!(results.finish, Finish::Fatal(_)) => {
             return Err(error.context(hint));
@@ -306,15 +306,15 @@ async fn watch(
     Ok(command.exit(&results.finish, exit))
 }
 
-/// Shows what a run led to, whatever it was `judged` to be, and says how the program ends.
-pub(super) fn conclude(
+/// Prints the summary even if `judged` is an error, and returns the exit code.
+pub(super) fn report_and_exit_code(
     results: &RunResults,
     judged: anyhow::Result<()>,
     writer: &TerminalWriter,
     display: RunDisplay,
 ) -> anyhow::Result<Exit> {
-    let exit = judged.and_then(|()| Ok(exit_of(results)?));
-    let printed = show(results, writer, display);
+    let exit = judged.and_then(|()| Ok(exit_code(results)?));
+    let printed = print_results(results, writer, display);
     let exit = exit?;
     printed?;
     Ok(exit)
@@ -329,15 +329,19 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 }
 
 /// Prints what a run led to, and says where it is tracked.
-fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Result<(), Failure> {
-    let printed = report(results, shown);
+fn print_results(
+    results: &RunResults,
+    writer: &TerminalWriter,
+    shown: RunDisplay,
+) -> Result<(), Failure> {
+    let printed = print_summary(results, shown);
     if let Some(sent) = &results.tracked {
-        tell(writer, results, sent, shown);
+        print_tracking(writer, results, sent, shown);
     }
     printed
 }
 
-/// What to do about a run that could not be finished.
+/// Adds a hint for a run that could not be finished.
 fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
@@ -360,47 +364,48 @@ fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
     }
 }
 
-/// Writes the files that were asked for in addition to the run's own, and holds a complete
-/// run to its thresholds; those of a shard are applied by `merge`.
-pub(super) fn judge(
+/// Writes the requested files in addition to the run's own, and checks a complete run
+/// against its thresholds; `merge` checks those of a shard.
+pub(super) fn export_and_check(
     results: &RunResults,
     export_predictions: Option<&Path>,
-    gate: &GateArgs,
+    ci: &CiArgs,
 ) -> anyhow::Result<()> {
     let RunResults {
         journal, summary, ..
     } = results;
     // What a merged run has read is known only now.
-    let outputs = [(EXPORT_PREDICTIONS, export_predictions), gate.output()];
+    let outputs = [(EXPORT_PREDICTIONS, export_predictions), ci.junit_output()];
     check_outputs(&outputs, summary.run.data_file.as_slice())?;
     if let Some(path) = export_predictions {
         let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
-        output::write_leaderboard(path, journal, dataset).map_err(elsewhere(EXPORT_PREDICTIONS))?;
+        output::write_leaderboard(path, journal, dataset)
+            .map_err(with_output_hint(EXPORT_PREDICTIONS))?;
     }
-    gate.write(&summary.run.id, |add| {
+    ci.write_junit(&summary.run.id, |add| {
         Ok(journal.for_each_row(|row| add(&row))?)
     })?;
     if results.finish == Finish::Complete && summary.run.shard.is_none() {
-        gate.hold(&summary.scores.rates)?;
+        ci.check_thresholds(&summary.scores.rates)?;
     }
     Ok(())
 }
 
-/// How the program ends. What a shard's answers are worth is judged by `merge`: to the
-/// engine that started it, a shard that asked all its questions has succeeded.
-fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
+/// The exit code of a run. `merge` judges a shard's answers: to the engine that started it,
+/// a shard that asked all its questions has succeeded.
+fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
         Finish::Complete if results.summary.unanswered() > 0 && !is_shard => Ok(Exit::Unanswered),
         // The same command continues it.
         Finish::Partial { .. } if is_shard => Ok(Exit::Provider),
-        finish => exit_of_unfinished(finish.clone()),
+        finish => unfinished_exit_code(finish.clone()),
     }
 }
 
-/// How the program ends after a run that did not complete.
-fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
+/// The exit code of a run that did not complete.
+fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
         Finish::Partial { .. } | Finish::BatchesPending { .. } => Ok(Exit::Unanswered),
@@ -424,19 +429,24 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
     }
 }
 
-/// What to do about a model that takes no tools.
+/// The error for a model that does not support tools.
 pub(super) fn without_tools(line: &str) -> Failure {
     let line = format!("{line}; env play needs a model that does, or `--model offline`");
     Failure::new(Exit::Usage, line)
 }
 
-/// Says where the run is seen, or what is missing there. With `--json`,
-/// stdout holds the results alone.
-fn tell(writer: &TerminalWriter, results: &RunResults, sent: &DeliveryOutcome, shown: RunDisplay) {
+/// Prints the run's address on the tracking server, or what is missing there. With
+/// `--json`, stdout holds only the results.
+fn print_tracking(
+    writer: &TerminalWriter,
+    results: &RunResults,
+    sent: &DeliveryOutcome,
+    shown: RunDisplay,
+) {
     if let DeliveryOutcome::All(delivered) = sent
         && !shown.quiet
     {
-        let line = mlflow_lines::arrived(delivered);
+        let line = mlflow_lines::delivered_line(delivered);
         if shown.json {
             writer.say(&line);
         } else {
@@ -444,12 +454,14 @@ fn tell(writer: &TerminalWriter, results: &RunResults, sent: &DeliveryOutcome, s
             let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
-    for line in mlflow_lines::missing(sent, &results.summary.run.id, results.folder.output()) {
+    for line in
+        mlflow_lines::undelivered_lines(sent, &results.summary.run.id, results.folder.output())
+    {
         writer.warn(&line);
     }
 }
 
-fn report(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
+fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
     let RunResults {
         folder, summary, ..
     } = results;
@@ -479,17 +491,21 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_bug_and_an_outage_the_providers() {
-        let bug = exit_of_unfinished(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
+        let bug = unfinished_exit_code(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
         assert_eq!(bug.exit.code(), 1);
         assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
-        let fatal = exit_of_unfinished(Finish::Fatal(RunFailure::of_provider("no key".to_owned())))
-            .unwrap_err();
+        let fatal =
+            unfinished_exit_code(Finish::Fatal(RunFailure::of_provider("no key".to_owned())))
+                .unwrap_err();
         assert_eq!(fatal.exit.code(), 5);
         let partial = Finish::Partial {
             left: 3,
             reason: "bad gateway".to_owned(),
         };
-        assert_eq!(exit_of_unfinished(partial).unwrap().code(), 4);
-        assert_eq!(exit_of_unfinished(Finish::Interrupted).unwrap().code(), 130);
+        assert_eq!(unfinished_exit_code(partial).unwrap().code(), 4);
+        assert_eq!(
+            unfinished_exit_code(Finish::Interrupted).unwrap().code(),
+            130
+        );
     }
 }

@@ -28,12 +28,12 @@ pub(crate) fn execute(
         .into_iter()
         .map(|folder| {
             let state = folder.state().map_err(|error| error.to_string());
-            (folder.begun(), folder.id(), state)
+            (folder.started_at(), folder.id(), state)
         })
         .collect();
     runs.extend(ShardsFolder::all(&output).into_iter().filter_map(|shards| {
         let state = shards.state().map_err(|error| error.to_string());
-        Some((shards.begun(), shards.id(), state.transpose()?))
+        Some((shards.started_at(), shards.id(), state.transpose()?))
     }));
     runs.sort_by_key(|(begun, ..)| *begun);
     let runs: Vec<_> = runs

@@ -30,7 +30,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    gate: super::gate::GateArgs,
+    ci: super::ci::CiArgs,
 }
 
 /// Scores the file.
@@ -42,7 +42,7 @@ pub(crate) fn execute(
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
     let inputs = args.output.inputs(&[&named], args.data_path.as_deref());
-    check_outputs(&[args.gate.output()], &inputs)?;
+    check_outputs(&[args.ci.junit_output()], &inputs)?;
     let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
         // The journal holds what the run's files are made from.
@@ -67,17 +67,17 @@ pub(crate) fn execute(
         }
         rescore(rows, given.or(own.and_then(Result::ok)).as_ref())?
     };
-    if let Some(note) = unjudged(&scored) {
+    if let Some(note) = unscored_reason(&scored) {
         super::note(note);
     }
     let card = Scorecard::of(&scored);
     let held = args
-        .gate
-        .write(&args.file.display().to_string(), |add| {
+        .ci
+        .write_junit(&args.file.display().to_string(), |add| {
             scored.iter().for_each(add);
             Ok(())
         })
-        .and_then(|()| args.gate.hold(&card.rates));
+        .and_then(|()| args.ci.check_thresholds(&card.rates));
     if card.rates.iter().next().is_none() {
         held?;
         let (path, rows) = (args.file.clone(), scored.len());
@@ -94,7 +94,7 @@ pub(crate) fn execute(
 }
 
 /// Programs that read a table cannot be executed without it.
-fn unjudged(rows: &[Row]) -> Option<String> {
+fn unscored_reason(rows: &[Row]) -> Option<String> {
     let reads_table = |row: &&Row| {
         let program = row.program().unwrap_or_default();
         row.document.is_none() && program.contains("table_")

@@ -23,7 +23,7 @@ pub(crate) fn load(
     load_by(flags, matches, named, &dotenv::variable)
 }
 
-/// The same, with `variable` instead of the environment; it is asked once
+/// Like [`load`], with `variable` instead of the environment; it is called only after
 /// `.env` has been read.
 pub(crate) fn load_by(
     flags: &impl Serialize,
@@ -33,7 +33,7 @@ pub(crate) fn load_by(
 ) -> anyhow::Result<Settings> {
     dotenv::load()?;
     refuse_unknown_variables()?;
-    let flags = given(flags, matches)?;
+    let flags = command_line_table(flags, matches)?;
     let layers = Layers::default()
         .file(
             named.unwrap_or(Path::new("convfinqa.toml")),
@@ -45,7 +45,7 @@ pub(crate) fn load_by(
 }
 
 /// The settings among `flags` that were given on the command line.
-fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
+fn command_line_table(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
     let is_given = |key: &str| matches.value_source(key) == Some(ValueSource::CommandLine);
     let is_text = |key: &str| {
         let values = matches.try_get_raw(key).ok().flatten();
@@ -87,7 +87,7 @@ pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
 pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
-        .table(given(flags, matches)?, Origin::CommandLine)?;
+        .table(command_line_table(flags, matches)?, Origin::CommandLine)?;
     Ok(layers.settings()?.log)
 }
 
@@ -103,6 +103,6 @@ pub(crate) fn load_resumed(
     if let Some(file) = named {
         layers = layers.file(file, true)?;
     }
-    let flags = given(flags, matches)?;
+    let flags = command_line_table(flags, matches)?;
     Ok(layers.table(flags, Origin::CommandLine)?.settings()?)
 }

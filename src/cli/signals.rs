@@ -7,13 +7,13 @@ use futures::stream::{self, Stream, StreamExt};
 
 use finqa_agents::models::Stop;
 
-/// How long a shard waits for its requests in flight: engines kill a process 30 seconds
-/// after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and it has its
-/// files to write.
+/// The time that a shard waits for its requests in flight: engines kill a process 30
+/// seconds after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and
+/// it has its files to write.
 pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
 
-/// Listens until the runtime ends. What is in flight is given up after the time `patience`
-/// if there is one. `notice` is called with what to tell the user.
+/// Listens until the runtime ends. Requests in flight are dropped after the time
+/// `patience`, if given. `notice` is called with messages for the user.
 pub(crate) fn listen(
     stop: Stop,
     patience: Option<Duration>,
@@ -22,11 +22,13 @@ pub(crate) fn listen(
     let signals = stream::unfold(Signals::new(), async |mut signals| {
         signals.next().await.then_some(((), signals))
     });
-    tokio::spawn(async move { obey(std::pin::pin!(signals), stop, patience, notice).await });
+    tokio::spawn(
+        async move { handle_signals(std::pin::pin!(signals), stop, patience, notice).await },
+    );
 }
 
 /// Waits for signals and stops as they ask.
-async fn obey(
+async fn handle_signals(
     mut signals: impl Stream + Unpin,
     stop: Stop,
     patience: Option<Duration>,
@@ -85,7 +87,7 @@ impl Signals {
     }
 }
 
-/// Whether this process was started with SIGHUP ignored.
+/// True if this process was started with SIGHUP ignored.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     use std::io::IsTerminal;
@@ -119,11 +121,11 @@ mod tests {
     use super::*;
     use futures::FutureExt;
 
-    /// What one signal leads to, and whether it ends without another.
+    /// The messages after one signal, and whether the listener ends without another.
     async fn after_one_signal(patience: Option<Duration>) -> (Stop, bool) {
         let stop = Stop::default();
         let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
-        let obeyed = obey(signals, stop.clone(), patience, |_| {});
+        let obeyed = handle_signals(signals, stop.clone(), patience, |_| {});
         let ended = match patience {
             Some(_) => {
                 obeyed.await;

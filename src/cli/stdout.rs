@@ -8,7 +8,7 @@ use crate::output::terminal::harmless;
 
 use super::{Exit, Failure};
 
-/// Prints to standard output; `false` if nobody reads it any more.
+/// Prints to standard output; `false` if it is closed.
 pub(super) fn print(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {

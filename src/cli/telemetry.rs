@@ -15,10 +15,10 @@ use finqa_agents::models::{Endpoint, Provider, http_client};
 use super::dotenv::variable;
 use super::{Exit, Failure};
 
-/// For one request to a collector, where no variable says otherwise.
+/// Timeout of a request to a collector, unless a variable sets one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a collector listens that was asked for without an address.
+/// The address of a collector that is enabled without one.
 const LOCAL_COLLECTOR: &str = "http://localhost:4318";
 
 /// Variables, besides the keys of providers, whose values must not appear in a trace
@@ -30,15 +30,15 @@ const SECRETS: &[&str] = &[
     "FINQA_TOKEN",
 ];
 
-/// Whether stderr holds JSON and nothing else: the last line, an error, too.
-static LOGGED: AtomicBool = AtomicBool::new(false);
+/// Set if stderr holds only JSON, including the final error line.
+static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// The line of an error that ends the program, in the form that stderr has and
 /// without secrets.
 pub(crate) fn error_line(message: &str, exit: Exit) -> String {
     let redactor = Redactor::new(secrets());
     let message = redactor.text(message);
-    if !LOGGED.load(Ordering::Relaxed) {
+    if !LOGS_JSON.load(Ordering::Relaxed) {
         let name = console::style("error:").for_stderr().red().bold();
         return format!("{name} {message}");
     }
@@ -52,14 +52,14 @@ pub(crate) fn error_line(message: &str, exit: Exit) -> String {
     .to_string()
 }
 
-/// Whether stderr is to hold log lines and nothing else.
-pub(crate) fn is_logged(format: LogFormat) -> bool {
+/// True if stderr is to hold only log lines.
+pub(crate) fn logs_json(format: LogFormat) -> bool {
     let logged = format == LogFormat::Json;
-    LOGGED.store(logged, Ordering::Relaxed);
+    LOGS_JSON.store(logged, Ordering::Relaxed);
     logged
 }
 
-/// Where traces may be written.
+/// The destination of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceDestination {
     /// Nowhere: the command has no run.

@@ -95,14 +95,14 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
             Ok(delivered) => {
                 // Output that cannot be written does not end the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
-                for line in mlflow_lines::shortfalls(&delivered) {
+                for line in mlflow_lines::shortfall_lines(&delivered) {
                     super::note(format_args!("{name}: {line}"));
                 }
             }
             Err(error) => {
                 let everywhere = error
                     .downcast_ref::<MlflowError>()
-                    .is_some_and(mlflow_lines::is_everywhere);
+                    .is_some_and(mlflow_lines::affects_every_run);
                 if everywhere || folders.len() == 1 {
                     return Err(error);
                 }

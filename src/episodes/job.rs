@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, SessionPool, tool_specs};
+use super::{
+    Baseline, LocalEnvironment, ServerEnvironment, ServerQuestions, SessionPool, tool_specs,
+};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
-use crate::pipeline::{ModelContext, concurrency, is_remote, kept, model_setup};
-use crate::run::{Dealer, EpisodeMeta, Identity, Plan, RunMeta};
+use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
+use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Support};
 use finqa_agents::solve::{
@@ -116,21 +118,24 @@ pub(crate) fn job(
     }
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
     let seed = settings.sampling.seed;
-    let (environment, plan, dealer): (Arc<dyn ToolEnvironment>, _, Option<Box<dyn Dealer>>) =
-        match &played.place {
-            EpisodePlace::Local(local) => {
-                let plan = Plan::of(local.plan(seed, n));
-                (Arc::clone(local) as _, plan, None)
-            }
-            EpisodePlace::Server(server) => {
-                let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
-                let dealer = ServerDealer::new(Arc::clone(server), n);
-                let environment = ServerEnvironment(Arc::clone(server));
-                let plan = Plan::of(Vec::new());
-                (Arc::new(environment), plan, Some(Box::new(dealer)))
-            }
-        };
-    let total = dealer.is_none().then(|| plan.total());
+    let (environment, plan, question_source): (
+        Arc<dyn ToolEnvironment>,
+        _,
+        Option<Box<dyn QuestionSource>>,
+    ) = match &played.place {
+        EpisodePlace::Local(local) => {
+            let plan = Plan::from_questions(local.plan(seed, n));
+            (Arc::clone(local) as _, plan, None)
+        }
+        EpisodePlace::Server(server) => {
+            let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
+            let question_source = ServerQuestions::new(Arc::clone(server), n);
+            let environment = ServerEnvironment(Arc::clone(server));
+            let plan = Plan::from_questions(Vec::new());
+            (Arc::new(environment), plan, Some(Box::new(question_source)))
+        }
+    };
+    let total = question_source.is_none().then(|| plan.total());
     let count = match (total, n) {
         (Some(total), _) => counted(total, "episode"),
         (None, Some(n)) => format!("at most {}", counted(n, "episode")),
@@ -140,7 +145,7 @@ pub(crate) fn job(
         "{} plays {count} of {}",
         settings.model.name, played.name
     ));
-    let (result_chars, total_chars) = match (endpoint, &dealer) {
+    let (result_chars, total_chars) = match (endpoint, &question_source) {
         (Some(_), _) => SHOWN_CHARS,
         (None, Some(_)) => BASELINE_CHARS,
         // The baseline reads results whole or not at all.
@@ -168,7 +173,7 @@ pub(crate) fn job(
             invented: played.invented,
             total,
             episodes: Some(options.meta(settings)),
-            settings: kept(&resolved)?,
+            settings: settings_to_store(&resolved)?,
             ..RunMeta::default()
         },
         solver: Arc::new(ToolAgent::new(
@@ -186,7 +191,7 @@ pub(crate) fn job(
             },
         )),
         plan,
-        dealer,
+        question_source,
         concurrency: *concurrency(settings, endpoint).end(),
         prompts: None,
         records: Err(

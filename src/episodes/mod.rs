@@ -4,13 +4,13 @@
 
 mod address;
 mod baseline;
-mod dealer;
 mod error;
 mod job;
 mod local;
 mod question;
 mod remote;
 mod server;
+mod server_questions;
 mod sessions;
 
 use finqa_agents::models::ToolSpec;
@@ -18,12 +18,12 @@ use finqa_env::tools::specs;
 
 pub(crate) use address::Address;
 pub(crate) use baseline::Baseline;
-pub(crate) use dealer::ServerDealer;
 pub(crate) use error::RemoteError;
 pub(crate) use job::job;
 pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
 pub(crate) use local::LocalEnvironment;
 pub(crate) use server::ServerEnvironment;
+pub(crate) use server_questions::ServerQuestions;
 pub(crate) use sessions::SessionPool;
 
 /// The environment's tools as they are described to models.

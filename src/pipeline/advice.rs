@@ -4,7 +4,7 @@ use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{CriticMode, OpinionUse, SampleCount};
 use finqa_agents::models::Provider;
 
-/// What should be known about these settings before anything is asked, a line each.
+/// Notes about these settings to show before the first question, one line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
     let unused = unused_server(settings, variables, &[])
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));

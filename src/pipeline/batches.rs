@@ -10,7 +10,7 @@ use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
 
 use super::PipelineError;
 use super::context::ModelContext;
-use super::resume::{LockedRun, own_settings};
+use super::resume::{LockedRun, stored_settings};
 use super::setup::models_setup;
 
 /// The queue of a run whose requests are sent in batches.
@@ -78,11 +78,11 @@ pub(crate) struct BatchStatusRow {
     pub requests: usize,
     /// Requests with a result at the provider, where it was asked.
     pub done: Option<u64>,
-    /// How it ended.
+    /// The provider's final status.
     pub outcome: Option<String>,
-    /// Whether the provider may have it twice.
+    /// The provider may have received it twice.
     pub repeated: bool,
-    /// Whether it may be somebody else's, which its results tell.
+    /// The batch may belong to another run; its results will show.
     pub guessed: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn batch_status(
     }
     let mut context = ModelContext::silent();
     if batches.iter().any(|it| it.stage == BatchStage::Submitted) {
-        let settings = own_settings(&journal.meta()?);
+        let settings = stored_settings(&journal.meta()?);
         let settings = Layers::default().table(settings, Origin::Run)?.settings()?;
         context.batches = queue(&settings, None, &context, false)?;
         models_setup(&settings, variables, &context)?;

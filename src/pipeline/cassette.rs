@@ -8,7 +8,7 @@ use crate::settings::{Settings, with_effects_of};
 use finqa_agents::models::{Cassette, CassetteReplay, RecordedRow};
 
 use super::PipelineError;
-use super::resume::own_settings;
+use super::resume::stored_settings;
 
 /// The run that was recorded; `None` for a cassette of a command without runs.
 pub(crate) fn recorded_run(replay: &CassetteReplay) -> Result<Option<RunMeta>, PipelineError> {
@@ -27,12 +27,13 @@ pub(crate) fn replay_settings(
 ) -> Result<toml::Table, PipelineError> {
     Ok(with_effects_of(
         toml::Table::try_from(now)?,
-        own_settings(recorded),
+        stored_settings(recorded),
     ))
 }
 
-/// The description of a run that is new, recorded or replayed.
-pub(super) fn described(
+/// Checks that a replayed run is the recorded one, and gives it the recording's id and
+/// start.
+pub(super) fn apply_recording(
     cassette: Option<&Cassette>,
     meta: RunMeta,
 ) -> Result<RunMeta, PipelineError> {
@@ -63,8 +64,11 @@ pub(super) fn described(
     Ok(meta.replaying(recorded))
 }
 
-/// Whether a run that is resumed is the one that the cassette is of.
-pub(super) fn continued(cassette: Option<&Cassette>, meta: &RunMeta) -> Result<(), PipelineError> {
+/// Checks that a resumed run is the one that the cassette records.
+pub(super) fn check_same_run(
+    cassette: Option<&Cassette>,
+    meta: &RunMeta,
+) -> Result<(), PipelineError> {
     let Some(recorder) = cassette.and_then(Cassette::recorder) else {
         return Ok(());
     };
@@ -78,8 +82,8 @@ pub(super) fn continued(cassette: Option<&Cassette>, meta: &RunMeta) -> Result<(
     })
 }
 
-/// Writes to the cassette of a new run what the run is.
-pub(super) fn begin(cassette: Option<&Cassette>, meta: &RunMeta) {
+/// Writes the description of a new run to its cassette.
+pub(super) fn record_run(cassette: Option<&Cassette>, meta: &RunMeta) {
     if let Some(recorder) = cassette.and_then(Cassette::recorder) {
         let meta = RunMeta {
             // A path of this machine.
@@ -90,8 +94,8 @@ pub(super) fn begin(cassette: Option<&Cassette>, meta: &RunMeta) {
     }
 }
 
-/// Writes to the cassette what an event says about the clock.
-pub(super) fn record(cassette: Option<&Cassette>, event: &Event) {
+/// Writes the latency and the timestamp of an answer to the cassette.
+pub(super) fn record_event(cassette: Option<&Cassette>, event: &Event) {
     if let Some(recorder) = cassette.and_then(Cassette::recorder)
         && let Event::Answered { row, .. } = event
         && let (Some(latency), Some(stamp)) = (row.latency, row.stamp)

@@ -1,4 +1,4 @@
-//! What the models of a run share.
+//! The state shared by the models of a run.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,30 +12,30 @@ use finqa_core::secrets::shown_address;
 use super::explain::JournaledCalls;
 use super::{Notify, PipelineError, RunNotice};
 
-/// What the models of a run share.
+/// The state shared by the models of a run.
 #[derive(Clone)]
 pub(crate) struct ModelContext {
-    /// Hears of retries.
+    /// Called for each retry and batch event.
     pub observer: Observer,
     pub limits: Limits,
     pub clients: HttpClients,
-    /// Requests are recorded to it, or answered from it.
+    /// Records the requests, or answers them from a recording.
     pub cassette: Option<Cassette>,
-    /// Replies are kept in it, and given again.
+    /// Stores replies and answers repeated requests.
     pub cache: Option<Arc<ResponseCache>>,
-    /// The replies of an earlier run that take the place of every server.
+    /// The replies of an earlier run, used instead of a server.
     pub journaled: Option<Arc<Mutex<JournaledCalls>>>,
     /// The user's own prices.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
-    /// Whether requests are only measured, so that no key is needed.
-    pub measured: bool,
-    /// Requests wait in it for a batch.
+    /// Requests are only measured, so no key is needed.
+    pub measure_only: bool,
+    /// The queue in which requests wait for a batch.
     pub batches: Option<BatchQueue>,
 }
 
-/// Opens the cache that the settings name. A cassette holds every call of a run, so a run
-/// that is recorded or replayed has none.
+/// Opens the cache that the settings name. A recorded or replayed run has none, because its
+/// cassette holds every call.
 pub(crate) fn cache(
     settings: &Settings,
     cassette: Option<&Cassette>,
@@ -60,7 +60,7 @@ pub(crate) fn cache(
 }
 
 impl ModelContext {
-    /// Nothing but an observer: the built-in prices, no budget, no store of replies.
+    /// A context with the built-in prices, and without budget, cache and cassette.
     pub(crate) fn new(observer: Observer) -> Self {
         Self {
             observer,
@@ -71,12 +71,12 @@ impl ModelContext {
             journaled: None,
             prices: Arc::default(),
             budget: Arc::default(),
-            measured: false,
+            measure_only: false,
             batches: None,
         }
     }
 
-    /// Nobody hears of anything.
+    /// A context that discards all events.
     pub(super) fn silent() -> Self {
         Self::new(Arc::new(|_, _| {}))
     }
@@ -87,7 +87,7 @@ impl ModelContext {
     }
 }
 
-/// A model by these settings with what the models of the run share, but for its limiter.
+/// Creates a model from its connection and the shared state, without a limiter.
 pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,

@@ -1,5 +1,5 @@
-//! What a run would take (`--dry-run`): its questions are answered by models that only
-//! measure what they are sent. No request leaves and nothing is written.
+//! `--dry-run`: estimates calls, tokens, cost and time of a run. Its questions are answered
+//! by models that only measure their prompts; nothing is sent and nothing is written.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ use finqa_core::stats::wilson;
 
 use super::advice::advice;
 use super::context::ModelContext;
-use super::selection::selected;
+use super::selection::load_selected;
 use super::setup::pair_setup;
 use super::{Notify, PipelineError, RunNotice};
 
@@ -46,21 +46,21 @@ const CALL_SECONDS: Estimate<f64> = Estimate {
 /// The score for which the interval is stated.
 const SCORE: f64 = 0.75;
 
-/// From every first answer accepted to none accepted.
+/// A range between the two extremes: the critic accepts every first answer, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Estimate<T> {
     pub low: T,
     pub high: T,
 }
 
-/// What a run would take.
+/// The estimate for a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct DryRun {
     pub records: usize,
     pub questions: usize,
     /// Provider, address and model.
     pub model: String,
-    /// Without retries and without replies that cannot be read.
+    /// Excludes retries and repeated requests after unreadable replies.
     pub calls: Estimate<u64>,
     pub input_tokens: Estimate<u64>,
     pub output_tokens: Estimate<u64>,
@@ -74,7 +74,7 @@ pub(crate) struct DryRun {
     pub half_interval: f64,
 }
 
-/// Measures the run that the settings describe.
+/// Estimates the run that the settings describe.
 pub(crate) async fn dry_run(
     settings: &Settings,
     cassette: Option<&Cassette>,
@@ -83,8 +83,8 @@ pub(crate) async fn dry_run(
 ) -> Result<DryRun, PipelineError> {
     super::batches::check_settings(settings, cassette)?;
     let context = ModelContext {
-        prices: Arc::new(super::prices::own(settings, None, cassette)?.unwrap_or_default()),
-        measured: true,
+        prices: Arc::new(super::prices::user_prices(settings, None, cassette)?.unwrap_or_default()),
+        measure_only: true,
         ..ModelContext::new(Arc::new(|_, _| {}))
     };
     let setup = pair_setup(settings, variables, &context)?;
@@ -95,7 +95,7 @@ pub(crate) async fn dry_run(
         .iter()
         .chain(&advice)
         .for_each(|line| note(line));
-    let dataset = selected(settings, setup.is_remote(), note)?;
+    let dataset = load_selected(settings, setup.is_remote(), note)?;
     let questions = &settings.questions;
     let mut plan = Plan::new(
         &dataset,
@@ -110,8 +110,8 @@ pub(crate) async fn dry_run(
     }
     let engine = settings.batch.engine;
     let batched = engine == ExecutionEngine::Batch;
-    let low = measured(&setup.pair, &plan, true).await?;
-    let high = measured(&setup.pair, &plan, false).await?;
+    let low = measure(&setup.pair, &plan, true).await?;
+    let high = measure(&setup.pair, &plan, false).await?;
     let concurrency = *setup.concurrency(settings).start();
     let at_once = concurrency.clamp(1, plan.length().max(1)) as f64;
     let seconds = |calls: u64, each: f64| calls as f64 / at_once * each;
@@ -151,15 +151,15 @@ pub(crate) async fn dry_run(
     })
 }
 
-/// What the requests of a pass over the plan are; with `accepted` the critic accepts every
-/// first answer, else none.
-async fn measured(
+/// Measures the requests of one pass over the plan; with `accepted` the critic accepts
+/// every first answer, otherwise none.
+async fn measure(
     options: &PairOptions,
     plan: &Plan,
     accepted: bool,
-) -> Result<Measured, PipelineError> {
+) -> Result<PromptMeasurement, PipelineError> {
     let Backend::Llm { analyst, critic } = &options.backend else {
-        return Ok(Measured::default());
+        return Ok(PromptMeasurement::default());
     };
     let meter = |model: &Arc<dyn ChatModel>| {
         Arc::new(MeasuringModel {
@@ -212,18 +212,18 @@ async fn measured(
             });
         }
     }
-    Ok(Measured {
+    Ok(PromptMeasurement {
         models: vec![analyst, critic],
     })
 }
 
-/// Answers at once, and notes how long each prompt is.
+/// A model that answers at once and records the length of each prompt.
 struct MeasuringModel {
-    /// The model in whose place it answers.
+    /// The model that it replaces.
     model: Arc<dyn ChatModel>,
     accepted: bool,
     replies: AtomicU64,
-    /// Bytes of each.
+    /// The length of each prompt, in bytes.
     prompts: Mutex<Vec<u64>>,
 }
 
@@ -270,9 +270,9 @@ impl ChatModel for MeasuringModel {
     }
 }
 
-/// What was sent to each model.
+/// The prompts sent to each model.
 #[derive(Default)]
-struct Measured {
+struct PromptMeasurement {
     models: Vec<Arc<MeasuringModel>>,
 }
 
@@ -283,7 +283,7 @@ struct Total {
     cost: Option<Decimal>,
 }
 
-impl Measured {
+impl PromptMeasurement {
     fn total(&self, bytes_per_token: u64, reply_tokens: u64, batched: bool) -> Total {
         let mut total = Total {
             calls: 0,

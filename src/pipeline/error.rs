@@ -1,4 +1,4 @@
-//! Why a run cannot be started or finished.
+//! The errors of starting and finishing a run.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use finqa_agents::graph::GraphError;
 use finqa_agents::models::{CacheError, CassetteError, PriceError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
-/// Why a run cannot be started or finished.
+/// The errors of starting and finishing a run.
 #[derive(Debug, Error)]
 pub enum PipelineError {
     #[error(
@@ -82,7 +82,7 @@ pub enum PipelineError {
          with `{fetch}`, or leave --engine out"
     )]
     OpenBatches { id: String, fetch: String },
-    /// The state of a batch cannot be asked for.
+    /// The provider's state of a batch cannot be fetched.
     #[error("{0}")]
     BatchState(String),
     #[error("run {id} must be resumed with `{command}`")]

@@ -1,6 +1,6 @@
 //! The worked examples of a run: the labelled stand-alone questions of the downloaded train
-//! file. Gold becomes text here, and `finqa_agents::prompt` shows a question none of its own
-//! company.
+//! file. Gold becomes text here; `finqa_agents::prompt` never shows a question an example
+//! of the same company.
 
 use finqa_agents::agents::verify::LiteralPlaces;
 use finqa_agents::prompt::{ExampleStore, WorkedExample};
@@ -22,7 +22,8 @@ pub(super) fn store() -> Result<ExampleStore, PipelineError> {
     Ok(examples.collect())
 }
 
-/// A question that has a program, with where its figures are in the table.
+/// A worked example from a question that has a program, with the places of its figures in
+/// the table.
 fn example(case: &Case) -> Option<WorkedExample> {
     let text = case.gold.program.as_deref()?;
     let program = Program::parse(text).ok()?;

@@ -1,5 +1,5 @@
-//! Which requests a question of an earlier run makes: its agents are run again over the
-//! journaled replies, so that nothing is sent, and asked what they would send.
+//! The requests that a question of an earlier run makes: its agents run again over the
+//! journaled replies, so that nothing is sent.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -18,7 +18,7 @@ use finqa_agents::models::{
 
 use super::PipelineError;
 use super::context::ModelContext;
-use super::resume::own_settings;
+use super::resume::stored_settings;
 use super::setup::pair_setup;
 
 /// A request, and the server that it goes to, as a run names it.
@@ -27,11 +27,11 @@ pub(crate) struct ServerRequest {
     pub request: ChatRequest,
 }
 
-/// What the models of a question replied, and what they were asked.
+/// The recorded replies of a question, and the requests made for them.
 #[derive(Default)]
 pub(crate) struct JournaledCalls {
     replies: VecDeque<(String, ChatReply)>,
-    asked: Vec<ServerRequest>,
+    requests: Vec<ServerRequest>,
 }
 
 /// A model that gives journaled replies.
@@ -56,7 +56,7 @@ impl ChatModel for JournaledModel {
         _: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.asked.push(ServerRequest {
+        calls.requests.push(ServerRequest {
             server: self.server.clone(),
             request: request.clone(),
         });
@@ -85,7 +85,7 @@ pub(crate) async fn requests_of(
         run: meta.id.clone(),
         reason,
     };
-    let layers = Layers::default().table(own_settings(&meta), Origin::Run)?;
+    let layers = Layers::default().table(stored_settings(&meta), Origin::Run)?;
     let settings = layers.settings()?;
     if settings.model.is_offline() {
         return Err(unexplained("it made no model calls".to_owned()));
@@ -129,7 +129,7 @@ pub(crate) async fn requests_of(
     let replies = replies.filter_map(|call| Some((call.node.clone(), call.reply.clone()?)));
     let calls = Arc::new(Mutex::new(JournaledCalls {
         replies: replies.collect(),
-        asked: Vec::new(),
+        requests: Vec::new(),
     }));
     let context = ModelContext {
         journaled: Some(Arc::clone(&calls)),
@@ -151,5 +151,5 @@ pub(crate) async fn requests_of(
         )
         .await;
     let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(std::mem::take(&mut calls.asked))
+    Ok(std::mem::take(&mut calls.requests))
 }

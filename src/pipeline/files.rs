@@ -9,11 +9,11 @@ use crate::output::report::{MissCause, Pages, Report};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
 use crate::run::{Journal, Row, RunFolder, Summary, SummaryBuilder};
 
-/// Writes everything that a run leaves behind into the folder `into`, in one
-/// reading of its journal. With the folder of the run, the CSV is also copied to the place
-/// of the last run's of questions, once the run has an answer: a wrong key takes no
-/// earlier result away. The summary is written last, so that a run whose summary is complete
-/// has all its files.
+/// Writes all files of a run into the folder `into`, from one pass over its journal. If
+/// `last` is given and the run has an answer, the CSV is also copied to
+/// `output/output.csv`. A run that fails at once, e.g. because of a wrong key, does not
+/// replace the previous result. The summary is written last, so that a run with a complete
+/// summary has all its files.
 pub(crate) fn write_results(
     into: &Path,
     journal: &Journal,
@@ -23,7 +23,7 @@ pub(crate) fn write_results(
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let pages = pages(records);
-    let (summary, report) = read(journal, &pages, records.ok(), |row| {
+    let (summary, report) = summarise_journal(journal, &pages, records.ok(), |row| {
         csv.add(row);
         transcripts.add(row);
     })?;
@@ -66,11 +66,11 @@ pub(crate) fn write_report(
     records: Result<&Dataset, &str>,
 ) -> Result<(), OutputError> {
     let pages = pages(records);
-    let (summary, report) = read(journal, &pages, records.ok(), |_| ())?;
+    let (summary, report) = summarise_journal(journal, &pages, records.ok(), |_| ())?;
     report.write(to, &summary)
 }
 
-/// Whether a run takes the place of the last one: it is over, or it has an answer.
+/// True if the run replaces the last one: it is over, or it has an answer.
 pub(crate) fn has_result(summary: &Summary) -> bool {
     let answered = Outcome::Answered.name();
     let outcomes = &summary.scores.outcomes;
@@ -87,8 +87,8 @@ fn pages(records: Result<&Dataset, &str>) -> Pages {
     }
 }
 
-/// Gathers in one reading of a journal what summary and report are made from.
-fn read<'p>(
+/// Collects the input of summary and report in one pass over a journal.
+fn summarise_journal<'p>(
     journal: &Journal,
     pages: &'p Pages,
     dataset: Option<&Dataset>,

@@ -1,38 +1,36 @@
-//! What a run does: which questions are asked, and who answers them.
+//! The job of a run: its questions and the agents that answer them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dataset::Dataset;
-use crate::run::{Dealer, Identity, Plan, RunMeta};
+use crate::run::{Identity, Plan, QuestionSource, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
 use finqa_agents::solve::Solver;
 
 use super::advice::advice;
 use super::context::ModelContext;
-use super::selection::selected;
+use super::selection::load_selected;
 use super::setup::{self, pair_setup};
 use super::{Notify, PipelineError, RunNotice};
 
-/// What a run does.
+/// The job of a run.
 pub struct Job {
-    /// What is asked, in which order.
+    /// The questions, in order.
     pub plan: Plan,
     pub solver: Arc<dyn Solver>,
-    /// Deals the questions that follow those of the plan, where a server decides
-    /// them.
-    pub dealer: Option<Box<dyn Dealer>>,
+    /// The questions beyond the plan, if a server chooses them.
+    pub question_source: Option<Box<dyn QuestionSource>>,
     /// Maximum number of conversations in flight.
     pub concurrency: usize,
-    /// Whether the first questions are asked before any is answered, to estimate the model's
+    /// Ask the first questions before the first answer is recorded, to estimate the model's
     /// accuracy.
     pub pilot: bool,
-    /// What the run is: identity, data, settings. Id, time, version and commit
-    /// are added when it is started.
+    /// The run's identity, data and settings. Id, time, version and commit are added when
+    /// it is started.
     pub meta: RunMeta,
-    /// The texts that the models are asked with, by their file names; offline
-    /// there are none.
+    /// The prompt templates by file name; `None` offline.
     pub prompts: Option<BTreeMap<String, String>>,
     /// The records, or why they are not available.
     pub records: Result<Dataset, String>,
@@ -53,7 +51,7 @@ pub(super) fn questions(
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let dataset = selected(settings, setup.is_remote(), note)?;
+    let dataset = load_selected(settings, setup.is_remote(), note)?;
     let plan = Plan::new(
         &dataset,
         settings.questions.mode,
@@ -74,14 +72,14 @@ pub(super) fn questions(
         data_file: RunMeta::file_of(&dataset),
         invented: dataset.invented,
         total: Some(plan.total()),
-        settings: setup::kept(&setup.resolved(settings))?,
+        settings: setup::settings_to_store(&setup.resolved(settings))?,
         ..RunMeta::default()
     };
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
     Ok(Job {
         plan,
         solver: Arc::new(Pair::new(pair)?),
-        dealer: None,
+        question_source: None,
         concurrency: *setup.concurrency(settings).end(),
         pilot: !settings.model.is_offline() && settings.agents.needs_pilot(),
         meta,

@@ -1,4 +1,4 @@
-//! From the shards of a run to one run, with everything that a run leaves behind.
+//! Merges the shards of a run into one run with all its files.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::run::{
 use crate::settings::{Layers, Origin, Variables};
 
 use super::files::write_run;
-use super::resume::own_settings;
+use super::resume::stored_settings;
 use super::shard::differences;
 use super::{Notify, PipelineError, RunNotice, RunResults, Tracking};
 
@@ -37,7 +37,7 @@ pub async fn merge(
         survey.refuse_missing()?;
     }
     let merged = folder.merged();
-    let lock = place(&folder, &survey, &merged)?;
+    let lock = install_journal(&folder, &survey, &merged)?;
     join_traces(&folder, &plan, &merged)?;
     let records = plan.run.records();
     if let Err(reason) = &records {
@@ -67,7 +67,7 @@ pub async fn merge(
 }
 
 /// Writes the merged journal and renames it to its place, unless it is there already.
-fn place(
+fn install_journal(
     folder: &ShardsFolder,
     survey: &ShardSurvey<'_>,
     merged: &RunFolder,
@@ -133,8 +133,8 @@ async fn deliver(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<Option<DeliveryOutcome>, PipelineError> {
-    let own = Layers::default().table(own_settings(&summary.run), Origin::Run)?;
-    let server = match Tracking::of(&own.settings()?, variables)? {
+    let own = Layers::default().table(stored_settings(&summary.run), Origin::Run)?;
+    let server = match Tracking::from_settings(&own.settings()?, variables)? {
         Tracking::Off => return Ok(None),
         Tracking::Unusable(line) => {
             notify(RunNotice::Note(line));

@@ -52,24 +52,24 @@ pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use merge::merge;
 pub use resume::ResumedRun;
-pub(crate) use setup::{concurrency, is_remote, kept, model_setup, pair_setup};
+pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
 
-/// Events that may wait for the consumer before questions wait for it.
+/// Maximum number of events in the queue; a full queue blocks the questions.
 const EVENT_QUEUE: usize = 1024;
 
-/// How often a change of the limits is reported.
+/// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Questions for which a tracker has a place while nobody knows how many there are;
-/// what finds none is sent at the end.
+/// Queue size for the MLflow logger when the number of questions is unknown. Rows that do
+/// not fit are sent when the run ends.
 const UNKNOWN_TOTAL: usize = 10_000;
 
 /// A line for the user outside of a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunNotice {
-    /// Something worth knowing.
+    /// Information.
     Note(String),
     /// A warning, shown even with `--quiet`.
     Warning(String),
@@ -78,24 +78,24 @@ pub enum RunNotice {
 /// Shows a notice.
 pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
-/// What a run is given besides its settings.
+/// The surroundings of a run: everything but its settings.
 pub struct RunContext {
     /// The earlier run that is continued.
     pub resumed: Option<ResumedRun>,
-    /// Where keys and addresses come from.
+    /// The source of keys and addresses.
     pub variables: Variables,
-    /// Where the run is tracked.
+    /// The tracking server, if any.
     pub tracking: Tracking,
-    /// Traces that are recorded.
+    /// The traces to record.
     pub traces: Telemetry,
     pub notify: Notify,
-    /// How the run is stopped.
+    /// Stops the run.
     pub stop: Stop,
     /// The commit that this program was built from, where known.
     pub commit: Option<String>,
-    /// What the run is recorded to, or replayed from.
+    /// Records the run, or replays it.
     pub cassette: Option<Cassette>,
-    /// Whether the process stays until its batches have ended, or ends once a wave is
+    /// The process waits until its batches have ended. Otherwise it exits once a wave is
     /// submitted.
     pub waits_for_batches: bool,
 }
@@ -122,8 +122,8 @@ pub struct Run {
     records: Result<Dataset, String>,
     events: mpsc::Receiver<Event>,
     limits: Limits,
-    /// What was last told of them, and when it is looked at again.
-    told: (Option<LimitStatus>, Interval),
+    reported_limits: Option<LimitStatus>,
+    limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
     sidecar: Option<Sidecar>,
     traces: Telemetry,
@@ -134,7 +134,7 @@ pub struct Run {
 
 /// The results of a run.
 pub struct RunResults {
-    /// How it ended.
+    /// The way it ended.
     pub finish: Finish,
     /// The scores and the cost.
     pub summary: Summary,
@@ -144,9 +144,9 @@ pub struct RunResults {
     pub folder: RunFolder,
     /// The records, or why they cannot be read.
     pub records: Result<Dataset, String>,
-    /// What a tracking server got; `None` where none is asked for.
+    /// The result of the delivery to a tracking server; `None` without one.
     pub tracked: Option<DeliveryOutcome>,
-    /// Nobody else works on the run while this is held.
+    /// Keeps other processes from working on the run.
     _lock: RunLock,
 }
 
@@ -163,9 +163,9 @@ impl Run {
         })
     }
 
-    /// Starts, or continues, the run of the job that `job` makes of the settings.
-    /// It is not asked if every question is answered already. What it says is shown
-    /// once the run is not refused; what its models share becomes events of the run.
+    /// Starts, or continues, the run of the job that `job` makes from the settings. `job`
+    /// is not called if every question is answered. Its notices are shown only if the run
+    /// starts; the retries and batches of its models become events of the run.
     pub(crate) fn start_job(
         settings: &Settings,
         context: RunContext,
@@ -194,7 +194,7 @@ impl Run {
         let limits = Limits::default();
         let (held, records, asking) = match resumed {
             Some(resumed) if resumed.is_answered()? => {
-                let (held, records) = resumed.into_answered(settings)?;
+                let (held, records) = resumed.into_answered_run(settings)?;
                 notify(RunNotice::Note(format!(
                     "every question of run {} is answered; writing its files",
                     held.meta.id
@@ -202,8 +202,10 @@ impl Run {
                 (held, records, None)
             }
             resumed => {
-                let located = resumed.as_ref().map(|resumed| resumed.located(settings));
-                let own = prices::own(settings, resumed.as_ref(), cassette.as_ref())?;
+                let located = resumed
+                    .as_ref()
+                    .map(|resumed| resumed.with_current_data_path(settings));
+                let own = prices::user_prices(settings, resumed.as_ref(), cassette.as_ref())?;
                 let mut models = ModelContext {
                     limits: limits.clone(),
                     cassette: cassette.clone(),
@@ -225,13 +227,15 @@ impl Run {
                         if let Some(shard) = &resumed.meta().shard {
                             shard::reduce(&mut job, shard.clone());
                         }
-                        cassette::continued(cassette.as_ref(), resumed.meta())?;
-                        resumed.into_continued(settings, &job.meta.identity)?
+                        cassette::check_same_run(cassette.as_ref(), resumed.meta())?;
+                        resumed.into_continued_run(settings, &job.meta.identity)?
                     }
-                    (None, Some(chosen)) => shard::hold(settings, chosen, &mut job, commit)?,
+                    (None, Some(chosen)) => {
+                        shard::start_or_resume(settings, chosen, &mut job, commit)?
+                    }
                     (None, None) => {
                         let output = &settings.run.output;
-                        job.meta = cassette::described(cassette.as_ref(), job.meta)?;
+                        job.meta = cassette::apply_recording(cassette.as_ref(), job.meta)?;
                         let id = &job.meta.id;
                         if !id.is_empty() && RunFolder::new(output, id).path().exists() {
                             notify(RunNotice::Note(format!(
@@ -240,12 +244,18 @@ impl Run {
                             )));
                             job.meta.id.clear();
                         }
-                        if let Some(line) = resume::unfinished(output, &job.meta.identity) {
+                        if let Some(line) = resume::unfinished_run_note(output, &job.meta.identity)
+                        {
                             notify(RunNotice::Note(line));
                         }
-                        let held =
-                            resume::begin(output, None, job.meta, job.prompts.as_ref(), commit)?;
-                        cassette::begin(cassette.as_ref(), &held.meta);
+                        let held = resume::create_run(
+                            output,
+                            None,
+                            job.meta,
+                            job.prompts.as_ref(),
+                            commit,
+                        )?;
+                        cassette::record_run(cassette.as_ref(), &held.meta);
                         held
                     }
                 };
@@ -255,14 +265,14 @@ impl Run {
                 let scheduler = Scheduler {
                     plan: job.plan,
                     solver: job.solver,
-                    dealer: job.dealer,
+                    question_source: job.question_source,
                     concurrency: job.concurrency,
                     limits: limits.clone(),
                     budget: models.budget,
                     pilot: job.pilot,
                     stop: stop.clone(),
                     batches: models.batches,
-                    recorded: match &cassette {
+                    recording: match &cassette {
                         Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),
                         _ => None,
                     },
@@ -293,11 +303,12 @@ impl Run {
             }
         };
         traces.write_to(&folder.file(RunFolder::TRACES))?;
-        let mut tick = interval(LIMITS_INTERVAL);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut limits_tick = interval(LIMITS_INTERVAL);
+        limits_tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Self {
             limits,
-            told: (None, tick),
+            reported_limits: None,
+            limits_tick,
             scheduler: asking.map(|scheduler| tokio::spawn(scheduler.run(held.journal, sender))),
             folder,
             records,
@@ -310,16 +321,15 @@ impl Run {
         })
     }
 
-    /// What happens next; `None` once every question has its outcome or the run
-    /// was stopped.
+    /// The next event; `None` once every question has its outcome or the run was stopped.
     pub async fn next(&mut self) -> Option<Event> {
         let event = loop {
             tokio::select! {
                 event = self.events.recv() => break event?,
-                _ = self.told.1.tick() => {
+                _ = self.limits_tick.tick() => {
                     let status = self.limits.status();
-                    if let Some(now) = status.filter(|_| status != self.told.0) {
-                        self.told.0 = status;
+                    if let Some(now) = status.filter(|_| status != self.reported_limits) {
+                        self.reported_limits = status;
                         break Event::Limits(now);
                     }
                 }
@@ -328,13 +338,12 @@ impl Run {
         if let Some(sidecar) = &self.sidecar {
             sidecar.on(&event);
         }
-        cassette::record(self.cassette.as_ref(), &event);
+        cassette::record_event(self.cassette.as_ref(), &event);
         Some(event)
     }
 
-    /// Waits for the end, and writes the run's files from its journal. Whatever
-    /// ended the run, what it has is written out before anything else; what ended
-    /// it comes first among the errors.
+    /// Waits for the end, and writes the run's files from its journal, even if the run
+    /// failed. Of several errors, the one that ended the run is returned.
     ///
     /// # Errors
     /// [`PipelineError::Stopped`] if the journal failed,
@@ -375,7 +384,7 @@ impl Run {
     }
 }
 
-/// Turns the retries of calls, and what happens to batches, into events.
+/// Turns retries and batch notices into events.
 fn observer(events: mpsc::Sender<Event>) -> Observer {
     Arc::new(move |_node, event| {
         let event = match event {

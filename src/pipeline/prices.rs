@@ -8,9 +8,9 @@ use super::PipelineError;
 use super::cassette::recorded_run;
 use super::resume::{LockedRun, ResumedRun};
 
-/// The user's own prices: those that a resumed run was started with, those that the settings
-/// name, or those of a recorded run.
-pub(super) fn own(
+/// The user's prices: those of the resumed run, else those that the settings name, else
+/// those of the recorded run.
+pub(super) fn user_prices(
     settings: &Settings,
     resumed: Option<&ResumedRun>,
     cassette: Option<&Cassette>,
@@ -41,7 +41,7 @@ pub(super) fn own(
     Ok(meta.prices.clone())
 }
 
-/// Counts what earlier processes of a run have spent towards its limits.
+/// Adds the spending of earlier processes of the run to its budget.
 pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), PipelineError> {
     if !budget.counts_requests() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The run that the main job works on: a new one, or an earlier one resumed.
+//! New, resumed and answered runs, each locked by this process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::PipelineError;
 /// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run that this process holds: nobody else asks its questions meanwhile.
+/// A run that this process has locked.
 pub(super) struct LockedRun {
     pub folder: RunFolder,
     pub journal: Journal,
@@ -26,17 +26,17 @@ pub(super) struct LockedRun {
     pub lock: RunLock,
 }
 
-/// An earlier run that is to be resumed.
+/// An earlier run to be resumed.
 pub struct ResumedRun {
     pub(super) run: LockedRun,
-    /// The settings it was started with.
-    own: Settings,
-    /// What differs besides settings.
-    others: Vec<Change>,
+    /// The settings that the run was started with.
+    stored_settings: Settings,
+    /// Changed options that are not settings.
+    other_changes: Vec<Change>,
 }
 
 impl ResumedRun {
-    /// Takes hold of an earlier run.
+    /// Locks and opens an earlier run.
     ///
     /// # Errors
     /// A run that is not there, that another process works on, or that cannot
@@ -48,12 +48,12 @@ impl ResumedRun {
         kind: RunKind,
         any_version: bool,
     ) -> Result<Self, PipelineError> {
-        let folder = RunFolder::to_resume(output, run, kind)?;
-        Self::in_folder(folder, kind, any_version)
+        let folder = RunFolder::find_resumable(output, run, kind)?;
+        Self::open_folder(folder, kind, any_version)
     }
 
-    /// The same for the run in this folder.
-    pub(super) fn in_folder(
+    /// Locks and opens the run in this folder.
+    pub(super) fn open_folder(
         folder: RunFolder,
         kind: RunKind,
         any_version: bool,
@@ -82,7 +82,7 @@ impl ResumedRun {
             });
         }
         let own = Layers::default()
-            .table(own_settings(&meta), Origin::Run)?
+            .table(stored_settings(&meta), Origin::Run)?
             .settings()?;
         let run = LockedRun {
             folder,
@@ -91,38 +91,42 @@ impl ResumedRun {
             lock,
         };
         let others = Vec::new();
-        Ok(Self { run, own, others })
+        Ok(Self {
+            run,
+            stored_settings: own,
+            other_changes: others,
+        })
     }
 
-    /// What it is.
+    /// The description of the run.
     pub fn meta(&self) -> &RunMeta {
         &self.run.meta
     }
 
-    /// The settings that it was started with, its data by the name they had.
+    /// The settings that the run was started with; its data keep the name they had.
     pub fn settings(&self) -> toml::Table {
-        own_settings(&self.run.meta)
+        stored_settings(&self.run.meta)
     }
 
-    /// Adds options that are not settings and now differ.
-    pub(crate) fn also_changed(&mut self, changes: Vec<Change>) {
-        self.others.extend(changes);
+    /// Adds changed options that are not settings.
+    pub(crate) fn add_changes(&mut self, changes: Vec<Change>) {
+        self.other_changes.extend(changes);
     }
 
     fn changes(&self, settings: &Settings) -> Vec<Change> {
-        let mut changes = self.own.changes(settings);
-        changes.extend_from_slice(&self.others);
+        let mut changes = self.stored_settings.changes(settings);
+        changes.extend_from_slice(&self.other_changes);
         changes
     }
 
-    /// Whether no question is left to be asked.
+    /// True if every question is answered.
     pub(super) fn is_answered(&self) -> Result<bool, PipelineError> {
         Ok(self.run.journal.status()? == Status::Complete)
     }
 
     /// The settings with the run's data file where it is now, whatever folder
     /// this process is in.
-    pub(super) fn located(&self, settings: &Settings) -> Settings {
+    pub(super) fn with_current_data_path(&self, settings: &Settings) -> Settings {
         let mut located = settings.clone();
         let file = self
             .run
@@ -131,7 +135,7 @@ impl ResumedRun {
             .as_ref()
             .filter(|file| file.is_file());
         if let Some(file) = file
-            && settings.questions.data_path == self.own.questions.data_path
+            && settings.questions.data_path == self.stored_settings.questions.data_path
         {
             located.questions.data_path = Some(file.to_string_lossy().into_owned());
         }
@@ -140,13 +144,13 @@ impl ResumedRun {
 
     /// The run, all of whose questions are answered, to have its files written,
     /// and its records, or why they cannot be read.
-    pub(super) fn into_answered(
+    pub(super) fn into_answered_run(
         self,
         settings: &Settings,
     ) -> Result<(LockedRun, Result<Dataset, String>), PipelineError> {
         let mut changes = self.changes(settings);
         let mut records = self.run.meta.records();
-        if settings.questions.data_path != self.own.questions.data_path
+        if settings.questions.data_path != self.stored_settings.questions.data_path
             && let Some(named) = load_named(settings.questions.data_path.as_deref())?
             && named.hash == self.run.meta.identity.data
         {
@@ -154,12 +158,12 @@ impl ResumedRun {
             changes.retain(|change| change.affects != RunAspect::Data);
             records = Ok(named);
         }
-        self.refuse(changes.iter().map(Change::to_string).collect())?;
+        self.refuse_changes(changes.iter().map(Change::to_string).collect())?;
         Ok((self.run, records))
     }
 
     /// The run, to be continued as `now`.
-    pub(super) fn into_continued(
+    pub(super) fn into_continued_run(
         self,
         settings: &Settings,
         now: &Identity,
@@ -171,7 +175,7 @@ impl ResumedRun {
             data,
             ..
         } = &self.run.meta;
-        self.refuse(identity.changed_options(now, &self.changes(settings)))?;
+        self.refuse_changes(identity.changed_options(now, &self.changes(settings)))?;
         let changed = identity.changed_behind(now, data);
         if !changed.is_empty() {
             return Err(PipelineError::ChangedInputs {
@@ -185,7 +189,7 @@ impl ResumedRun {
         Ok(self.run)
     }
 
-    fn refuse(&self, differences: Vec<String>) -> Result<(), PipelineError> {
+    fn refuse_changes(&self, differences: Vec<String>) -> Result<(), PipelineError> {
         if differences.is_empty() {
             return Ok(());
         }
@@ -197,7 +201,7 @@ impl ResumedRun {
 }
 
 /// The settings that a run was started with, its data by the name they had.
-pub(super) fn own_settings(meta: &RunMeta) -> toml::Table {
+pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
         let data = if meta.invented { "sample" } else { &meta.data };
@@ -216,8 +220,8 @@ pub(super) fn own_settings(meta: &RunMeta) -> toml::Table {
     own
 }
 
-/// Begins a new run of what `job` describes, in this folder or in one of its own.
-pub(super) fn begin(
+/// Creates a new run, in this folder or in one named by its id.
+pub(super) fn create_run(
     output: &Path,
     folder: Option<RunFolder>,
     meta: RunMeta,
@@ -264,7 +268,7 @@ pub(super) fn begin(
 
 /// The line that says that a run of the same questions and settings waits to be
 /// resumed. A run that cannot be read is skipped.
-pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
+pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<String> {
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());
     let state = states.find(|state| {
@@ -299,7 +303,7 @@ mod tests {
                 ..RunMeta::default()
             };
             let folder = RunFolder::new(output.path(), "shared");
-            begin(output.path(), Some(folder), meta, None, None)
+            create_run(output.path(), Some(folder), meta, None, None)
         };
         drop(begin("first").unwrap());
         let error = begin("second").err().unwrap().to_string();

@@ -1,15 +1,15 @@
-//! From settings to the records that are asked about.
+//! Loads the records to ask about.
 
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::settings::Settings;
 
 use super::PipelineError;
 
-/// Records asked for by default from an endpoint that may cost money.
+/// Default number of records for a remote endpoint, which may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
-/// Loads and selects the records; `note` gets what was chosen by default.
-pub(super) fn selected(
+/// Loads and selects the records; `note` gets a line about each default.
+pub(super) fn load_selected(
     settings: &Settings,
     remote: bool,
     note: impl Fn(&str),

@@ -17,18 +17,18 @@ use super::context::{ModelContext, http_model};
 use super::examples;
 use super::explain::JournaledModel;
 
-/// What answers, and where it lives.
+/// The two agents and the servers they use.
 pub(crate) struct PairSetup {
     pub pair: PairOptions,
     /// The analyst's server; none offline.
     server: Option<ModelSetup>,
-    /// The critic's, if it has one of its own.
+    /// The critic's server, if it differs from the analyst's.
     critic_server: Option<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
-    /// The same for the critic.
+    /// `off`, `rules`, or provider, address and model of the critic.
     pub critic_name: String,
-    /// What must be known before a key is sent, a line each.
+    /// Warnings to show before a key is sent, one line each.
     pub notices: Vec<String>,
 }
 
@@ -97,13 +97,13 @@ pub(crate) fn pair_setup(
 }
 
 impl PairSetup {
-    /// Whether calls leave this machine, and so may cost money.
+    /// True if calls leave this machine, and so may cost money.
     pub(crate) fn is_remote(&self) -> bool {
         self.servers()
             .any(|server| is_remote(Some(server.endpoint)))
     }
 
-    /// Where calls go; nowhere offline.
+    /// The servers that calls go to; none offline.
     fn servers(&self) -> impl Iterator<Item = &ModelSetup> {
         self.server.iter().chain(&self.critic_server)
     }
@@ -132,7 +132,7 @@ impl PairSetup {
 }
 
 /// The settings as a run keeps them: without what may be a key in an address.
-pub(crate) fn kept(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
+pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
     // A shard has the settings of the whole run.
     for key in ["shard", "shards", "run"] {
@@ -146,7 +146,7 @@ pub(crate) fn kept(settings: &Settings) -> Result<toml::Table, toml::ser::Error>
     Ok(table)
 }
 
-/// Whether calls to an endpoint leave this machine, and so may cost money.
+/// True if calls to the endpoint leave this machine, and so may cost money.
 pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
 }
@@ -171,13 +171,13 @@ pub(crate) fn concurrency(
 #[derive(Clone)]
 pub(crate) struct ModelSetup {
     pub model: Arc<dyn ChatModel>,
-    /// Where its calls go.
+    /// The location of the server.
     pub endpoint: Endpoint,
     provider: Provider,
     base_url: String,
     /// Provider, address and model.
     pub name: String,
-    /// That the key goes to an address that somebody else may have chosen.
+    /// Warning if the key is sent to an address that comes from a file.
     pub notice: Option<String>,
 }
 
@@ -194,7 +194,7 @@ impl ModelSetup {
 
 /// A model and its server as the settings ask for them.
 struct ServerChoice {
-    asked: ModelSettings,
+    model: ModelSettings,
     /// The setting that names the address.
     address_key: &'static str,
 }
@@ -208,7 +208,7 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
     };
     Some(if agents.has_critic_server() {
         ServerChoice {
-            asked: ModelSettings {
+            model: ModelSettings {
                 provider: agents.critic_provider.or(Some(analyst.provider)),
                 base_url: agents.critic_base_url.clone(),
                 api: None,
@@ -218,7 +218,7 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
         }
     } else {
         ServerChoice {
-            asked: named,
+            model: named,
             address_key: "base_url",
         }
     })
@@ -231,7 +231,7 @@ pub(crate) fn model_setup(
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
     let choice = ServerChoice {
-        asked: settings.model.clone(),
+        model: settings.model.clone(),
         address_key: "base_url",
     };
     server_setup(settings, &choice, variables, context)
@@ -259,8 +259,8 @@ fn server_setup(
 ) -> Result<ModelSetup, PipelineError> {
     let replayed = context.is_replayed();
     let asked = ModelSettings {
-        allow_http: replayed || choice.asked.allow_http,
-        ..choice.asked.clone()
+        allow_http: replayed || choice.model.allow_http,
+        ..choice.model.clone()
     };
     let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
         // Nothing is sent, so no key is needed, and none is read.
@@ -268,7 +268,7 @@ fn server_setup(
         false => variables.get(name),
     };
     let (resolved, no_key) = match models::ModelConnection::resolve(&variable, &asked) {
-        Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measured => {
+        Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
             let with_key = |name: &str| match name == key {
                 true => Some("none".to_owned()),
                 false => variable(name),
@@ -303,7 +303,7 @@ fn server_setup(
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: match replayed || context.measured {
+        notice: match replayed || context.measure_only {
             true => no_key,
             false => foreign_address(settings, choice, variables, &resolved, &address),
         },
@@ -327,8 +327,8 @@ fn server_setup(
     })
 }
 
-/// The note for a base URL from a file and a key from elsewhere: the file may be
-/// somebody else's, and the key is sent to the address that it names.
+/// The note for a base URL from a file and a key from elsewhere: the file may come from
+/// someone else, and the key is sent to the address in it.
 fn foreign_address(
     settings: &Settings,
     choice: &ServerChoice,
@@ -340,7 +340,7 @@ fn foreign_address(
     let dotenv = |name: &str| variables.is_from_file(name).then(|| ".env".to_owned());
     let [key, variable] = resolved.provider.variables();
     let origin = settings.origins.get(choice.address_key);
-    let file = match (&choice.asked.base_url, origin) {
+    let file = match (&choice.model.base_url, origin) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
         (Some(_), Some(Origin::Environment)) => {
             dotenv(&format!("CONVFINQA_{}", choice.address_key.to_uppercase()))

@@ -6,20 +6,20 @@ use crate::settings::{Change, ChosenShard, Layers, Origin, RunAspect, Settings};
 
 use super::PipelineError;
 use super::job::Job;
-use super::resume::{self, LockedRun, ResumedRun, VERSION, own_settings};
+use super::resume::{self, LockedRun, ResumedRun, VERSION, stored_settings};
 
 /// Characters of a plan's hash in the name of a run.
 const HASH_SHOWN: usize = 12;
 
-/// Takes hold of a shard: begins it, or continues what an earlier process of the same
-/// command left. The job is reduced to its part.
-pub(super) fn hold(
+/// Starts a shard, or resumes it if an earlier process of the same command started it.
+/// Reduces `job` to the shard's questions.
+pub(super) fn start_or_resume(
     settings: &Settings,
     chosen: &ChosenShard,
     job: &mut Job,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    if job.dealer.is_some() {
+    if job.question_source.is_some() {
         return Err(PipelineError::ShardOfServer);
     }
     if job.pilot {
@@ -62,15 +62,15 @@ pub(super) fn hold(
     let own = folder.shard(shard.index());
     if own.journal().is_file() {
         let kind = job.meta.kind();
-        let resumed = ResumedRun::in_folder(own, kind, false).map_err(|error| match error {
+        let resumed = ResumedRun::open_folder(own, kind, false).map_err(|error| match error {
             PipelineError::Journal(reason) => {
                 MergeError::unreadable(folder.name(), shard.index(), reason).into()
             }
             error => error,
         });
-        return resumed?.into_continued(settings, &job.meta.identity);
+        return resumed?.into_continued_run(settings, &job.meta.identity);
     }
-    resume::begin(
+    resume::create_run(
         &settings.run.output,
         Some(own),
         job.meta.clone(),
@@ -92,10 +92,10 @@ pub(super) fn note_change(resumed: &mut ResumedRun, chosen: Option<&ChosenShard>
     let [was, now] = [was, chosen.map(|chosen| chosen.shard)]
         .map(|part| part.map_or_else(|| "not set".to_owned(), |part| part.to_string()));
     let change = Change::between(RunAspect::Answers, "--shard", was, now);
-    resumed.also_changed(change.into_iter().collect());
+    resumed.add_changes(change.into_iter().collect());
 }
 
-/// What makes two runs ask, or answer, otherwise, a line each.
+/// The differences between two runs that change questions or answers, one line each.
 pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     let words = |what: &str, was: &str, now: &str| format!("{what} was {was}, now {now}");
     if was.version != now.version {
@@ -127,6 +127,6 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
 }
 
 fn settings_of(meta: &RunMeta) -> Option<Settings> {
-    let layers = Layers::default().table(own_settings(meta), Origin::Run);
+    let layers = Layers::default().table(stored_settings(meta), Origin::Run);
     layers.ok()?.settings().ok()
 }

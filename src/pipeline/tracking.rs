@@ -11,7 +11,7 @@ use super::PipelineError;
 /// The experiment of runs for which none is named.
 const EXPERIMENT: &str = "financial_qa";
 
-/// Where a run is tracked.
+/// The tracking of a run.
 #[derive(Debug, Default)]
 pub enum Tracking {
     /// Nowhere.
@@ -24,12 +24,15 @@ pub enum Tracking {
 }
 
 impl Tracking {
-    /// Where these settings track a run.
+    /// The tracking that the settings ask for.
     ///
     /// # Errors
     /// An address given with `--mlflow` that is not a server's, or an unusable
     /// `MLFLOW_LINKS`. `MLFLOW_TRACKING_URI` may be meant for other programs and ends no run.
-    pub fn of(settings: &Settings, variables: &Variables) -> Result<Self, PipelineError> {
+    pub fn from_settings(
+        settings: &Settings,
+        variables: &Variables,
+    ) -> Result<Self, PipelineError> {
         let experiment = experiment(settings.run.experiment.as_deref(), variables);
         let server = |uri: &str| server(uri, &experiment, settings.model.allow_http, variables);
         match settings.run.mlflow.trim() {

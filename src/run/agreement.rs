@@ -1,6 +1,6 @@
-//! What agreement with the second opinion is worth in a run: how many answers
-//! are right where the two agree, and where they differ; what it says of the model
-//! without gold; and what replacing answers did.
+//! The value of agreement with the second opinion: how many answers are right where the two
+//! agree and where they differ, the model accuracy this implies without gold, and the
+//! effect of replaced answers.
 
 use serde::Serialize;
 
@@ -9,12 +9,12 @@ use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;
 
-/// What the second opinions of a run are worth, by financial equivalence.
+/// The value of the second opinions of a run, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
-    /// How often the model agrees with the rules, gold or not.
+    /// The agreement between model and rules, with or without gold.
     pub count: AgreementCount,
-    /// What replacing the model's answers did; absent where none was weighed.
+    /// The effect of replaced answers; absent if no answer was weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationEffect>,
     /// Right where the embedded analyst gives the same answer.
@@ -27,7 +27,7 @@ pub struct Agreement {
     differing: RateTally,
 }
 
-/// What replacing a model's answers did; it costs nothing.
+/// The effect of replacing a model's answers; it costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ArbitrationEffect {
     /// Questions for which the two answers were weighed.

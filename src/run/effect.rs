@@ -1,4 +1,4 @@
-//! What the critic and further samples did: answers fixed, broken and unchanged, by
+//! The effect of the critic and of further samples: answers fixed, broken and unchanged, by
 //! comparing each question's first draft with its answer, and its first sample with its
 //! first draft. The first drafts also give the score of the same run without a critic.
 
@@ -36,8 +36,8 @@ pub struct CriticEffect {
     /// `null` in files if a price is unknown.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Cost,
-    /// The same for each answer fixed and not broken elsewhere; `None` if the
-    /// critic broke as many as it fixed, or more.
+    /// The cost per net fix (fixed minus broken); `None` if the critic did not fix more
+    /// than it broke.
     pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
     drafts: RateTally,
@@ -85,8 +85,8 @@ impl CriticEffect {
     }
 }
 
-/// What further samples of the first draft did, by comparing each question's first sample with
-/// the draft that won. Counts over the questions that have gold, by financial equivalence.
+/// The effect of further samples of the first draft, by comparing each question's first
+/// sample with the draft that won. Counts questions with gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SampleEffect {
     /// Questions sampled more than once.

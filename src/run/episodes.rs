@@ -1,4 +1,4 @@
-//! What the episodes of a run led to.
+//! The results of a run's episodes.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct RewardSummary {
     pub high: Option<f64>,
 }
 
-/// What the episodes of a run led to.
+/// The results of a run's episodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpisodeSummary {
     /// Episodes that have ended.

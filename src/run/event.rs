@@ -26,12 +26,12 @@ pub enum Event {
     /// A question has its outcome, and the journal holds it.
     Answered {
         row: Arc<Row>,
-        /// It was in the journal before this process started.
+        /// True for rows that were in the journal before this process started.
         resumed: bool,
     },
     /// A question is left for later, because the provider failed.
     Postponed {
-        /// Its place in the plan.
+        /// Place in the plan.
         index: usize,
         key: QuestionKey,
         reason: String,
@@ -55,7 +55,7 @@ pub enum Event {
     },
 }
 
-/// How a run ended.
+/// The way a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// Every question has an outcome.
@@ -63,23 +63,23 @@ pub enum Finish {
     /// The provider failed some questions again when they were asked a second
     /// time; they have no outcome, and are asked again on resume.
     Partial {
-        /// How many questions have no outcome.
+        /// Questions without an outcome.
         left: usize,
-        /// How the last of them failed, in one line.
+        /// The last failure, in one line.
         reason: String,
     },
     /// The next request would pass a limit; can be resumed with a higher one.
     BudgetReached {
         limit: BudgetLimit,
-        /// What was spent, in a few words.
+        /// The amount spent, for people.
         spent: Option<String>,
-        /// How many questions have no outcome, if that is known.
+        /// Questions without an outcome, if their number is known.
         left: Option<usize>,
     },
     /// Batches are at the provider, and this process does not wait for them; can be
     /// continued.
     BatchesPending {
-        /// How many requests are in them.
+        /// Requests in the open batches.
         requests: usize,
     },
     /// Stopped by the user; can be resumed.

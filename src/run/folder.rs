@@ -70,11 +70,11 @@ impl RunFolder {
     pub const REPORT: &'static str = "report.html";
     /// The settings.
     pub const CONFIG: &'static str = "config.toml";
-    /// Traces, where they are asked for.
+    /// Traces, if enabled.
     pub(crate) const TRACES: &'static str = "traces.jsonl";
     /// Held by the process that asks the run's questions.
     pub(crate) const LOCK: &'static str = "run.lock";
-    /// What a tracking server has of the run.
+    /// The delivery to a tracking server.
     pub(crate) const TRACKING: &'static str = "mlflow.json";
     /// Held by the process that delivers the run to a tracking server.
     pub(crate) const TRACKING_LOCK: &'static str = "mlflow.lock";
@@ -132,12 +132,12 @@ impl RunFolder {
         self.folder.join(name)
     }
 
-    /// Its journal.
+    /// The journal's path.
     pub fn journal(&self) -> PathBuf {
         self.file(Self::JOURNAL)
     }
 
-    /// Its report.
+    /// The report's path.
     pub fn report(&self) -> PathBuf {
         self.file(Self::REPORT)
     }
@@ -157,7 +157,7 @@ pub struct RunState {
     pub stage: Stage,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A process works on it.
@@ -168,14 +168,14 @@ pub enum Stage {
     Unwritten,
     /// Nothing is left to do.
     Finished,
-    /// It is to be merged from shards.
+    /// Not merged yet.
     Shards {
         /// All of whose questions have an outcome.
         finished: u32,
         running: u32,
-        /// Those that reached a limit; the run's is that of one of them.
+        /// Shards that reached a limit; the run's limit is that of one of them.
         paused: u32,
-        /// Those that were stopped, were killed, or whose provider failed.
+        /// Shards that were stopped or killed, or whose provider failed.
         interrupted: u32,
         of: u32,
     },
@@ -207,7 +207,11 @@ impl RunFolder {
     /// # Errors
     /// [`FolderError::NothingToResume`], or why a run cannot be read if there is no
     /// other to resume, and those of [`RunFolder::locate`].
-    pub(crate) fn to_resume(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
+    pub(crate) fn find_resumable(
+        output: &Path,
+        run: &str,
+        kind: RunKind,
+    ) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
         }
@@ -240,13 +244,13 @@ impl RunFolder {
             })
             .filter(|run| run.journal().is_file())
             .collect();
-        folders.sort_by_cached_key(|folder| (folder.begun(), folder.folder.clone()));
+        folders.sort_by_cached_key(|folder| (folder.started_at(), folder.folder.clone()));
         folders
     }
 
-    /// When the run was started, in seconds since 1970 UTC: the name of a folder says it,
-    /// unless a user chose it (`--run`). 0 if it is not known.
-    pub fn begun(&self) -> i64 {
+    /// The run's start in seconds since 1970 UTC, from its folder's name or, if the user
+    /// chose the name (`--run`), from its journal. 0 if unknown.
+    pub fn started_at(&self) -> i64 {
         if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
             let at = id.get_timestamp().map(|time| time.to_unix().0);
             return at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default();
@@ -271,7 +275,7 @@ impl RunFolder {
         name.to_string_lossy().into_owned()
     }
 
-    /// How far the run has come.
+    /// The run's progress.
     pub fn state(&self) -> Result<RunState, FolderError> {
         let journal = Journal::read(&self.journal())?;
         let meta = journal.meta()?;
@@ -289,7 +293,7 @@ impl RunFolder {
         })
     }
 
-    /// Whether every file was written after the last answer.
+    /// True if every file was written after the last answer.
     fn is_written(&self) -> bool {
         #[derive(Deserialize)]
         struct Completeness {
@@ -301,8 +305,8 @@ impl RunFolder {
             && Self::RESULTS.iter().all(|name| self.file(name).is_file())
     }
 
-    /// What is meant by a file of answers that a user names: the path, where
-    /// something is there, or else a run under `output` (`last`, or an id's start).
+    /// The file of answers that a user means: the path, if it exists, otherwise a run under
+    /// `output` (`last`, or a prefix of an id).
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
         refuse_earlier_episodes(named)?;
         let exists = named.exists();
@@ -380,7 +384,7 @@ fn refuse_earlier_episodes(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Whether it may be the beginning of a run's id.
+/// True if the text may be a prefix of a run's id.
 fn is_id(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
@@ -415,7 +419,7 @@ mod tests {
         );
         assert!(matches!(id("019c"), Err(FolderError::NoSuchRun { .. })));
         assert!(matches!(
-            RunFolder::to_resume(output, "019a", RunKind::Questions),
+            RunFolder::find_resumable(output, "019a", RunKind::Questions),
             Err(FolderError::Ambiguous { .. })
         ));
     }
@@ -431,7 +435,7 @@ mod tests {
         };
         std::fs::write(run("019b"), "no database").unwrap();
         std::fs::write(run("019c"), "").unwrap();
-        let error = RunFolder::to_resume(output, "last", RunKind::Questions).unwrap_err();
+        let error = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap_err();
         assert!(
             matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
@@ -442,9 +446,9 @@ mod tests {
             ..RunMeta::default()
         };
         Journal::create(&run("019a"), &meta, None).unwrap();
-        let found = RunFolder::to_resume(output, "last", RunKind::Questions).unwrap();
+        let found = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap();
         assert_eq!(found.id(), "019a");
-        assert!(RunFolder::to_resume(output, "last", RunKind::Episodes).is_err());
+        assert!(RunFolder::find_resumable(output, "last", RunKind::Episodes).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whether the provider is still worth asking, by the calls of all questions.
+//! Consecutive failures of the provider, over the calls of all questions.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// retries by then, so that twenty of them are not a passing problem.
 const GIVE_UP_AFTER: u32 = 20;
 
-/// How the calls of a run go.
+/// Counts consecutive failed calls per agent.
 #[derive(Debug, Default)]
-pub(super) struct Health {
+pub(super) struct FailureStreaks {
     state: Mutex<State>,
 }
 
@@ -22,9 +22,9 @@ struct State {
     last_failure: Option<String>,
 }
 
-impl Health {
+impl FailureStreaks {
     /// A call of `node` was answered.
-    pub(super) fn answered(&self, node: &str) {
+    pub(super) fn record_answer(&self, node: &str) {
         let mut state = self.state();
         state.answered = true;
         state.failed_in_a_row.remove(agent(node));
@@ -32,7 +32,7 @@ impl Health {
 
     /// A call of `node` failed finally; gives the message to stop with once
     /// there were too many.
-    pub(super) fn failed(&self, node: &str, reason: &str) -> Option<String> {
+    pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state();
         state.last_failure = Some(reason.to_owned());
         let failed = state
@@ -44,12 +44,12 @@ impl Health {
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
-    /// Whether any call of this process was answered.
+    /// True if any call of this process was answered.
     pub(super) fn has_answered(&self) -> bool {
         self.state().answered
     }
 
-    /// How the last failed call of this process failed.
+    /// The reason of the last failed call of this process.
     pub(super) fn last_failure(&self) -> Option<String> {
         self.state().last_failure.clone()
     }
@@ -70,17 +70,17 @@ mod tests {
 
     #[test]
     fn only_failures_in_a_row_of_one_agent_end_a_run() {
-        let health = Health::default();
+        let health = FailureStreaks::default();
         for _ in 1..GIVE_UP_AFTER {
-            assert_eq!(health.failed("analyst", "down"), None);
-            assert_eq!(health.failed("critic", "down"), None);
+            assert_eq!(health.record_failure("analyst", "down"), None);
+            assert_eq!(health.record_failure("critic", "down"), None);
         }
         assert!(!health.has_answered());
-        health.answered("analyst_reask");
+        health.record_answer("analyst_reask");
         assert!(health.has_answered());
-        assert_eq!(health.failed("analyst#2", "down"), None);
+        assert_eq!(health.record_failure("analyst#2", "down"), None);
         assert_eq!(
-            health.failed("critic", "bad gateway").as_deref(),
+            health.record_failure("critic", "bad gateway").as_deref(),
             Some("20 calls in a row failed, the last one: bad gateway")
         );
         assert_eq!(health.last_failure().as_deref(), Some("bad gateway"));

@@ -1,4 +1,4 @@
-//! What a run is, and what must not change when it is resumed.
+//! The description of a run, and the part of it that must not change on resume.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::settings::{Change, RunAspect, Shard, with_effects_of};
 
 use super::merge::MergedShards;
 
-/// What must not change when a run is resumed.
+/// The inputs that must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// `offline`, or provider and model of the analyst.
@@ -45,8 +45,8 @@ impl Identity {
         named.map(ToString::to_string).collect()
     }
 
-    /// What has changed behind the options, a line each: `data` is where the data
-    /// come from.
+    /// Changes of the inputs that no option shows, one line each; `data` is the source of
+    /// the data.
     pub(crate) fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
             ("the model", &self.model, &now.model),
@@ -69,13 +69,13 @@ impl Identity {
         words.chain(hashes).collect()
     }
 
-    /// Whether a model would be asked in other words; offline nobody reads them.
+    /// True if a model would get other prompts; offline runs use none.
     fn has_other_prompts(&self, now: &Self) -> bool {
         now.model != "offline" && self.prompts != now.prompts
     }
 }
 
-/// What an episode run was started with, besides its settings.
+/// The parameters of an episode run besides its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeMeta {
     /// The environment's directory, `sample`, or its server's address.
@@ -109,7 +109,7 @@ impl EpisodeMeta {
     }
 }
 
-/// Which part of which run a shard is.
+/// The part of a run that a shard asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunShard {
     /// The run that the shards share.
@@ -124,7 +124,7 @@ impl std::fmt::Display for RunShard {
     }
 }
 
-/// What a run is: written once, when its journal is made.
+/// The description of a run, written once when its journal is created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
     /// UUID v7, which sorts by time.
@@ -138,17 +138,17 @@ pub struct RunMeta {
     /// Other versions that have resumed it (`--allow-version`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_by: Vec<String>,
-    /// What must not change on resume.
+    /// The inputs that must not change on resume.
     pub identity: Identity,
-    /// Where the data come from, for people.
+    /// The source of the data, for people.
     pub data: String,
     /// The whole path of their file; absent for the sample and in journals of
     /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
-    /// Whether they are the invented sample.
+    /// True for the invented sample.
     pub invented: bool,
-    /// Questions in the plan; unknown while a server deals them.
+    /// Questions in the plan; unknown while a server chooses them.
     pub total: Option<usize>,
     /// The user's own prices of models, which hold for every process of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,23 +156,23 @@ pub struct RunMeta {
     /// The limit that paused it, until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<BudgetLimit>,
-    /// Which part of a run it is, if it is a shard; its identity is the whole run's.
+    /// The shard's part of the run, if this is a shard; its identity is the whole run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<RunShard>,
-    /// What it was merged from, if it was.
+    /// The merged shards, if it was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
-    /// How often the model agreed with the embedded analyst in the pilot, if there was one.
+    /// The agreement of model and embedded analyst in the pilot, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pilot: Option<AgreementCount>,
-    /// What is played, if the questions are played as episodes.
+    /// The environment, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,
     /// The settings in the form of `convfinqa.toml`, no secret among them.
     pub settings: toml::Table,
 }
 
-/// What a run asks.
+/// The kind of questions that a run asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunKind {
     /// Questions about pages.
@@ -192,7 +192,7 @@ impl RunKind {
 }
 
 impl RunMeta {
-    /// What it asks.
+    /// The kind of questions that it asks.
     pub fn kind(&self) -> RunKind {
         match self.episodes {
             None => RunKind::Questions,
@@ -200,20 +200,20 @@ impl RunMeta {
         }
     }
 
-    /// When it was started, in seconds since 1970 UTC; 0 if it is not known.
+    /// The run's start in seconds since 1970 UTC; 0 if unknown.
     pub(crate) fn started_at(&self) -> i64 {
         let at = self.started.parse();
         at.map_or(0, jiff::Timestamp::as_second)
     }
 
-    /// Whether its CSV becomes that of the last run: not that of a shard, because `merge`
+    /// True if its CSV becomes `output/output.csv`; a shard's does not, because `merge`
     /// writes the whole run's.
     pub(crate) fn is_for_last_csv(&self) -> bool {
         self.kind() == RunKind::Questions && self.shard.is_none()
     }
 
-    /// What a tracking server knows it by. The name of a merged run may be that of another one
-    /// elsewhere, and its rows are others after a shard was continued.
+    /// The run's key on a tracking server. The name alone is not enough for a merged run:
+    /// another machine may use it too, and continued shards have other rows.
     pub(crate) fn tracked_as(&self) -> String {
         match &self.merged {
             None => self.id.clone(),
@@ -224,7 +224,7 @@ impl RunMeta {
         }
     }
 
-    /// What continues it, in words.
+    /// The command that continues it, in words.
     pub(crate) fn continuation(&self) -> &'static str {
         match &self.shard {
             Some(_) => "the same command",
@@ -232,8 +232,8 @@ impl RunMeta {
         }
     }
 
-    /// The same run as it was `recorded`: with its id, its start, and those of its settings
-    /// that affect no answer.
+    /// This run with the id, the start and the settings without effect on answers of the
+    /// `recorded` one.
     #[must_use]
     pub(crate) fn replaying(self, recorded: Self) -> Self {
         let data_path = recorded.settings.get("data_path").cloned();
@@ -251,8 +251,7 @@ impl RunMeta {
         }
     }
 
-    /// How many of its questions have an outcome, in figures: `3/12`, or `3`
-    /// while nobody knows how many there are.
+    /// The number of answered questions: `3/12`, or `3` while the total is unknown.
     pub fn progress(&self, answered: usize) -> String {
         match self.total {
             Some(total) => format!("{answered}/{total}"),

@@ -15,7 +15,7 @@ use super::folder::RunFolder;
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Why a run cannot be locked.
+/// The errors of locking a run.
 #[derive(Debug, Error)]
 pub enum LockError {
     #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
@@ -31,7 +31,7 @@ pub enum LockError {
 /// The process that holds a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its process id; 0 while it is not written yet.
+    /// Process id; 0 until it is written.
     pub pid: u32,
     /// The machine or container it runs on.
     pub host: String,
@@ -50,8 +50,8 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// A run's folder, held. The system releases it when the process ends, however
-/// it ends, so that a dead process blocks nobody.
+/// A locked run folder. The system releases the lock when the process ends, even if it is
+/// killed.
 #[derive(Debug)]
 pub struct RunLock {
     _file: File,
@@ -101,7 +101,7 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// The process that works on a run now, if one does.
+    /// The process that works on a run now, if any.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let path = path(folder);
         let file = File::open(&path).ok()?;

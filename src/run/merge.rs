@@ -24,7 +24,7 @@ const SHOWN: usize = 5;
 /// Entries in one transaction.
 const BATCH: usize = 256;
 
-/// Why shards cannot be merged.
+/// The errors of merging shards.
 #[derive(Debug, Error)]
 pub enum MergeError {
     #[error("shard {shard} of run {run} is in use by {holder}; merge when it has ended")]
@@ -70,7 +70,7 @@ pub enum MergeError {
     Incomplete { run: String, missing: String },
     #[error("{0}")]
     Journal(#[from] JournalError),
-    /// It cannot be renamed to its place.
+    /// The merged journal cannot be renamed to its place.
     #[error("{path}: {source}")]
     Io {
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum MergeError {
 }
 
 impl MergeError {
-    /// Why a shard cannot be read: what it holds, or the disk it is on.
+    /// The error for a shard that cannot be read, because of its content or its disk.
     pub(crate) fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
         let run = run.to_owned();
         match reason.is_data() {
@@ -89,7 +89,7 @@ impl MergeError {
         }
     }
 
-    /// Whether the shards' content is at fault, and not how or when they are merged.
+    /// True if the shards' content is at fault, and not the way they are merged.
     pub fn is_data(&self) -> bool {
         !matches!(
             self,
@@ -98,10 +98,10 @@ impl MergeError {
     }
 }
 
-/// What a merged run was made of.
+/// The shards that a merged run consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedShards {
-    /// How many shards the run has.
+    /// The number of shards.
     pub shards: u32,
     /// The shards of which questions are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,17 +119,17 @@ pub struct MergedShards {
 pub struct MissingPart {
     pub shard: u32,
     pub questions: usize,
-    /// How many the shard has.
+    /// Questions of the shard.
     pub of: usize,
 }
 
 impl MergedShards {
-    /// How many questions are missing.
+    /// The number of missing questions.
     pub fn left(&self) -> usize {
         self.missing.iter().map(|part| part.questions).sum()
     }
 
-    /// What is missing, in one line.
+    /// The missing questions, in one line.
     pub(crate) fn missing_line(&self) -> Option<String> {
         let parts = self.missing.iter().map(|part| {
             let MissingPart {
@@ -153,11 +153,11 @@ impl MergedShards {
     }
 }
 
-/// What the shards of a run hold.
+/// The content of a run's shards, checked against their plan.
 pub(crate) struct ShardSurvey<'f> {
     folder: &'f ShardsFolder,
     plan: &'f SharedPlan,
-    /// When each answered question was recorded, by its place in the plan.
+    /// The timestamp of each answered question, by its place in the plan.
     stamps: HashMap<usize, Stamp>,
     merged: MergedShards,
     /// Some of the questions without an outcome.
@@ -421,7 +421,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What is named of so many things.
+/// The first few of `all` names, and the number of the others.
 fn listed(mut named: Vec<String>, all: usize) -> String {
     if all > named.len() {
         named.push(format!("and {} more", all - named.len()));

@@ -41,7 +41,7 @@ pub use lock::{Holder, LockError, RunLock};
 pub(crate) use merge::ShardSurvey;
 pub use merge::{MergeError, MergedShards, MissingPart};
 pub(crate) use plan::gold_history;
-pub use plan::{Dealer, DealtQuestion, Plan, PlanError, PlannedQuestion};
+pub use plan::{Plan, PlanError, PlannedQuestion, QuestionSource, StartedQuestion};
 pub use scheduler::Scheduler;
 pub use shards::{ShardsError, ShardsFolder, SharedPlan};
 pub(crate) use summary::left_out_line;

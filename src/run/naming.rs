@@ -1,4 +1,4 @@
-//! Which run a name means.
+//! Finds the run that a user names.
 
 use std::path::PathBuf;
 

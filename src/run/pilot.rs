@@ -1,7 +1,7 @@
-//! The pilot of a run: its first questions, asked before any is answered, to estimate the
-//! model's accuracy from its agreement with the embedded analyst. Its calls are journaled and
-//! recalled when the questions are answered, and its count is journaled before the first
-//! row, so that every process of the run chooses by the same figure.
+//! The pilot of a run: its first questions, asked before the first answer is recorded, to
+//! estimate the model's accuracy from its agreement with the embedded analyst. Its calls
+//! are journaled and reused when the questions are answered, and its count is journaled
+//! before the first row, so that every process of the run chooses by the same figure.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use super::scheduler::{PlanUnit, UnitOutcome};
 use super::worker::{NoOutcome, Worker};
 use crate::dataset::HistoryMode;
 
-/// Questions that are asked, if the run has so many.
+/// Maximum number of pilot questions.
 const QUESTIONS: usize = 100;
 
 /// A unit whose first questions were asked.
@@ -20,12 +20,12 @@ pub(super) struct PilotUnit {
     pub unit: PlanUnit,
     /// The opinions on the questions that have an outcome.
     pub opinions: BTreeMap<usize, Option<SecondOpinion>>,
-    /// Whether the provider failed one of them.
+    /// The provider failed one of its questions.
     pub postponed: bool,
 }
 
 impl PilotUnit {
-    /// Whether a question of it has an outcome.
+    /// True if one of its questions has an outcome.
     pub(super) fn has_outcome(&self) -> bool {
         !self.opinions.is_empty()
     }

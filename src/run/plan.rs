@@ -1,5 +1,4 @@
-//! Which questions are asked, in which order, and what they may know of each
-//! other.
+//! The plan of a run: its questions, their order, and their history.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::score::Row;
 use crate::settings::Shard;
 use finqa_agents::agents::{Call, RunFailure};
 
-/// Why nothing can be planned.
+/// The errors of planning a run.
 #[derive(Debug, Error)]
 pub enum PlanError {
     #[error(
@@ -29,13 +28,13 @@ pub enum PlanError {
 /// A case with its place in the plan.
 #[derive(Clone, Debug)]
 pub struct PlannedQuestion {
-    /// Its place: the order of every output.
+    /// Place in the plan, which is the order of every output.
     pub index: usize,
     /// Question and gold.
     pub case: Arc<Case>,
-    /// Whether its record is a Single or a Double.
+    /// The kind of its record, Single or Double.
     pub kind: RecordKind,
-    /// Which repetition of the whole set it belongs to, from 0 (`--epochs`).
+    /// The repetition of the whole set that it belongs to, from 0 (`--epochs`).
     pub epoch: u32,
     /// Turns of its conversation, if it is a turn.
     pub turns: Option<usize>,
@@ -45,9 +44,9 @@ pub struct PlannedQuestion {
 /// after the other, units side by side.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which questions.
+    /// The kind of questions.
     pub mode: Mode,
-    /// Which history turns are given.
+    /// The source of the history turns.
     pub history: HistoryMode,
     /// The units of one pass: those of the others are made from them when they are asked.
     pass: Vec<PassUnit>,
@@ -67,7 +66,7 @@ struct PassUnit {
 
 impl Plan {
     /// Plans questions of which each is asked alone.
-    pub fn of(questions: Vec<PlannedQuestion>) -> Self {
+    pub fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
         let pass_length = questions.len();
         let units = questions.into_iter().map(|planned| PassUnit {
             first: planned.index,
@@ -93,7 +92,7 @@ impl Plan {
         let mut pass = Vec::new();
         let mut pass_length = 0;
         for record in &dataset.records {
-            for cases in units_of(record, mode) {
+            for cases in split_record(record, mode) {
                 pass.push(PassUnit {
                     first: pass_length,
                     kind: record.kind,
@@ -126,7 +125,7 @@ impl Plan {
         });
     }
 
-    /// How many units there are.
+    /// The number of units.
     pub(crate) fn length(&self) -> usize {
         self.pass.len() * self.epochs as usize
     }
@@ -171,32 +170,31 @@ impl Plan {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// How many questions there are.
+    /// The number of questions.
     pub fn total(&self) -> usize {
         let pass: usize = self.pass.iter().map(|unit| unit.cases.len()).sum();
         pass * self.epochs as usize
     }
 }
 
-/// A question that is dealt, and the calls that an earlier process made for it.
-pub type DealtQuestion = (PlannedQuestion, Vec<Call>);
+/// A question, and the calls that an earlier process made for it.
+pub type StartedQuestion = (PlannedQuestion, Vec<Call>);
 
-/// Deals the questions of a run that cannot be planned, because a server decides
-/// which comes next.
-pub trait Dealer: Send {
+/// The questions of a run that cannot be planned, because a server chooses them.
+pub trait QuestionSource: Send {
     /// Takes note of a question that an earlier process of the run has answered.
-    fn answered(&mut self, row: &Row);
+    fn skip_answered(&mut self, row: &Row);
 
     /// Takes note of the calls of a question that an earlier process began.
-    fn begun(&mut self, index: usize, calls: Vec<Call>);
+    fn add_started(&mut self, index: usize, calls: Vec<Call>);
 
     /// The next question, with the calls that were begun; `None` when there is
     /// no other.
-    fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>>;
+    fn next_question(&mut self) -> BoxFuture<'_, Result<Option<StartedQuestion>, RunFailure>>;
 }
 
 /// The questions of a record that are asked one after the other.
-fn units_of(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
+fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
     match mode {
         Mode::Questions => record.questions.chunks(1),
         Mode::Conversations => record.turns.chunks(record.turns.len().max(1)),

@@ -1,6 +1,6 @@
-//! What earlier processes of a run have left: every row as an event, and as far as
-//! questions to come need it, kept. A journal may be larger than the memory, so
-//! that its rows pass one by one and without what was sent and replied.
+//! Replays the journal of a resumed run: sends every row as an event and keeps the answers
+//! that later turns need. A journal may be larger than memory, so rows are read one by one
+//! and without the texts of their calls.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use tokio::sync::mpsc;
 use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
-use super::plan::{Dealer, Plan};
+use super::plan::{Plan, QuestionSource};
 use super::scheduler::PlanUnit;
 use crate::score::Stamp;
 use finqa_agents::agents::{Answer, Call};
 
-/// What a journal holds of a run so far.
+/// The state of a run so far, from its journal.
 pub(super) struct JournalReplay {
     pub journal: Journal,
     /// The units that are not done.
     pub units: UnfinishedUnits,
     /// Questions that have an outcome.
     pub answered: usize,
-    /// Whether any of them has an answer.
+    /// True if any of them has an answer.
     pub any_answer: bool,
     /// The last answer's stamp.
     pub last: Stamp,
-    /// Deals what is not planned; it knows what the journal holds.
-    pub dealer: Option<Box<dyn Dealer>>,
+    /// The questions beyond the plan, without those in the journal.
+    pub question_source: Option<Box<dyn QuestionSource>>,
 }
 
-/// The units of a plan with a question that has no outcome, each with what earlier processes
-/// left of it, made when it is asked for.
+/// The units of a plan with an unanswered question, each with the answers and calls of
+/// earlier processes. Made one at a time.
 pub(super) struct UnfinishedUnits {
     plan: Plan,
     /// The place of the next unit.
@@ -66,32 +66,33 @@ impl Iterator for UnfinishedUnits {
     }
 }
 
-/// Passes on to `events` and `dealer` what a journal holds of a run of `total` questions,
+/// Passes on to `events` and `question_source` what a journal holds of a run of `total` questions,
 /// of which those in `plan` are known.
 pub(super) async fn replay(
     journal: Journal,
     total: Option<usize>,
     meta: Arc<RunMeta>,
     plan: Plan,
-    dealer: Option<Box<dyn Dealer>>,
+    question_source: Option<Box<dyn QuestionSource>>,
     events: mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
-    let told =
-        tokio::task::spawn_blocking(move || tell(journal, total, meta, plan, dealer, &events));
+    let told = tokio::task::spawn_blocking(move || {
+        send_recorded_rows(journal, total, meta, plan, question_source, &events)
+    });
     told.await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-fn tell(
+fn send_recorded_rows(
     journal: Journal,
     total: Option<usize>,
     meta: Arc<RunMeta>,
     plan: Plan,
-    mut dealer: Option<Box<dyn Dealer>>,
+    mut question_source: Option<Box<dyn QuestionSource>>,
     events: &mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
     let done = journal.answered_questions()?;
-    // Nothing is lost if nobody receives events any more.
+    // Nothing is lost if the receiver is gone.
     let _ = events.blocking_send(Event::Started {
         meta,
         total,
@@ -111,17 +112,17 @@ fn tell(
             answers.insert(row.index, row.solution.answer.clone());
         }
         last = last.past(&row);
-        if let Some(dealer) = &mut dealer {
-            dealer.answered(&row);
+        if let Some(question_source) = &mut question_source {
+            question_source.skip_answered(&row);
         }
         let row = Arc::new(row);
         let _ = events.blocking_send(Event::Answered { row, resumed: true });
     })?;
     let mut calls = journal.open_calls()?;
-    if let Some(dealer) = &mut dealer {
+    if let Some(question_source) = &mut question_source {
         calls
             .drain()
-            .for_each(|(index, calls)| dealer.begun(index, calls));
+            .for_each(|(index, calls)| question_source.add_started(index, calls));
     }
     Ok(JournalReplay {
         answered: done.len(),
@@ -134,7 +135,7 @@ fn tell(
         },
         any_answer,
         last,
-        dealer,
+        question_source,
         journal,
     })
 }

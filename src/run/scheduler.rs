@@ -18,10 +18,10 @@ use finqa_agents::models::{
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
-use super::health::Health;
+use super::health::FailureStreaks;
 use super::journal::{Journal, JournalError};
 use super::pilot::{self, PilotUnit};
-use super::plan::{Dealer, Plan, PlannedQuestion};
+use super::plan::{Plan, PlannedQuestion, QuestionSource};
 use super::replay::{JournalReplay, UnfinishedUnits, replay};
 use super::trace::RunTrace;
 use super::worker::Worker;
@@ -29,26 +29,25 @@ use super::writer;
 
 /// A plan, ready to be run.
 pub struct Scheduler {
-    /// What is asked.
+    /// The questions.
     pub plan: Plan,
-    /// Deals the questions that follow those of the plan; without one there are
-    /// no others.
-    pub dealer: Option<Box<dyn Dealer>>,
+    /// The questions beyond the plan, if a server chooses them.
+    pub question_source: Option<Box<dyn QuestionSource>>,
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
-    /// What the models allow; no more units are begun.
+    /// The rate limits of the models, which bound the units in flight.
     pub limits: Limits,
-    /// What it may spend; its models spend from it.
+    /// The budget that its models spend from.
     pub budget: Arc<Budget>,
-    /// How it is stopped.
+    /// Stops the run.
     pub stop: Stop,
     /// The recording that is replayed: when questions were answered.
-    pub recorded: Option<Arc<CassetteReplay>>,
-    /// Whether the model's accuracy is estimated by the first questions before any is
-    /// answered.
+    pub recording: Option<Arc<CassetteReplay>>,
+    /// Estimate the model's accuracy by asking the first questions before the first answer
+    /// is recorded.
     pub pilot: bool,
-    /// Where the requests of its models wait for a batch; all units are in flight then.
+    /// The batch queue of its models, if any; all units are in flight then.
     pub batches: Option<BatchQueue>,
 }
 
@@ -62,7 +61,7 @@ pub(super) struct PlanUnit {
     pub calls: HashMap<usize, Vec<Call>>,
 }
 
-/// How far a unit came.
+/// The state in which a unit ended.
 pub(super) enum UnitOutcome {
     /// To its end, or to where the run was stopped.
     Over,
@@ -74,14 +73,14 @@ pub(super) enum UnitOutcome {
     Piloted(PilotUnit),
 }
 
-/// Which questions a pass asks, and what becomes of them.
+/// Which questions a pass asks, and how it treats provider errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PassKind {
-    /// Those of the pilot.
+    /// The pilot questions.
     Pilot,
     /// All; a refusal of one may be a refusal of all.
     First,
-    /// Those that the provider failed; a refusal of one is its outcome.
+    /// The questions that the provider failed; a refusal is now the question's outcome.
     Last,
 }
 
@@ -89,9 +88,9 @@ enum PassKind {
 #[derive(Default)]
 struct PassResult {
     postponed: Vec<PlanUnit>,
-    piloted: Vec<PilotUnit>,
+    pilot_units: Vec<PilotUnit>,
     /// The first failure that ended it.
-    trouble: Option<Finish>,
+    failure: Option<Finish>,
 }
 
 impl Scheduler {
@@ -106,7 +105,7 @@ impl Scheduler {
     ) -> Result<Finish, JournalError> {
         let started = Instant::now();
         let meta = Arc::new(journal.meta()?);
-        let total = match &self.dealer {
+        let total = match &self.question_source {
             None => Some(self.plan.total()),
             Some(_) => meta.total,
         };
@@ -119,12 +118,20 @@ impl Scheduler {
             answered: resumed,
             any_answer: answered_before,
             last,
-            dealer,
-        } = replay(journal, total, meta, self.plan, self.dealer, events.clone()).await?;
+            question_source,
+        } = replay(
+            journal,
+            total,
+            meta,
+            self.plan,
+            self.question_source,
+            events.clone(),
+        )
+        .await?;
         let done = Arc::new(AtomicUsize::new(resumed));
         let mut queue = UnitQueue {
             planned: Some(planned),
-            dealer,
+            question_source,
             ..UnitQueue::default()
         };
         let earlier = match &self.batches {
@@ -158,7 +165,7 @@ impl Scheduler {
                 budget.end_time(&stop);
             })
         });
-        let health = Arc::new(Health::default());
+        let health = Arc::new(FailureStreaks::default());
         let worker = Arc::new(Worker {
             solver: self.solver,
             writer,
@@ -175,17 +182,17 @@ impl Scheduler {
             answered_before,
             ends_with_wave: self.batches.as_ref().is_some_and(|queue| !queue.waits()),
             done: Arc::clone(&done),
-            recorded: self.recorded,
+            recording: self.recording,
         });
         let width = match self.batches.clone() {
-            None => UnitWidth {
-                most: self.concurrency.max(1),
+            None => Concurrency {
+                max: self.concurrency.max(1),
                 limits: self.limits,
                 batches: None,
             },
             // A wave holds a request of every unit.
-            batches => UnitWidth {
-                most: usize::MAX,
+            batches => Concurrency {
+                max: usize::MAX,
                 limits: Limits::default(),
                 batches,
             },
@@ -208,7 +215,7 @@ impl Scheduler {
             passed = pass(&worker, &mut queue, &width, PassKind::First).await;
         }
         // Only a provider that answers others may be asked again.
-        if begins && passed.trouble.is_none() && (answered_before || health.has_answered()) {
+        if begins && passed.failure.is_none() && (answered_before || health.has_answered()) {
             let mut again = UnitQueue {
                 first: std::mem::take(&mut passed.postponed).into(),
                 ..UnitQueue::default()
@@ -233,16 +240,16 @@ impl Scheduler {
                         None
                     }
                     Err(error) => {
-                        passed.stop(Finish::Bug(died(error)), &worker);
+                        passed.stop(Finish::Bug(join_error_message(error)), &worker);
                         None
                     }
                 }
             }
         };
-        // A dealer that is gone has dealt everything.
-        let total = match (&queue.dealer, total) {
+        // A question source that is gone has no more questions.
+        let total = match (&queue.question_source, total) {
             (None, None) => {
-                let all = resumed + queue.dealt;
+                let all = resumed + queue.from_source;
                 worker.writer.total(all);
                 Some(all)
             }
@@ -252,7 +259,7 @@ impl Scheduler {
         let left = total.map(|total| total.saturating_sub(answered));
         let reached = self.budget.reached().filter(|_| left != Some(0));
         if let Some(limit) = reached {
-            worker.writer.paused(limit);
+            worker.writer.pause(limit);
         }
         self.budget.record_with(None);
         if let Some(clock) = clock {
@@ -260,8 +267,8 @@ impl Scheduler {
         }
         drop(worker);
         let written = thread.join();
-        let finish = match (written, passed.trouble) {
-            (Err(panic), _) => Finish::Bug(panicked(&*panic)),
+        let finish = match (written, passed.failure) {
+            (Err(panic), _) => Finish::Bug(panic_message(&*panic)),
             (Ok(Err(error)), _) => return Err(error),
             (Ok(Ok(())), Some(bug @ Finish::Bug(_))) => bug,
             _ if left == Some(0) => Finish::Complete,
@@ -299,16 +306,16 @@ impl Scheduler {
     }
 }
 
-/// Where a pass takes its units from: those that were asked before, those that are planned,
-/// then those that are dealt.
+/// The units of a pass: first those asked before, then those of the plan, then those of a
+/// server.
 #[derive(Default)]
 struct UnitQueue {
     first: VecDeque<PlanUnit>,
     planned: Option<UnfinishedUnits>,
-    /// `None` once it has dealt everything.
-    dealer: Option<Box<dyn Dealer>>,
-    /// How many questions it has dealt.
-    dealt: usize,
+    /// `None` once it has no more questions.
+    question_source: Option<Box<dyn QuestionSource>>,
+    /// The number of questions from `question_source`.
+    from_source: usize,
 }
 
 impl UnitQueue {
@@ -317,14 +324,14 @@ impl UnitQueue {
         if let Some(unit) = self.first.pop_front().or_else(planned) {
             return Ok(Some(unit));
         }
-        let Some(dealer) = &mut self.dealer else {
+        let Some(question_source) = &mut self.question_source else {
             return Ok(None);
         };
-        let Some((planned, calls)) = dealer.deal().await? else {
-            self.dealer = None;
+        let Some((planned, calls)) = question_source.next_question().await? else {
+            self.question_source = None;
             return Ok(None);
         };
-        self.dealt += 1;
+        self.from_source += 1;
         Ok(Some(PlanUnit {
             answers: HashMap::new(),
             calls: HashMap::from([(planned.index, calls)]),
@@ -333,16 +340,16 @@ impl UnitQueue {
     }
 }
 
-/// How many units are in flight at a time.
-struct UnitWidth {
-    most: usize,
+/// The number of units in flight at a time.
+struct Concurrency {
+    max: usize,
     limits: Limits,
     batches: Option<BatchQueue>,
 }
 
-impl UnitWidth {
-    fn now(&self) -> usize {
-        self.limits.conversations().clamp(1, self.most)
+impl Concurrency {
+    fn current(&self) -> usize {
+        self.limits.conversations().clamp(1, self.max)
     }
 }
 
@@ -351,7 +358,7 @@ impl UnitWidth {
 async fn pilot_pass(
     worker: &Arc<Worker>,
     queue: &mut UnitQueue,
-    width: &UnitWidth,
+    width: &Concurrency,
 ) -> (PassResult, Option<AgreementCount>) {
     let mut planned = queue.planned.iter_mut().flatten();
     let mut first = UnitQueue {
@@ -359,17 +366,17 @@ async fn pilot_pass(
         ..UnitQueue::default()
     };
     let mut passed = pass(worker, &mut first, width, PassKind::Pilot).await;
-    let mut units = std::mem::take(&mut passed.piloted);
+    let mut units = std::mem::take(&mut passed.pilot_units);
     // Only a provider that answers others may be asked again.
-    if passed.trouble.is_none() && units.iter().any(PilotUnit::has_outcome) {
+    if passed.failure.is_none() && units.iter().any(PilotUnit::has_outcome) {
         units.sort_by_key(|pilot| first_index(&pilot.unit));
         let again = units.extract_if(.., |pilot| pilot.postponed);
         first.first = again.map(|pilot| pilot.unit).collect();
         passed = pass(worker, &mut first, width, PassKind::Pilot).await;
-        units.append(&mut passed.piloted);
+        units.append(&mut passed.pilot_units);
     }
     units.sort_by_key(|pilot| first_index(&pilot.unit));
-    let done = passed.trouble.is_none()
+    let done = passed.failure.is_none()
         && !worker.stop.drain.is_cancelled()
         && units.iter().any(PilotUnit::has_outcome);
     let count = done.then(|| pilot::count(&units));
@@ -387,7 +394,7 @@ fn first_index(unit: &PlanUnit) -> Option<usize> {
 async fn pass(
     worker: &Arc<Worker>,
     queue: &mut UnitQueue,
-    width: &UnitWidth,
+    width: &Concurrency,
     kind: PassKind,
 ) -> PassResult {
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
@@ -401,9 +408,9 @@ async fn pass(
         let mut probe = false;
         let unit = loop {
             let asked = tasks.len();
-            let below_most = asked < width.most;
+            let below_most = asked < width.max;
             probe = probe || (below_most && width.limits.take_probe(asked));
-            let room = probe || asked < width.now();
+            let room = probe || asked < width.current();
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break Ok(None),
@@ -425,7 +432,9 @@ async fn pass(
         tasks.spawn(async move {
             let ended = match kind {
                 PassKind::Pilot => asking.pilot(unit).await,
-                PassKind::First | PassKind::Last => asking.unit(unit, kind == PassKind::Last).await,
+                PassKind::First | PassKind::Last => {
+                    asking.ask_unit(unit, kind == PassKind::Last).await
+                }
             };
             drop(in_flight);
             ended
@@ -444,33 +453,33 @@ impl PassResult {
         let trouble = match ended {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
-            Ok(UnitOutcome::Piloted(unit)) => return self.piloted.push(unit),
+            Ok(UnitOutcome::Piloted(unit)) => return self.pilot_units.push(unit),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
-            Err(error) => Finish::Bug(died(error)),
+            Err(error) => Finish::Bug(join_error_message(error)),
         };
         self.stop(trouble, worker);
     }
 
-    /// What fails for one fails for all: begins no more.
+    /// Stops the run: the failure would repeat for every question.
     fn stop(&mut self, trouble: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
-        match (&self.trouble, &trouble) {
-            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.trouble = Some(trouble),
+        match (&self.failure, &trouble) {
+            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.failure = Some(trouble),
             _ => {}
         }
     }
 }
 
-/// Why a task panicked or was cancelled.
-fn died(error: JoinError) -> String {
+/// The message of a task that panicked or was cancelled.
+fn join_error_message(error: JoinError) -> String {
     match error.try_into_panic() {
-        Ok(panic) => panicked(&*panic),
+        Ok(panic) => panic_message(&*panic),
         Err(error) => error.to_string(),
     }
 }
 
-/// What a task or thread panicked with.
-fn panicked(panic: &(dyn Any + Send)) -> String {
+/// The message of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)

@@ -66,7 +66,7 @@ pub enum ShardsError {
 }
 
 impl ShardsError {
-    /// Whether what was read is at fault.
+    /// True if the content of a file is at fault.
     pub fn is_data(&self) -> bool {
         match self {
             Self::NoPlan { .. } | Self::MissingPlan { .. } => true,
@@ -76,11 +76,11 @@ impl ShardsError {
     }
 }
 
-/// What the shards of a run agreed on: written by the first that is started.
+/// The plan that the shards of a run share, written by the first one started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedPlan {
     format: u32,
-    /// How many shards there are.
+    /// The number of shards.
     pub shards: u32,
     /// The whole run.
     pub run: RunMeta,
@@ -89,7 +89,7 @@ pub struct SharedPlan {
 }
 
 impl SharedPlan {
-    /// The plan of a whole `run` that is split into so many shards.
+    /// The plan of a whole `run` split into `shards`.
     pub(crate) fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
         let first = plan.questions().take_while(|planned| planned.epoch == 0);
         Self {
@@ -102,7 +102,7 @@ impl SharedPlan {
         }
     }
 
-    /// How many questions the whole run has.
+    /// The number of questions in the whole run.
     pub fn total(&self) -> usize {
         self.run.total.unwrap_or(self.questions.len())
     }
@@ -146,12 +146,12 @@ impl ShardsFolder {
         });
         let all = names.map(|name| Self::new(output, &name));
         let mut all: Vec<_> = all.filter(|folder| folder.path().is_dir()).collect();
-        all.sort_by_cached_key(|folder| (folder.begun(), folder.name.clone()));
+        all.sort_by_cached_key(|folder| (folder.started_at(), folder.name.clone()));
         all
     }
 
-    /// When the first shard was started, in seconds since 1970 UTC; 0 if it is not known.
-    pub fn begun(&self) -> i64 {
+    /// The start of the first shard in seconds since 1970 UTC; 0 if unknown.
+    pub fn started_at(&self) -> i64 {
         self.plan().map_or(0, |plan| plan.run.started_at())
     }
 
@@ -217,7 +217,7 @@ impl ShardsFolder {
         RunFolder::new(&self.output, &self.name)
     }
 
-    /// What the shards agreed on.
+    /// The plan that the shards share.
     pub fn plan(&self) -> Result<SharedPlan, ShardsError> {
         #[derive(Deserialize)]
         struct PlanFormat {
@@ -245,14 +245,14 @@ impl ShardsFolder {
         serde_json::from_slice(&bytes).map_err(read)
     }
 
-    /// Whether a run of this name was not merged from shards.
+    /// True if a run of this name exists that was not merged from shards.
     fn is_taken(&self) -> bool {
         let merged = self.merged().journal();
         let meta = Journal::read(&merged).and_then(|journal| journal.meta());
         merged.is_file() && meta.map_or(true, |meta| meta.merged.is_none())
     }
 
-    /// How far the shards are; `None` if they are merged and none of their questions is missing.
+    /// The progress of the shards; `None` if they are merged and complete.
     pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
         let merged = self.merged().state();
         if merged.is_ok_and(|run| {

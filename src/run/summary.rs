@@ -24,7 +24,7 @@ pub struct Summary {
     /// The version of this layout.
     pub format: u32,
     pub run: RunMeta,
-    /// Whether every question of the plan has an outcome.
+    /// True if every question of the plan has an outcome.
     pub complete: bool,
     /// The scores, every rule by its name.
     #[serde(flatten)]
@@ -33,13 +33,13 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
-    /// What further samples did; absent if no question was sampled more than once.
+    /// The effect of further samples; absent if every question was sampled once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleEffect>,
-    /// What agreement with the second opinion is worth; absent if there was none.
+    /// The value of agreement with the second opinion; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
-    /// What the episodes led to, if the questions were played.
+    /// The results of the episodes, if the questions were played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeSummary>,
     /// Sampling settings that a model does not take, and that replies were made
@@ -62,7 +62,7 @@ pub struct BatchUsage {
     /// Waves that the provider may have twice, because a submission had no answer and is not
     /// in its list.
     pub repeated: Vec<u32>,
-    /// Whether one has not ended.
+    /// True if a batch has not ended.
     #[serde(skip)]
     open: bool,
 }
@@ -83,14 +83,14 @@ impl BatchUsage {
         }))
     }
 
-    /// Whether `batch fetch` continues an unfinished run: requests that no batch has answered
-    /// are sent again by `--resume` alone.
+    /// True if `batch fetch` can continue an unfinished run: only `--resume` sends requests
+    /// again that no batch has answered.
     pub(crate) fn is_fetched(&self) -> bool {
         self.open || self.batches == 0
     }
 }
 
-/// What a run took, questions that have no outcome yet included.
+/// The resources of a run, including unanswered questions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ResourceUsage {
     /// Rounds of the questions that have an outcome.
@@ -102,7 +102,7 @@ pub struct ResourceUsage {
     pub nodes: UsageByNode,
     /// US dollars; absent if a part of it is unknown.
     pub cost_usd: Option<Decimal>,
-    /// What is known of the cost, and of how many requests it is not.
+    /// The known cost, and the number of requests of unknown cost.
     pub cost: Cost,
 }
 
@@ -128,7 +128,7 @@ impl Summary {
         total.saturating_sub(self.scores.questions)
     }
 
-    /// Why it is not complete, in a few words, and the command that continues it in `output`.
+    /// The reason why it is not complete, and the command that continues it in `output`.
     pub(crate) fn unfinished(&self, output: &Path) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
@@ -147,19 +147,19 @@ impl Summary {
         })
     }
 
-    /// What is missing of a run that was merged without all of its questions, in one line.
+    /// The missing questions of an incomplete merged run, in one line.
     pub(crate) fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
 
-    /// What is to be known about settings that were not sent, in one line.
+    /// A note about settings that were not sent, in one line.
     pub(crate) fn left_out_line(&self) -> Option<String> {
         let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
         (!names.is_empty()).then(|| left_out_line(&names))
     }
 }
 
-/// That a model does not take these settings, in one line.
+/// A note that a model does not support these settings, in one line.
 pub(crate) fn left_out_line(names: &[&str]) -> String {
     format!(
         "{} not sent: the model does not take {}",
@@ -254,7 +254,8 @@ pub(super) fn billed(call: &Call) -> u64 {
     }
 }
 
-/// How many requests may have been billed besides the `billed` ones of the journal's calls.
+/// The number of requests that may have been billed besides the `billed` ones of the
+/// journal's calls.
 pub(super) fn unrecorded(journal: &Journal, billed: u64) -> Result<u64, JournalError> {
     // A batch of a killed process is in the journal.
     if !journal.batches()?.is_empty() {

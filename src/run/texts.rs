@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A shorter paragraph stays in its entry: a number and a row of its own take as much space.
+/// The least length of a shared text: the number and row of a shorter one would take as
+/// much space.
 const SHORTEST: usize = 64;
 
-/// Where the texts of a call, of a row, and of a row with its calls are.
+/// The places of texts in a call, in a row, and in a row with its calls.
 const PLACES: &[&[&str]] = &[
     &["messages", "*", "content"],
     &["reply", "content"],
@@ -20,7 +21,7 @@ const PLACES: &[&[&str]] = &[
     &["settled", "episode", "messages", "*", "content"],
 ];
 
-/// Where the sentences of a row are that its calls quote: the steps of an answer from the
+/// The places of sentences in a row that its calls quote: the steps of an answer from the
 /// reply, in the critic's prompt, and objections in the prompt of the next round.
 const QUOTED: &[&[&str]] = &[
     &["settled", "answer", "steps", "*"],
@@ -58,9 +59,9 @@ pub(super) fn share<E>(
     })
 }
 
-/// The same for a row with its calls, whose long sentences are numbered too. `number` gets a
-/// text, and how it is written: a paragraph with other long lines, or that quotes numbered
-/// sentences, as a list of them and of what is between them.
+/// Like [`share`], for a row with its calls, whose long sentences are numbered too.
+/// `number` gets a text and its form: a paragraph that contains other long lines, or quotes
+/// numbered sentences, is written as a list of those and of the text between them.
 pub(crate) fn share_quoted<E>(
     row: &mut Value,
     mut number: impl FnMut(&str, Value) -> Result<i64, E>,

@@ -1,7 +1,6 @@
-//! The span of a run, and what a run adds to the spans of its questions. A
-//! question is a trace of its own, linked to the run's span, so that one
-//! exchange of the two agents is one trace in a viewer. No gold is
-//! recorded, and no score.
+//! The span of a run, and the run's attributes of question spans. Each question is a
+//! separate trace linked to the run's span, so that a viewer shows one exchange of the
+//! agents as one trace. No gold and no score are recorded.
 
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, info_span, warn};
@@ -16,7 +15,7 @@ use super::identity::RunMeta;
 use super::plan::PlannedQuestion;
 use crate::score::Row;
 
-/// What every question's span says of its run.
+/// The attributes that every question's span has from its run.
 pub(super) struct RunTrace {
     id: String,
     span: Span,

@@ -17,7 +17,7 @@ use finqa_agents::models::{CassetteReplay, Cost, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::Event;
-use super::health::Health;
+use super::health::FailureStreaks;
 use super::plan::{PlannedQuestion, gold_history};
 use super::scheduler::{PlanUnit, UnitOutcome};
 use super::trace::{self, RunTrace};
@@ -26,7 +26,7 @@ use super::writer::JournalWriter;
 use crate::dataset::HistoryMode;
 use crate::score::{Row, Stamp};
 
-/// What the tasks of a run share.
+/// The state shared by the tasks of a run.
 pub(super) struct Worker {
     pub solver: Arc<dyn Solver>,
     pub writer: JournalWriter,
@@ -35,19 +35,19 @@ pub(super) struct Worker {
     pub mode: Mode,
     pub history: HistoryMode,
     pub trace: Arc<RunTrace>,
-    pub health: Arc<Health>,
-    /// Whether the models have answered an earlier process of this run.
+    pub health: Arc<FailureStreaks>,
+    /// The models have answered an earlier process of this run.
     pub answered_before: bool,
-    /// Whether the process ends once a wave of batches is submitted: a request that always
-    /// fails must not be submitted again by every process.
+    /// The process ends once a wave of batches is submitted. A request that always fails
+    /// must not be submitted again by every such process.
     pub ends_with_wave: bool,
     /// Questions whose outcome the journal holds.
     pub done: Arc<AtomicUsize>,
     /// The recording that is replayed.
-    pub recorded: Option<Arc<CassetteReplay>>,
+    pub recording: Option<Arc<CassetteReplay>>,
 }
 
-/// Why a question has no outcome.
+/// The reason why a question has no outcome.
 pub(super) enum NoOutcome {
     /// The run was stopped.
     Stopped,
@@ -59,7 +59,7 @@ pub(super) enum NoOutcome {
 
 impl Worker {
     /// Asks a unit's questions in order.
-    pub(super) async fn unit(&self, unit: PlanUnit, last_pass: bool) -> UnitOutcome {
+    pub(super) async fn ask_unit(&self, unit: PlanUnit, last_pass: bool) -> UnitOutcome {
         let PlanUnit {
             planned,
             mut answers,
@@ -77,7 +77,7 @@ impl Worker {
                     let earlier = calls.remove(&index).unwrap_or_default();
                     let may_be_postponed = self.may_be_postponed(&earlier);
                     match self
-                        .question(question, history.clone(), earlier, last_pass)
+                        .ask_question(question, history.clone(), earlier, last_pass)
                         .await
                     {
                         Ok(answer) => {
@@ -109,13 +109,13 @@ impl Worker {
         UnitOutcome::Over
     }
 
-    /// Whether this process may ask a question again that the provider fails, by its `earlier`
-    /// calls.
+    /// True if this process may ask a question with these `earlier` calls again when the
+    /// provider fails it.
     pub(super) fn may_be_postponed(&self, earlier: &[Call]) -> bool {
         !self.ends_with_wave || earlier.iter().all(|call| call.reply.is_some())
     }
 
-    async fn question(
+    async fn ask_question(
         &self,
         planned: &PlannedQuestion,
         history: Vec<HistoryEntry>,
@@ -146,7 +146,7 @@ impl Worker {
             Ok(solution) => solution,
             Err(why) => return Err(self.no_outcome(planned, why).await),
         };
-        let recorded = self.recorded.as_ref().map(|replay| replay.row(index));
+        let recorded = self.recording.as_ref().map(|replay| replay.row(index));
         let latency = match recorded {
             None => {
                 let waited = solution.calls.iter().map(|call| call.waited).sum();
@@ -163,7 +163,7 @@ impl Worker {
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
-            self.health.answered("");
+            self.health.record_answer("");
         }
         let row = Row {
             stamp,
@@ -213,12 +213,12 @@ impl Worker {
         })
     }
 
-    /// Whether the models have answered any question of this run.
+    /// True if the models have answered any question of this run.
     fn has_answered(&self) -> bool {
         self.answered_before || self.health.has_answered()
     }
 
-    /// What an interruption means for the question, and for the run.
+    /// The consequence of an interruption for the question and the run.
     pub(super) async fn no_outcome(
         &self,
         planned: &PlannedQuestion,
@@ -231,7 +231,7 @@ impl Worker {
         }
     }
 
-    /// What a question's calls may recall, and where they are recorded.
+    /// The recorded calls of a question, and the recorder of new ones.
     pub(super) fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
         // What they waited is not part of the time that is measured now.
         for call in &mut earlier {
@@ -245,7 +245,7 @@ impl Worker {
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {
-                    health.answered(&call.node);
+                    health.record_answer(&call.node);
                 }
                 writer.call(index, call);
             })),
@@ -256,7 +256,7 @@ impl Worker {
     async fn postpone(&self, planned: &PlannedQuestion, solution: Solution) -> NoOutcome {
         let reason = solution.error.unwrap_or_default();
         let node = solution.calls.last().map_or("", |call| call.node.as_str());
-        if let Some(message) = self.health.failed(node, &reason) {
+        if let Some(message) = self.health.record_failure(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
             return NoOutcome::Fatal(RunFailure::of_provider(message));

@@ -178,7 +178,7 @@ impl JournalWriter {
     }
 
     /// Records the limit that has paused the run, without waiting.
-    pub(super) fn paused(&self, limit: BudgetLimit) {
+    pub(super) fn pause(&self, limit: BudgetLimit) {
         let _ = self.messages.send(Message::Paused(limit));
     }
 

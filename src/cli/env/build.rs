@@ -7,7 +7,7 @@ use crate::dataset::{self, Source};
 use crate::env_data::{BuildOptions, build};
 use finqa_core::text::counted;
 
-/// What is built, and where.
+/// The arguments of `env build`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BuildArgs {
     /// File of records with gold, or `sample`

@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use super::super::{Exit, stdout};
 use super::catalog;
 
-/// What is checked.
+/// The arguments of `env check`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckArgs {
     /// Data directory, or `sample` [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
-    /// The same as an argument, the spelling of 0.1.
+    /// The positional form of version 0.1.
     #[arg(hide = true)]
     directory: Option<OsString>,
 }

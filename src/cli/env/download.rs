@@ -10,7 +10,7 @@ use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
 use super::super::{Exit, runtime, stdout};
 
-/// What is fetched, from where, to where.
+/// The arguments of `env download`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct HubArgs {
     /// Target folder; files that verify are not downloaded again

@@ -56,13 +56,13 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // compose.yaml passes an unset variable on as an empty one; clap would refuse
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty() && *path != SAMPLE) {
-        Some(path) => Catalog::load(Path::new(path)).map_err(explained),
+        Some(path) => Catalog::load(Path::new(path)).map_err(with_directory_hint),
         None => Ok(crate::env_data::builtin()?),
     }
 }
 
 /// Distinguishes a folder of another kind from one with a damaged file.
-fn explained(error: EnvError) -> anyhow::Error {
+fn with_directory_hint(error: EnvError) -> anyhow::Error {
     let other_folder = matches!(&error, EnvError::Io { path, source }
         if path.ends_with("benchmark_questions/finqa.csv")
             && matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory));
@@ -77,7 +77,7 @@ fn explained(error: EnvError) -> anyhow::Error {
 }
 
 /// The problems of data that can be used in spite of them, in one line.
-fn oddities(catalog: &Catalog) -> Option<String> {
+fn problems_note(catalog: &Catalog) -> Option<String> {
     let problems = catalog.check().problems;
     let count = counted(problems.len(), "problem");
     let first = problems.first()?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::SAMPLE;
 use crate::cli::args::ControlArgs;
-use crate::cli::exit::elsewhere;
+use crate::cli::exit::with_output_hint;
 use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::episodes::{
@@ -157,8 +157,8 @@ pub(crate) fn execute(
     };
     let mut command = EpisodeRun {
         args,
-        default_steps: matches.value_source("max_steps") == Some(ValueSource::DefaultValue),
-        recorded: recorded.and_then(|run| run.episodes),
+        uses_default_steps: matches.value_source("max_steps") == Some(ValueSource::DefaultValue),
+        replayed: recorded.and_then(|run| run.episodes),
         server: None,
     };
     let context = RunContext {
@@ -173,10 +173,10 @@ pub(crate) fn execute(
 
 struct EpisodeRun<'a> {
     args: &'a PlayArgs,
-    /// Whether nobody has given `--max-steps`.
-    default_steps: bool,
-    /// What is replayed.
-    recorded: Option<EpisodeMeta>,
+    /// True if `--max-steps` was not given.
+    uses_default_steps: bool,
+    /// The episodes of the replayed run.
+    replayed: Option<EpisodeMeta>,
     server: Option<Arc<SessionPool>>,
 }
 
@@ -201,24 +201,24 @@ impl RunCommand for EpisodeRun<'_> {
         })
     }
 
-    async fn asked(&mut self) {
+    async fn on_last_question(&mut self) {
         if let Some(server) = &self.server {
             server.close().await;
         }
     }
 
-    fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
+    fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
         if let Some(path) = &self.args.export_episodes {
             write_episodes(path, &results.journal, &tool_specs())
-                .map_err(elsewhere(EXPORT_EPISODES))?;
+                .map_err(with_output_hint(EXPORT_EPISODES))?;
         }
         Ok(())
     }
 }
 
 impl EpisodeRun<'_> {
-    /// Where episodes are played, and how many; none of this may
-    /// change for a run that is resumed.
+    /// The environment and the number of episodes; neither may change for a run that is
+    /// resumed.
     fn options(
         &self,
         settings: &Settings,
@@ -228,9 +228,9 @@ impl EpisodeRun<'_> {
         let args = self.args;
         let was = resumed.as_ref();
         let was = was.and_then(|resumed| resumed.meta().episodes.clone());
-        let was = was.or_else(|| self.recorded.clone());
+        let was = was.or_else(|| self.replayed.clone());
         let max_steps = match &was {
-            Some(was) if self.default_steps => was.max_steps,
+            Some(was) if self.uses_default_steps => was.max_steps,
             _ => args.max_steps,
         };
         let (url, data_path) = match &was {
@@ -258,7 +258,7 @@ impl EpisodeRun<'_> {
                 // The same data may have moved; the run keeps their first place.
                 options.environment.name.clone_from(&was.environment);
             }
-            resumed.also_changed(was.changes(&options.meta(settings)));
+            resumed.add_changes(was.changes(&options.meta(settings)));
         }
         Ok(options)
     }
@@ -292,7 +292,7 @@ fn in_process(
 ) -> anyhow::Result<EpisodeEnvironment> {
     let named = data_path.is_some();
     let catalog = super::catalog(data_path.as_deref())?;
-    if let Some(line) = super::oddities(&catalog) {
+    if let Some(line) = super::problems_note(&catalog) {
         notify(RunNotice::Note(line));
     }
     let name = match data_path.filter(|path| path != SAMPLE) {
@@ -362,5 +362,5 @@ fn variables(flags: &ModelSettings) -> Variables {
             _ => own,
         }
     };
-    Variables::new(value).with_file(dotenv::gave)
+    Variables::new(value).with_file(dotenv::is_from_dotenv)
 }

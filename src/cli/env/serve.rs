@@ -16,10 +16,10 @@ use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
 
 use super::super::{Exit, Failure, settings, signals, telemetry};
-use super::{catalog, oddities};
+use super::{catalog, problems_note};
 use crate::settings::LogSettings;
 
-/// What is served, to whom, and within which limits.
+/// The arguments of `env serve`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
@@ -44,14 +44,14 @@ pub(crate) struct ServeArgs {
 /// Serves until a signal comes.
 pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data_path.as_deref())?;
-    let oddities = oddities(&catalog);
+    let oddities = problems_note(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     let runtime = Runtime::new().context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
     let writer = TerminalWriter::new(ProgressOptions {
-        logged: telemetry::is_logged(log.log),
+        logged: telemetry::logs_json(log.log),
         ..ProgressOptions::default()
     });
     telemetry::start_logs(&log, &writer)?;
@@ -77,8 +77,7 @@ pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<E
         server::serve(listener, tools, args.rules, args.options, shutdown).await;
         Ok(Exit::Done)
     });
-    // A query that nobody waits for any more, or a read of standard input, must
-    // not hold the end up.
+    // A running query or a pending read of standard input must not delay the exit.
     runtime.shutdown_background();
     ended
 }

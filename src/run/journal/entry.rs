@@ -1,5 +1,5 @@
-//! The form of calls and rows in the file: deflated JSON, whose long texts are in a table
-//! of their own, each once. Journals of format 1 hold plain JSON.
+//! The form of calls and rows in the file: deflated JSON whose long texts are stored once
+//! each in a separate table. Journals of format 1 hold plain JSON.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::run::texts::{self, TextHash, text_hash};
 
-/// What entries look like, for new journals: nothing that an entry has in common with it
-/// takes space. Each journal holds its own copy, so that this one may change.
+/// The compression dictionary for new journals: a sample entry, so that what entries have
+/// in common takes no space. Each journal stores its own copy, so that this one may change.
 pub(super) const EXAMPLE: &str = include_str!("example.txt");
 
 /// Texts that are kept in memory, because the next entries are likely to have them too.
@@ -135,7 +135,8 @@ impl<'c> EntryReader<'c> {
         serde_json::from_value(entry)
     }
 
-    /// The same without what was sent and replied, which is nearly all of a journal.
+    /// Reads an entry without the texts sent and received, which are nearly all of a
+    /// journal.
     pub(super) fn without_texts<T: DeserializeOwned>(
         &mut self,
         stored: ValueRef<'_>,

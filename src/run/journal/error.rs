@@ -1,4 +1,4 @@
-//! What goes wrong with journals.
+//! The errors of journals.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::FORMAT;
 
-/// What went wrong with a journal.
+/// An error of a journal.
 #[derive(Debug, Error)]
 pub enum JournalError {
     /// SQLite refused: no space, no permission, not a database.
@@ -57,8 +57,8 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Whether what the file holds is at fault, and not the disk, its permissions or another
-    /// process.
+    /// True if the content of the file is at fault, and not the disk, its permissions or
+    /// another process.
     pub(crate) fn is_data(&self) -> bool {
         match self {
             Self::Entry { .. } | Self::Empty { .. } => true,

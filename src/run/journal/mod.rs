@@ -29,12 +29,12 @@ use open::{FileId, file_id};
 pub use error::JournalError;
 
 /// The version of the file's layout; a newer one is refused. A journal of format 1, whose
-/// entries are plain JSON, is read and continued as it is.
+/// entries are plain JSON, is still read and continued.
 const FORMAT: i64 = 2;
 /// The first format whose entries are packed.
 const PACKED: i64 = 2;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -51,17 +51,17 @@ pub struct Journal {
     /// The file as it was opened, to notice when it is no longer the one at `path`.
     file: Option<FileId>,
     format: i64,
-    /// What the entries were packed with.
+    /// The dictionary that the entries are compressed with.
     example: Arc<str>,
     entries: EntryWriter,
-    /// Whether this process writes it, and leaves it as one file in the end.
+    /// True if this process writes the journal, and closes it as one file.
     writes: bool,
     /// A copy that is read instead of a journal in a read-only folder.
     _copy: Option<tempfile::TempDir>,
 }
 
 impl Journal {
-    /// What run this is.
+    /// The description of the run.
     pub fn meta(&self) -> Result<RunMeta, JournalError> {
         let json = self.entry("run")?.ok_or_else(|| JournalError::Empty {
             path: self.path.clone(),
@@ -140,7 +140,7 @@ impl Journal {
         Ok(usize::try_from(answered).unwrap_or_default())
     }
 
-    /// Whether every question has an outcome.
+    /// The progress of the run.
     pub fn status(&self) -> Result<Status, JournalError> {
         let answered = self.answered()?;
         let complete = self.meta()?.total.is_some_and(|total| answered >= total);
@@ -259,8 +259,8 @@ impl Journal {
         Ok(rows)
     }
 
-    /// The same without what was sent and replied, which is nearly all of a
-    /// journal and matters to nobody who only counts.
+    /// Like [`Self::for_each_row`], but without the texts sent and received, which are
+    /// nearly all of a journal.
     pub(super) fn for_each_result(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.rows(
             None,
@@ -309,7 +309,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -336,7 +335,7 @@ fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<usize> {
     usize::try_from(place).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, place))
 }
 
-/// How an entry is read: whole, or without its texts.
+/// The function that reads an entry: whole, or without its texts.
 type ReadEntry<'j, T> = fn(&mut EntryReader<'j>, ValueRef<'_>) -> Result<T, serde_json::Error>;
 
 /// Something to record.
@@ -347,9 +346,9 @@ pub(super) enum JournalEntry {
         question: usize,
         call: Box<Call>,
     },
-    /// A question has its outcome. Its calls have entries of their own.
+    /// A question has its outcome. Its calls have their own entries.
     Answer(Arc<Row>),
-    /// All questions have been dealt: their number.
+    /// The number of questions, once a server has no more.
     Total(usize),
 }
 

@@ -14,7 +14,7 @@ use crate::run::identity::RunMeta;
 use super::entry::{EXAMPLE, EntryWriter};
 use super::{FORMAT, Journal, JournalError, PACKED};
 
-/// How long another process may hold the file.
+/// Maximum wait for another process that holds the file.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Journal {
@@ -210,10 +210,10 @@ impl Drop for Journal {
     }
 }
 
-/// What is kept as it is in the path of a SQLite URI.
+/// Characters to escape in the path of a SQLite URI.
 const URI_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
-/// Whether SQLite would have to write where it may not.
+/// True if SQLite would have to write to a read-only folder.
 fn needs_to_write(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -228,7 +228,7 @@ fn next_to(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What distinguishes a file from another of the same name.
+/// Distinguishes a file from another one of the same name.
 pub(super) type FileId = (u64, u64);
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
-//! What the requests of a run have spent, or may have: stored by a run with a limit before
-//! a request is sent, and again once it is known. What a killed process had in flight so
-//! stays counted at its upper bound.
+//! The spending of a run's requests. A run with a limit stores an upper bound before it
+//! sends a request, and the actual amount afterwards, so that requests in flight when a
+//! process is killed count at their bound.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use finqa_agents::models::{Cost, Spending};
 
 use super::{Journal, JournalError};
 
-/// What earlier processes of a run have spent.
+/// The spending of a run's earlier processes.
 pub(crate) struct EarlierSpending {
     pub spent: Spending,
     /// The last request that is counted.
@@ -19,8 +19,8 @@ pub(crate) struct EarlierSpending {
 }
 
 impl Journal {
-    /// What earlier processes have spent. The requests of one without a limit are counted by
-    /// what the journal holds of their replies; `None` if tokens of them are not known.
+    /// The spending of earlier processes. Requests sent without a limit are counted from
+    /// the replies in the journal; `None` if the tokens of one are unknown.
     pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
         self.connection
             .execute_batch(
@@ -44,7 +44,7 @@ impl Journal {
         })
     }
 
-    /// What is counted for each request of a run with a limit; nothing without.
+    /// The amount counted for each request of a run with a limit; empty without.
     pub(crate) fn amounts(&self) -> Result<HashMap<u64, Spending>, JournalError> {
         let sqlite = |source| self.sqlite_error(source);
         if !self.has_table("spending")? {
@@ -68,8 +68,8 @@ impl Journal {
             .map_err(sqlite)
     }
 
-    /// How many requests of a run with a limit were billed, or may have been; 0 where some
-    /// were sent without one.
+    /// The number of requests of a run with a limit that were billed, or may have been; 0
+    /// if some were sent without a limit.
     pub(in crate::run) fn billed_requests(&self) -> Result<u64, JournalError> {
         if !self.has_table("spending")? {
             return Ok(0);
@@ -83,7 +83,7 @@ impl Journal {
         Ok(count.unsigned_abs())
     }
 
-    /// What the calls have spent that were made without a limit.
+    /// The spending of the calls made without a limit.
     fn spent_without_limit(&self) -> Result<Option<Spending>, JournalError> {
         let mut tokens = Some(0_u64);
         let mut cost = Cost::default();

@@ -91,12 +91,12 @@ async fn long_hints_for_every_conversation_do_not_freeze_the_run() {
             }))
             .unwrap(),
         ),
-        dealer: None,
+        question_source: None,
         concurrency: 16,
         limits,
         budget: Arc::default(),
         stop: stop.clone(),
-        recorded: None,
+        recording: None,
         pilot: false,
         batches: None,
     };

@@ -156,12 +156,12 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let scheduler = Scheduler {
         plan: Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap(),
         solver: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
-        dealer: None,
+        question_source: None,
         concurrency: 1,
         limits: Limits::default(),
         budget: Arc::default(),
         stop: Stop::default(),
-        recorded: None,
+        recording: None,
         pilot: false,
         batches: None,
     };

@@ -146,12 +146,12 @@ async fn ran(
     let scheduler = Scheduler {
         plan,
         solver: Arc::new(Pair::new(&options).unwrap()),
-        dealer: None,
+        question_source: None,
         concurrency: 1,
         limits: Limits::default(),
         budget: Arc::default(),
         stop: Stop::default(),
-        recorded: None,
+        recording: None,
         pilot: false,
         batches: None,
     };

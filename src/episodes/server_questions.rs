@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 
 use super::question::{QuestionIdentity, identity_of};
 use super::sessions::SessionPool;
-use crate::run::{Dealer, DealtQuestion, Row};
+use crate::run::{QuestionSource, Row, StartedQuestion};
 use finqa_agents::agents::{Call, RunFailure};
 use finqa_agents::models::Role;
 
 /// Deals the questions of a server to a run.
-pub(crate) struct ServerDealer {
+pub(crate) struct ServerQuestions {
     sessions: Arc<SessionPool>,
     taken: HashSet<QuestionIdentity>,
     /// Questions that may still be dealt.
@@ -24,7 +24,7 @@ pub(crate) struct ServerDealer {
     next_index: usize,
 }
 
-impl ServerDealer {
+impl ServerQuestions {
     /// Deals `n` questions at most, those of an earlier process among them.
     pub(crate) fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
         Self {
@@ -37,15 +37,15 @@ impl ServerDealer {
     }
 }
 
-impl Dealer for ServerDealer {
-    fn answered(&mut self, row: &Row) {
+impl QuestionSource for ServerQuestions {
+    fn skip_answered(&mut self, row: &Row) {
         let key = (row.key.clone(), row.filename.clone(), row.question.clone());
         self.taken.insert(key);
         self.left = self.left.saturating_sub(1);
         self.next_index = self.next_index.max(row.index + 1);
     }
 
-    fn begun(&mut self, index: usize, calls: Vec<Call>) {
+    fn add_started(&mut self, index: usize, calls: Vec<Call>) {
         self.next_index = self.next_index.max(index + 1);
         let messages = calls.iter().flat_map(|call| &call.messages);
         let asked = messages.clone().find(|message| message.role == Role::User);
@@ -54,7 +54,7 @@ impl Dealer for ServerDealer {
         }
     }
 
-    fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>> {
+    fn next_question(&mut self) -> BoxFuture<'_, Result<Option<StartedQuestion>, RunFailure>> {
         async move {
             if self.left == 0 {
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! What CI wants of a score: a JUnit file, and an exit code that fails the build.
+//! Options for CI: a JUnit file, and an exit code that fails the build.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::output::JunitFile;
 use crate::score::{Row, Rule, RuleRates};
 
-use super::exit::elsewhere;
+use super::exit::with_output_hint;
 use super::outputs::OutputOption;
 use super::{Exit, Failure};
 
 /// The options of `run` and `score` for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "CI")]
-pub(crate) struct GateArgs {
+pub(crate) struct CiArgs {
     /// Write a JUnit file with one test case per question, scored by financial equivalence
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
@@ -74,16 +74,16 @@ fn rule(name: &str) -> Option<Rule> {
     found.map(|(_, rule)| *rule)
 }
 
-impl GateArgs {
+impl CiArgs {
     const JUNIT: &str = "--junit FILE";
 
     /// The file that is written.
-    pub(super) fn output(&self) -> OutputOption<'_> {
+    pub(super) fn junit_output(&self) -> OutputOption<'_> {
         (Self::JUNIT, self.junit.as_deref())
     }
 
-    /// Writes the JUnit file, if one is asked for, of the rows that `visit` passes on.
-    pub(crate) fn write(
+    /// Writes the JUnit file, if requested, from the rows that `visit` passes.
+    pub(crate) fn write_junit(
         &self,
         suite: &str,
         visit: impl FnOnce(&mut dyn FnMut(&Row)) -> anyhow::Result<()>,
@@ -91,7 +91,7 @@ impl GateArgs {
         if let Some(path) = &self.junit {
             let mut file = JunitFile::new(suite, Rule::FinancialEquivalence);
             visit(&mut |row| file.add(row))?;
-            file.write(path).map_err(elsewhere(Self::JUNIT))?;
+            file.write(path).map_err(with_output_hint(Self::JUNIT))?;
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl GateArgs {
     /// # Errors
     /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold;
     /// a rule that nothing could be judged by is below any threshold.
-    pub(crate) fn hold(&self, rates: &RuleRates) -> anyhow::Result<()> {
+    pub(crate) fn check_thresholds(&self, rates: &RuleRates) -> anyhow::Result<()> {
         let below: Vec<String> = self
             .fail_under
             .iter()
@@ -155,11 +155,14 @@ mod tests {
 
     #[test]
     fn what_could_not_be_judged_is_below() {
-        let gate = GateArgs {
+        let gate = CiArgs {
             fail_under: vec!["fe=0".parse().unwrap()],
-            ..GateArgs::default()
+            ..CiArgs::default()
         };
-        let error = gate.hold(&RuleRates::default()).unwrap_err().to_string();
+        let error = gate
+            .check_thresholds(&RuleRates::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("financial_equivalence could judge no question"));
     }
 }
