@@ -2,7 +2,7 @@
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, WrittenNumber, suspect};
-use finqa_core::number::{Value, percent_forms};
+use finqa_core::number::{Value, percent_forms, rounds_to};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -73,7 +73,7 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         return vec![found];
     }
     let mut found = Vec::new();
-    found.extend(against_its_program(evidence, &target));
+    found.extend(against_its_program(evidence, &gold, &target));
     found.extend(stale(evidence, &target));
     found.extend(carried_over(evidence, &target));
     found.extend(diagnosed(evidence));
@@ -178,11 +178,22 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
     })
 }
 
-/// The answer equals the value of gold's own program, and gold as printed does not.
-fn against_its_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
-    let gold = &evidence.row.gold;
-    let exact = gold.exe_ans.as_ref().and_then(Value::number)?;
-    let contradicted = gold.answer.is_some() && target.is_sharp(0.01) && target.hit(exact);
+/// The answer equals the value of gold's own program, and gold as printed does not, not
+/// even as a percentage.
+fn against_its_program(
+    evidence: &MissEvidence<'_>,
+    gold: &Quantity,
+    target: &TargetNumber,
+) -> Option<CauseFound> {
+    let row = evidence.row;
+    let exact = row.gold.exe_ans.as_ref().and_then(Value::number)?;
+    let (Some(_), Quantity::Number(printed)) = (&row.gold.answer, gold) else {
+        return None;
+    };
+    let mut forms = percent_forms(exact).into_iter();
+    let contradicted = !forms.any(|form| rounds_to(form, printed.value, printed.unit))
+        && target.is_sharp(0.01)
+        && target.hit(exact);
     contradicted.then(|| {
         let detail = format!("gold's own program equals {}, as answered", plain(exact));
         CauseFound::new(Cause::SuspectGold, detail)

@@ -1,6 +1,7 @@
 //! Settings that have no effect, or not the one that is meant: notes before a run.
 
-use crate::settings::{Origin, Settings, Variables};
+use crate::dataset::Mode;
+use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::agents::{CriticMode, OpinionUse, SampleCount};
 use finqa_agents::models::Provider;
 
@@ -10,6 +11,7 @@ pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> 
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
     unused
         .into_iter()
+        .chain(without_effect(settings))
         .chain(effectless(settings).map(str::to_owned))
         .collect()
 }
@@ -39,6 +41,50 @@ pub(crate) fn unused_server(
     Some(format!("{what} but no model is chosen"))
 }
 
+/// The keys that matter only to requests and to what chat models are shown.
+const OF_CHAT_MODELS: [&str; 20] = [
+    "allow_http",
+    "attempts",
+    "cache",
+    "critic_base_url",
+    "critic_model",
+    "critic_provider",
+    "examples",
+    "max_cost",
+    "max_tokens",
+    "max_tokens_total",
+    "opinion_confidence",
+    "prices",
+    "prompts",
+    "rpm",
+    "samples",
+    "second_opinion",
+    "table_style",
+    "temperature",
+    "timeout",
+    "tpm",
+];
+
+/// The options on the command line that this run ignores. A file's settings may be for other
+/// runs.
+fn without_effect(settings: &Settings) -> Option<String> {
+    let given = |key: &&str| settings.origins.get(*key) == Some(&Origin::CommandLine);
+    let (keys, run): (&[&str], _) = if settings.model.is_offline() {
+        (&OF_CHAT_MODELS, "--model offline")
+    } else {
+        (&["min_confidence"], "a chat model")
+    };
+    let options: Vec<String> = keys
+        .iter()
+        .copied()
+        .filter(|key| given(&key))
+        .map(flag)
+        .collect();
+    let verb = if options.len() == 1 { "has" } else { "have" };
+    (!options.is_empty())
+        .then(|| format!("note: {} {verb} no effect with {run}", options.join(", ")))
+}
+
 /// Settings that have no effect, or not the one that is meant.
 fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
     let agents = &settings.agents;
@@ -47,36 +93,17 @@ fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
     let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
     let notes = [
         (
-            offline && samples,
-            "note: --samples changes nothing because the embedded analyst always gives the same answer",
-        ),
-        (
-            offline && agents.second_opinion != OpinionUse::default(),
-            "note: --second-opinion changes nothing with --model offline: the opinion would be the embedded analyst's own",
-        ),
-        (
-            offline && agents.examples > 0,
-            "note: --examples changes nothing because the embedded analyst reads no prompt",
-        ),
-        (
-            offline && agents.prompts.is_some(),
-            "note: --prompts changes nothing because the embedded analyst reads no prompt",
-        ),
-        (
-            offline && settings.sampling.temperature.is_some(),
-            "note: --temperature changes nothing because the embedded analyst always gives the same answer",
-        ),
-        (
             !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
             "note: without a --temperature above 0, all --samples may be the same",
         ),
         (
-            !offline && agents.min_confidence > 0.0,
-            "note: --min-confidence affects only the embedded analyst",
-        ),
-        (
             !offline && asks_on_doubt && !agents.verify && agents.second_opinion == OpinionUse::Off,
             "note: with --no-verify and --second-opinion off no answer is doubted, so that `auto` asks for no verdict and no further sample",
+        ),
+        (
+            settings.questions.mode == Mode::Questions
+                && settings.origins.get("history") == Some(&Origin::CommandLine),
+            "note: --history affects only --mode conversations",
         ),
         (
             agents.model_accuracy.is_some() && agents.second_opinion != OpinionUse::Arbitrate,
@@ -93,6 +120,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn options_that_a_run_ignores_are_named() {
+        let mut settings = Settings::default();
+        assert_eq!(without_effect(&settings), None);
+        for (key, origin) in [
+            ("max_cost", Origin::CommandLine),
+            ("samples", Origin::CommandLine),
+            ("max_time", Origin::CommandLine),
+            ("rpm", Origin::File("convfinqa.toml".into())),
+            ("min_confidence", Origin::CommandLine),
+        ] {
+            settings.origins.insert(key.to_owned(), origin);
+        }
+        let note = without_effect(&settings).unwrap();
+        assert_eq!(
+            note,
+            "note: --max-cost, --samples have no effect with --model offline"
+        );
+        settings.model.name = "m".to_owned();
+        let note = without_effect(&settings).unwrap();
+        assert_eq!(
+            note,
+            "note: --min-confidence has no effect with a chat model"
+        );
+        let known: Vec<&str> = crate::settings::keys().collect();
+        assert!(OF_CHAT_MODELS.iter().all(|key| known.contains(key)));
+    }
+
+    #[test]
     fn each_setting_without_effect_is_named() {
         let notes = |change: &dyn Fn(&mut Settings)| {
             let mut settings = Settings::default();
@@ -102,22 +157,8 @@ mod tests {
         let model = |settings: &mut Settings| settings.model.name = "m".to_owned();
         assert_eq!(notes(&|_| ()), "");
         assert_eq!(notes(&model), "");
-        let offline = notes(&|settings| {
-            settings.agents.examples = 3;
-            settings.agents.prompts = Some("prompts".into());
-            settings.sampling.temperature = Some(0.5);
-            settings.agents.samples = SampleCount::AUTO;
-            settings.agents.model_accuracy = Some(0.5);
-        });
-        for option in [
-            "--examples",
-            "--samples",
-            "--model-accuracy",
-            "--prompts",
-            "--temperature",
-        ] {
-            assert!(offline.contains(option), "{offline}");
-        }
+        let accuracy = notes(&|settings| settings.agents.model_accuracy = Some(0.5));
+        assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
         let undoubted = |settings: &mut Settings| {
             model(settings);
             settings.agents.critic = CriticMode::Auto;

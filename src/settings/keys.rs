@@ -121,7 +121,7 @@ pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
 }
 
 /// An option as it is given on the command line.
-fn flag(key: &str) -> String {
+pub(crate) fn flag(key: &str) -> String {
     match key {
         "verify" => "--no-verify".to_owned(),
         key => format!("--{}", key.replace('_', "-")),

@@ -173,7 +173,7 @@ impl RunProgress {
                 if self.options.verbose {
                     let verdict = verdict_text(round);
                     self.say(&format!(
-                        "  {key}: round {}: {} — {verdict}",
+                        "  {key}: round {}: {}, {verdict}",
                         round.number, round.answer.printed
                     ));
                 }
@@ -392,18 +392,17 @@ fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> 
 pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> String {
     use finqa_agents::agents::CriticVerdict;
     match &round.verdict {
-        CriticVerdict::Ok if round.objections() == 0 => "ALL_OK".to_owned(),
         CriticVerdict::Ok => match round.objections() {
-            1 => "ALL_OK, but 1 check objects".to_owned(),
-            n => format!("ALL_OK, but {n} checks object"),
+            0 => "accepted".to_owned(),
+            1 => "accepted, although 1 check objects".to_owned(),
+            n => format!("accepted, although {n} checks object"),
         },
-        CriticVerdict::Revise { findings } => {
-            let count = findings.len() + round.findings.len();
-            let noun = if count == 1 { "finding" } else { "findings" };
-            format!("sent back with {count} {noun}")
-        }
+        CriticVerdict::Revise { findings } => match findings.len() + round.findings.len() {
+            1 => "not accepted: 1 finding".to_owned(),
+            n => format!("not accepted: {n} findings"),
+        },
         CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
-        CriticVerdict::Skipped => "no critic".to_owned(),
+        CriticVerdict::Skipped => "not reviewed".to_owned(),
     }
 }
 

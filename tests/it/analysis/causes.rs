@@ -156,7 +156,8 @@ fn without_records_by_what_the_file_holds() {
          Q,qa,no,241,,\"greater(1, 2)\",no\n\
          R,qa,19.40%,-19.35,,\"subtract(25, 31), divide(#0, 31)\",-0.19355\n\
          S,qa,57%,13.24,,,\nT,qa,31%,13.24,,,\n\
-         Double_ADBE/2018/page_66.pdf,qa_1,16.7%,3,,,\n"
+         Double_ADBE/2018/page_66.pdf,qa_1,16.7%,3,,,\n\
+         U,qa,16,0.16,,\"subtract(20, 4)\",16\n"
     ));
     let causes: Vec<Cause> = misses.iter().map(|miss| miss.cause).collect();
     assert_eq!(
@@ -169,6 +170,8 @@ fn without_records_by_what_the_file_holds() {
             Cause::Unexplained,
             Cause::StaleTurn,
             Cause::IllPosed,
+            // Gold and its program agree.
+            Cause::PercentDecimal,
         ]
     );
 }
