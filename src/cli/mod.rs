@@ -111,7 +111,7 @@ enum Command {
 
 /// Runs the program; the exit code is documented in the README.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let style = color::style(cli.color);
     match dispatch(cli, innermost(&matches), style) {
@@ -128,7 +128,53 @@ pub fn main() -> ExitCode {
 
 /// The command line as clap sees it, for completions and docs/cli.md.
 pub fn command() -> clap::Command {
-    Cli::command()
+    with_short_help(Cli::command())
+}
+
+/// The options that `-h` lists; `--help` lists all.
+const SHORT_HELP: [&str; 25] = [
+    "base_url",
+    "cache",
+    "color",
+    "concurrency",
+    "critic",
+    "data_path",
+    "dry_run",
+    "fail_under",
+    "help",
+    "history",
+    "json",
+    "max_cost",
+    "max_rounds",
+    "mode",
+    "model",
+    "n",
+    "output",
+    "quiet",
+    "resume",
+    "samples",
+    "second_opinion",
+    "url",
+    "verbose",
+    "version",
+    "config",
+];
+
+/// Hides the rarer options of a command with many from `-h`.
+fn with_short_help(command: clap::Command) -> clap::Command {
+    const MANY: usize = 20;
+    let options = command
+        .get_arguments()
+        .filter(|option| !option.is_positional());
+    let command = if options.count() > MANY {
+        command.mut_args(|option| {
+            let hidden = !option.is_positional() && !SHORT_HELP.contains(&option.get_id().as_str());
+            option.hide_short_help(hidden)
+        })
+    } else {
+        command
+    };
+    command.mut_subcommands(with_short_help)
 }
 
 /// The arguments of the command itself.
