@@ -7,6 +7,7 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::f64::consts::{LN_2, LN_10, PI};
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::limits::Limit;
@@ -28,17 +29,17 @@ const UNARY: [UnaryFunction; 21] = [
     ("cosh", f64::cosh),
     ("degrees", f64::to_degrees),
     ("exp", f64::exp),
-    ("ln", f64::ln),
-    ("log", f64::log10),
-    ("log10", f64::log10),
-    ("log2", f64::log2),
+    ("ln", ln),
+    ("log", log10),
+    ("log10", log10),
+    ("log2", |x| ln(x) / LN_2),
     ("radians", f64::to_radians),
     ("sin", f64::sin),
     ("sinh", f64::sinh),
     ("sqrt", f64::sqrt),
     ("tan", f64::tan),
     ("tanh", f64::tanh),
-    ("pi", |_| std::f64::consts::PI),
+    ("pi", |_| PI),
 ];
 
 const ROUNDERS: [UnaryFunction; 4] = [
@@ -52,11 +53,24 @@ type BinaryFunction = (&'static str, fn(f64, f64) -> f64);
 
 const BINARY: [BinaryFunction; 5] = [
     ("atan2", f64::atan2),
-    ("log", |base, x| x.ln() / base.ln()),
+    ("log", |base, x| match ln(base) {
+        divisor if divisor > 0.0 => ln(x) / divisor,
+        _ => f64::NAN,
+    }),
     ("mod", |a, b| a % b),
     ("pow", f64::powf),
     ("power", f64::powf),
 ];
+
+/// NaN, and so NULL, at zero too, where the natural logarithm is an infinity.
+fn ln(x: f64) -> f64 {
+    if x > 0.0 { x.ln() } else { f64::NAN }
+}
+
+/// By division, as `SQLite` 3.40 does it: `log10(1000)` is just below 3.
+fn log10(x: f64) -> f64 {
+    ln(x) / LN_10
+}
 
 /// Registers them all.
 pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()> {
@@ -74,9 +88,9 @@ pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()
     }
     for (name, f) in ROUNDERS {
         connection.create_scalar_function(name, 1, flags, move |c| {
-            Ok(match c.get_raw(0) {
-                ValueRef::Integer(i) => Value::Integer(i),
-                _ => number(c, 0).map_or(Value::Null, |x| finite(f(x))),
+            Ok(match numeric(c, 0) {
+                Value::Real(x) => finite(f(x)),
+                other => other,
             })
         })?;
     }
@@ -196,20 +210,33 @@ fn finite(x: f64) -> Value {
     }
 }
 
-/// The argument as a number, if it is one or a text of one.
-fn number(c: &Context<'_>, at: usize) -> Option<f64> {
+/// The argument as a number, if it is one or a text of one; otherwise NULL. A text of digits
+/// alone is an integer if it fits.
+fn numeric(c: &Context<'_>, at: usize) -> Value {
     match c.get_raw(at) {
-        #[allow(clippy::cast_precision_loss, reason = "as SQLite converts it")]
-        ValueRef::Integer(i) => Some(i as f64),
-        ValueRef::Real(x) => Some(x),
+        ValueRef::Integer(i) => Value::Integer(i),
+        ValueRef::Real(x) => Value::Real(x),
         ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).ok()?.trim();
+            let text = String::from_utf8_lossy(text.trim_ascii());
             let plain = text
                 .bytes()
                 .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-            plain.then(|| text.parse().ok()).flatten()
+            let integer = text.parse().map(Value::Integer);
+            match integer.or_else(|_| text.parse().map(Value::Real)) {
+                Ok(value) if plain => value,
+                _ => Value::Null,
+            }
         }
-        ValueRef::Null | ValueRef::Blob(_) => None,
+        ValueRef::Null | ValueRef::Blob(_) => Value::Null,
+    }
+}
+
+fn number(c: &Context<'_>, at: usize) -> Option<f64> {
+    match numeric(c, at) {
+        #[allow(clippy::cast_precision_loss, reason = "as SQLite converts it")]
+        Value::Integer(i) => Some(i as f64),
+        Value::Real(x) => Some(x),
+        _ => None,
     }
 }
 
@@ -323,6 +350,98 @@ mod tests {
         connection
             .query_row("SELECT printf('%!.15g', ?)", [x], |row| row.get(0))
             .unwrap()
+    }
+
+    /// The values are those of `SQLite` 3.40.1 built with its math functions.
+    #[test]
+    fn math_functions_return_what_sqlites_return() {
+        use Value::{Integer, Null, Real};
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection, &CallBudget::new(1 << 20)).unwrap();
+        for (expression, expected) in [
+            ("ln(0)", Null),
+            ("ln(-1)", Null),
+            ("ln(1)", Real(0.0)),
+            ("log(0)", Null),
+            ("log(1000)", Real(2.9999999999999996)),
+            ("log10(1000)", Real(2.9999999999999996)),
+            ("log10(0)", Null),
+            ("log2(8)", Real(3.0)),
+            ("log2(-8)", Null),
+            ("log2(10)", Real(3.3219280948873626)),
+            ("log(0.5, 4)", Null),
+            ("log(1, 4)", Null),
+            ("log(2, 8)", Real(3.0)),
+            ("log(10, 0)", Null),
+            ("log(10, -1)", Null),
+            ("log(0, 8)", Null),
+            ("log(null, 8)", Null),
+            ("log(2, null)", Null),
+            ("log('2', '8')", Real(3.0)),
+            ("log(2, 'x')", Null),
+            ("log(10, 1000)", Real(2.9999999999999996)),
+            ("ceil('5')", Integer(5)),
+            ("ceil('5.5')", Real(6.0)),
+            ("ceil(' 5 ')", Integer(5)),
+            ("ceil('5x')", Null),
+            ("ceil(5)", Integer(5)),
+            ("ceil(-1.5)", Real(-1.0)),
+            ("floor('7')", Integer(7)),
+            ("floor('-7.5')", Real(-8.0)),
+            ("floor(null)", Null),
+            ("trunc('-7.5')", Real(-7.0)),
+            ("trunc('8')", Integer(8)),
+            ("trunc(2.7)", Real(2.0)),
+            ("ceil('99999999999999999999')", Real(1e+20)),
+            ("ceil('1e2')", Real(100.0)),
+            ("ceil('0x10')", Null),
+            ("ceil('')", Null),
+            ("ceil('5.')", Real(5.0)),
+            ("ceil('.5')", Real(1.0)),
+            ("ceil(x'35')", Null),
+            ("ceiling('3')", Integer(3)),
+            ("sqrt(-1)", Null),
+            ("sqrt('4')", Real(2.0)),
+            ("sqrt('')", Null),
+            ("exp(1000)", Real(f64::INFINITY)),
+            ("exp(710)", Real(f64::INFINITY)),
+            ("pow(0,-1)", Real(f64::INFINITY)),
+            ("power('2','3')", Real(8.0)),
+            ("pow(-8, 1.0/3)", Null),
+            ("mod(7,0)", Null),
+            ("mod(-7,3)", Real(-1.0)),
+            ("mod('7','4')", Real(3.0)),
+            ("atan2(1,0)", Real(1.5707963267948966)),
+            ("acos(2)", Null),
+            ("degrees(3)", Real(171.88733853924697)),
+            ("radians(90)", Real(1.5707963267948966)),
+            ("pi()", Real(3.141592653589793)),
+            ("asinh(1)", Real(0.881373587019543)),
+            ("acosh(0)", Null),
+            ("atanh(1)", Real(f64::INFINITY)),
+            ("tanh(100)", Real(1.0)),
+            ("pow(2, null)", Null),
+            ("sqrt('inf')", Null),
+            ("sqrt('1e400')", Real(f64::INFINITY)),
+            ("sqrt('+9')", Real(3.0)),
+            ("sqrt('- 9')", Null),
+            ("cosh(800)", Real(f64::INFINITY)),
+            ("degrees('x')", Null),
+            ("sqrt('1,000')", Null),
+            ("radians('180')", Real(3.141592653589793)),
+            ("exp('1')", Real(2.718281828459045)),
+        ] {
+            let got: Value = connection
+                .query_row(&format!("SELECT {expression}"), [], |row| row.get(0))
+                .unwrap();
+            let near = match (&got, &expected) {
+                (Real(got), Real(expected)) => {
+                    got == expected || (got - expected).abs() <= 4.0 * f64::EPSILON * expected.abs()
+                }
+                _ => got == expected,
+            };
+            assert!(near, "{expression}: {got:?} instead of {expected:?}");
+        }
     }
 
     #[test]
