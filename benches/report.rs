@@ -99,19 +99,20 @@ fn write(folder: &Path) {
     let pages = Pages::of(&records);
     let loaded = started.elapsed().as_secs_f64();
     let mut tally = SummaryBuilder::default();
-    let mut report = Report::new(&pages);
+    let page = folder.join("report.html");
+    let mut report = Report::new(&page, &pages);
     let mut passing = PassingRows::new(meta.kind(), Some(&records));
     journal
-        .for_each_row(|mut row| {
+        .try_for_each_row(|mut row| {
             let cause = passing.miss(&mut row).map(MissCause::from);
-            report.add(&row, cause.as_ref());
             tally.add(&row);
+            report.add(&row, cause.as_ref())
         })
         .unwrap();
     let read = started.elapsed().as_secs_f64();
     let summary = tally.finish(&journal).unwrap();
     let summed = started.elapsed().as_secs_f64();
-    report.write(&folder.join("report.html"), &summary).unwrap();
+    report.write(&summary).unwrap();
     let all = started.elapsed().as_secs_f64();
     println!(
         "{all:.1} s ({:.1} s CPU): records {loaded:.1}, rows and causes {:.1}, scores {:.1}, page {:.1}; peak {:.0} MB",

@@ -24,6 +24,7 @@ pub(crate) use answers::AnswersOrigin;
 pub use answers::{Answers, records_behind};
 pub(crate) use by_rule::RuleComparison;
 pub use cause::Cause;
+pub(crate) use cause::CauseFound;
 pub(crate) use compare::{Amounts, CauseChange, Flip, MatchedQuestion, RunSide};
 pub use compare::{Comparison, RunLetter, compare};
 pub use error::AnalysisError;

@@ -86,12 +86,13 @@ impl CiArgs {
     pub(crate) fn write_junit(
         &self,
         suite: &str,
-        visit: impl FnOnce(&mut dyn FnMut(&Row)) -> anyhow::Result<()>,
+        visit: impl FnOnce(&mut dyn FnMut(&Row) -> anyhow::Result<()>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
-            let mut file = JunitFile::new(suite, Rule::FinancialEquivalence);
-            visit(&mut |row| file.add(row))?;
-            file.write(path).map_err(with_output_hint(Self::JUNIT))?;
+            let hint = with_output_hint(Self::JUNIT);
+            let mut file = JunitFile::new(path, suite, Rule::FinancialEquivalence);
+            visit(&mut |row| file.add(row).map_err(&hint))?;
+            file.write().map_err(&hint)?;
         }
         Ok(())
     }

@@ -384,7 +384,7 @@ pub(super) fn export_and_check(
             .map_err(with_output_hint(EXPORT_PREDICTIONS))?;
     }
     ci.write_junit(&summary.run.id, |add| {
-        Ok(journal.for_each_row(|row| add(&row))?)
+        journal.try_for_each_row(|row| add(&row))
     })?;
     if results.finish == Finish::Complete && summary.run.shard.is_none() {
         ci.check_thresholds(&summary.scores.rates)?;

@@ -74,8 +74,7 @@ pub(crate) fn execute(
     let held = args
         .ci
         .write_junit(&args.file.display().to_string(), |add| {
-            scored.iter().for_each(add);
-            Ok(())
+            scored.iter().try_for_each(add)
         })
         .and_then(|()| args.ci.check_thresholds(&card.rates));
     if card.rates.iter().next().is_none() {

@@ -1,202 +1,158 @@
 //! `output.csv`: the LangGraph baseline's seven columns first and in its order,
 //! then ours; safe to open in a spreadsheet, and written whole or not at all.
 
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
 use crate::dataset::Outcome;
 use crate::run::Row;
-use crate::score::Scores;
+use crate::score::FeVerdict;
 use crate::score::files::cell;
-use finqa_agents::agents::{Call, Solution};
+use finqa_agents::agents::{Answer, SecondOpinion, Solution};
 
 use super::staged::{OutputError, StagedFile};
 
+/// A column: its name, and the cell of a row.
+type Column = (&'static str, fn(&Row) -> String);
+
 /// The columns, in order.
-pub(crate) const COLUMNS: &[&str] = &[
-    "id",
-    "question",
-    "ground_truth",
-    "prediction",
-    "latency",
-    "exact_match",
-    "numerical_match",
-    "part",
-    "outcome",
-    "answer",
-    "value",
-    "unit",
-    "program",
-    "execution_accuracy",
-    "program_accuracy",
-    "financial_equivalence",
-    "fe_reason",
-    "diagnostic",
-    "gold_program",
-    "exe_ans",
-    "filename",
-    "epoch",
-    "rounds",
-    "chosen_round",
-    "stop",
-    "first_draft",
-    "findings",
-    "confidence",
-    "calls",
-    "attempts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-    "error",
-    "votes",
-    "second_opinion",
-    "opinion_confidence",
-    "opinion_agrees",
-    "cached_calls",
+const COLUMNS: [Column; 39] = [
+    ("id", |row| cell(&row.key.id)),
+    ("question", |row| cell(&row.question)),
+    ("ground_truth", |row| text(row.ground_truth())),
+    ("prediction", |row| cell(&row.prediction())),
+    ("latency", |row| plain(row.latency)),
+    ("exact_match", |row| truth(row.scores.exact_match)),
+    ("numerical_match", |row| truth(row.scores.numerical_match)),
+    ("part", |row| row.key.part.clone()),
+    ("outcome", |row| row.outcome().name().to_owned()),
+    ("answer", |row| text(answer(row).map(|it| &it.printed))),
+    ("value", |row| text(row.value())),
+    ("unit", |row| {
+        text(answer(row).map(|it| unit_text(&it.unit)))
+    }),
+    ("program", |row| text(row.program())),
+    ("execution_accuracy", |row| {
+        truth(row.scores.execution_accuracy)
+    }),
+    ("program_accuracy", |row| truth(row.scores.program_accuracy)),
+    ("financial_equivalence", |row| truth(row.accepted())),
+    ("fe_reason", |row| {
+        plain(verdict(row).and_then(|it| it.reason).map(|it| name(&it)))
+    }),
+    ("diagnostic", |row| {
+        plain(verdict(row).map(|it| names(&it.diagnostics)))
+    }),
+    ("gold_program", |row| text(row.gold.program.as_ref())),
+    ("exe_ans", |row| text(row.gold.exe_ans.as_ref())),
+    ("filename", |row| cell(&row.filename)),
+    ("epoch", |row| row.epoch.to_string()),
+    ("rounds", |row| row.solution.rounds.len().to_string()),
+    ("chosen_round", |row| plain(row.solution.chosen_round)),
+    ("stop", |row| name(&row.solution.stop)),
+    ("first_draft", |row| {
+        text(row.solution.rounds.first().map(|it| &it.answer.printed))
+    }),
+    ("findings", |row| findings(&row.solution)),
+    ("confidence", |row| {
+        share(answer(row).and_then(|it| it.confidence))
+    }),
+    ("calls", |row| row.solution.calls.len().to_string()),
+    ("attempts", |row| attempts(&row.solution).to_string()),
+    ("input_tokens", |row| row.solution.tokens().0.to_string()),
+    ("output_tokens", |row| row.solution.tokens().1.to_string()),
+    ("cost_usd", |row| plain(row.cost)),
+    ("error", |row| text(note(&row.solution))),
+    ("votes", |row| text(row.solution.votes.as_ref())),
+    ("second_opinion", |row| {
+        text(opinion(row).map(|it| &it.printed))
+    }),
+    ("opinion_confidence", |row| {
+        share(opinion(row).map(|it| it.confidence))
+    }),
+    ("opinion_agrees", |row| {
+        truth(opinion(row).and_then(|it| it.agrees))
+    }),
+    ("cached_calls", |row| {
+        row.solution.cached_calls().to_string()
+    }),
 ];
 
 /// `output.csv` while it is being written, row by row in the plan's order.
-pub(crate) struct CsvFile {
-    path: PathBuf,
-    writer: ::csv::Writer<StagedFile>,
-    failed: Option<std::io::Error>,
-}
+pub(crate) struct CsvFile(StagedFile);
 
 impl CsvFile {
     /// A file with nothing but its header.
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
-        let mut writer = ::csv::Writer::from_writer(StagedFile::create(path)?);
-        let failed = writer.write_record(COLUMNS).err().map(Into::into);
-        Ok(Self {
-            path: path.to_owned(),
-            writer,
-            failed,
-        })
+        let mut file = StagedFile::create(path)?;
+        file.put(|file| write_record(file, COLUMNS.map(|(name, _)| name)))?;
+        Ok(Self(file))
     }
 
-    /// Adds a row. [`CsvFile::finish`] returns the error, if any.
-    pub(crate) fn add(&mut self, row: &Row) {
-        if self.failed.is_none() {
-            self.failed = self.writer.write_record(cells(row)).err().map(Into::into);
-        }
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
+        let cells = COLUMNS.map(|(_, cell)| cell(row));
+        self.0.put(|file| write_record(file, cells))
     }
 
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
-        let Self {
-            path,
-            writer,
-            failed,
-        } = self;
-        let error = |source| OutputError::Write { path, source };
-        if let Some(source) = failed {
-            return Err(error(source));
-        }
-        let file = writer.into_inner();
-        file.map_err(|failed| error(failed.into_error()))?.persist()
+        self.0.persist()
     }
 }
 
-fn cells(row: &Row) -> Vec<String> {
-    let Solution {
-        outcome,
-        answer,
-        rounds,
-        calls,
-        stop,
-        chosen_round,
-        error,
-        votes,
-        first_sample: _,
-        opinion,
-        episode: _,
-    } = &row.solution;
-    let (input_tokens, output_tokens) = row.solution.tokens();
-    let answer = answer.as_ref();
-    let text = |value: Option<String>| cell(&value.unwrap_or_default());
-    let findings: Vec<String> = rounds
-        .iter()
-        .flat_map(|round| {
-            round
-                .findings
-                .iter()
-                .map(move |finding| format!("{}:{}", round.number, name(&finding.kind)))
-        })
-        .collect();
-    let Scores {
-        exact_match,
-        numerical_match,
-        execution_accuracy,
-        program_accuracy,
-        financial_equivalence,
-        ..
-    } = &row.scores;
-    let equivalence = financial_equivalence.as_ref();
-    vec![
-        cell(&row.key.id),
-        cell(&row.question),
-        cell(&row.ground_truth().unwrap_or_default()),
-        cell(&row.prediction()),
-        row.latency.map(|s| s.to_string()).unwrap_or_default(),
-        truth(*exact_match),
-        truth(*numerical_match),
-        row.key.part.clone(),
-        outcome.name().to_owned(),
-        text(answer.map(|answer| answer.printed.clone())),
-        text(answer.and_then(|answer| answer.value.as_ref().map(ToString::to_string))),
-        text(answer.map(|answer| unit_text(&answer.unit))),
-        text(answer.and_then(|answer| answer.program.clone())),
-        truth(*execution_accuracy),
-        truth(*program_accuracy),
-        truth(equivalence.map(|found| found.accepted)),
-        equivalence
-            .and_then(|found| found.reason)
-            .map(|reason| name(&reason))
-            .unwrap_or_default(),
-        equivalence
-            .map(|found| names(&found.diagnostics))
-            .unwrap_or_default(),
-        text(row.gold.program.clone()),
-        text(row.gold.exe_ans.as_ref().map(ToString::to_string)),
-        cell(&row.filename),
-        row.epoch.to_string(),
-        rounds.len().to_string(),
-        chosen_round
-            .map(|number| number.to_string())
-            .unwrap_or_default(),
-        name(stop),
-        text(rounds.first().map(|round| round.answer.printed.clone())),
-        findings.join(" "),
-        answer
-            .and_then(|answer| answer.confidence)
-            .map(|p| format!("{p:.3}"))
-            .unwrap_or_default(),
-        calls.len().to_string(),
-        calls
-            .iter()
-            .map(|call| call.attempts)
-            .sum::<u32>()
-            .to_string(),
-        input_tokens.to_string(),
-        output_tokens.to_string(),
-        row.cost.map(|cost| cost.to_string()).unwrap_or_default(),
-        text(note(
-            error.as_deref().filter(|_| *outcome != Outcome::Answered),
-            calls,
-        )),
-        text(votes.as_ref().map(ToString::to_string)),
-        text(opinion.as_ref().map(|opinion| opinion.printed.clone())),
-        opinion
-            .as_ref()
-            .map(|opinion| format!("{:.3}", opinion.confidence))
-            .unwrap_or_default(),
-        truth(opinion.as_ref().and_then(|opinion| opinion.agrees)),
-        row.solution.cached_calls().to_string(),
-    ]
+/// Writes a row of a CSV.
+pub(super) fn write_record(
+    file: &mut dyn Write,
+    cells: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(file);
+    writer.write_record(cells)?;
+    writer.flush()
+}
+
+fn answer(row: &Row) -> Option<&Answer> {
+    row.solution.answer.as_ref()
+}
+
+fn opinion(row: &Row) -> Option<&SecondOpinion> {
+    row.solution.opinion.as_ref()
+}
+
+fn verdict(row: &Row) -> Option<&FeVerdict> {
+    row.scores.financial_equivalence.as_ref()
+}
+
+/// Somebody else's text.
+fn text(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| cell(&value.to_string()))
+}
+
+/// A number or a name of ours.
+fn plain(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn share(value: Option<f64>) -> String {
+    plain(value.map(|value| format!("{value:.3}")))
+}
+
+fn findings(solution: &Solution) -> String {
+    let rounds = solution.rounds.iter();
+    let found = rounds.flat_map(|round| round.findings.iter().map(move |it| (round.number, it)));
+    let found = found.map(|(round, finding)| format!("{round}:{}", name(&finding.kind)));
+    found.collect::<Vec<_>>().join(" ")
+}
+
+fn attempts(solution: &Solution) -> u32 {
+    solution.calls.iter().map(|call| call.attempts).sum()
 }
 
 /// What went wrong, and whether the provider may have a request twice.
-fn note(error: Option<&str>, calls: &[Call]) -> Option<String> {
-    let mut replies = calls.iter().filter_map(|call| call.reply.as_ref());
+fn note(solution: &Solution) -> Option<String> {
+    let error = solution.error.as_deref();
+    let error = error.filter(|_| solution.outcome != Outcome::Answered);
+    let mut replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
     let repeated = replies.any(|reply| reply.batch_repeated);
     let twice = repeated.then_some("a request may be at the provider twice");
     let notes: Vec<&str> = error.into_iter().chain(twice).collect();

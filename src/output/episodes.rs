@@ -104,20 +104,17 @@ pub(crate) fn write_episodes(
     let meta = journal.meta()?;
     let player = player(&meta);
     let tools = tools_json(tools);
-    let mut failed = None;
-    journal.for_each_row(|row| {
-        if let Some(episode) = &row.solution.episode
-            && failed.is_none()
-        {
-            let line = line(&row, episode, &meta.id, &player, &tools);
-            let written = serde_json::to_writer(&mut file, &line).map_err(std::io::Error::from);
-            failed = written.and_then(|()| file.write_all(b"\n")).err();
-        }
+    journal.try_for_each_row(|row| {
+        let Some(episode) = &row.solution.episode else {
+            return Ok(());
+        };
+        let line = line(&row, episode, &meta.id, &player, &tools);
+        file.put(|file| {
+            serde_json::to_writer(&mut *file, &line)?;
+            file.write_all(b"\n")
+        })
     })?;
-    match failed {
-        Some(source) => Err(file.error(source)),
-        None => file.persist(),
-    }
+    file.persist()
 }
 
 fn player(meta: &RunMeta) -> EpisodeSetup {

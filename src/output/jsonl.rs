@@ -34,54 +34,43 @@ struct TranscriptLine<'a> {
 pub(crate) struct Transcripts {
     file: StagedFile,
     shared: SharedEntries,
-    failed: Option<io::Error>,
 }
 
 impl Transcripts {
     /// A file without questions.
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
-        let failed = line(&mut file, &json!({"format": FORMAT})).err();
-        Ok(Self {
-            file,
-            shared: SharedEntries::default(),
-            failed,
-        })
+        file.put(|file| line(file, &json!({"format": FORMAT})))?;
+        let shared = SharedEntries::default();
+        Ok(Self { file, shared })
     }
 
-    /// Adds a row. [`Transcripts::finish`] returns the error, if any.
-    pub(crate) fn add(&mut self, row: &Row) {
-        if self.failed.is_none() {
-            self.failed = self.write(row).err();
-        }
-    }
-
-    fn write(&mut self, row: &Row) -> io::Result<()> {
-        let mut question = serde_json::to_value(TranscriptLine {
-            shared: Vec::new(),
-            row,
-            calls: &row.solution.calls,
-        })?;
-        leave_out_chosen(&mut question);
-        leave_out_absent(&mut question);
-        if let Some(Value::Array(calls)) = question.get_mut("calls") {
-            for call in calls.iter_mut().filter_map(Value::as_object_mut) {
-                slim(call);
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
+        self.file.put(|file| {
+            let mut question = serde_json::to_value(TranscriptLine {
+                shared: Vec::new(),
+                row,
+                calls: &row.solution.calls,
+            })?;
+            leave_out_chosen(&mut question);
+            leave_out_absent(&mut question);
+            if let Some(Value::Array(calls)) = question.get_mut("calls") {
+                for call in calls.iter_mut().filter_map(Value::as_object_mut) {
+                    slim(call);
+                }
             }
-        }
-        let new = self.shared.take_from(&mut question);
-        if let Some(shared) = question.get_mut("shared") {
-            *shared = new.into();
-        }
-        line(&mut self.file, &question)
+            let new = self.shared.take_from(&mut question);
+            if let Some(shared) = question.get_mut("shared") {
+                *shared = new.into();
+            }
+            line(file, &question)
+        })
     }
 
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
-        match self.failed {
-            Some(source) => Err(self.file.error(source)),
-            None => self.file.persist(),
-        }
+        self.file.persist()
     }
 }
 

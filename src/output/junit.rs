@@ -2,7 +2,7 @@
 //! question without an answer an error, one without gold skipped.
 
 use std::io::{self, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -21,32 +21,30 @@ const IN_MEMORY: usize = 1024 * 1024;
 
 /// A test suite that gathers a run's rows one by one: their counts come before them.
 pub(crate) struct JunitFile {
+    path: PathBuf,
     rule: Rule,
     suite: TestSuite,
     seconds: f64,
     cases: SpooledTempFile,
-    failed: Option<io::Error>,
 }
 
 impl JunitFile {
-    /// A suite without cases, judged by `rule`.
-    pub(crate) fn new(name: &str, rule: Rule) -> Self {
+    /// A suite without cases, judged by `rule`, for the file at `path`.
+    pub(crate) fn new(path: &Path, name: &str, rule: Rule) -> Self {
         let mut suite = TestSuite::new(shown(name));
         suite.add_property(("rule", rule.name()));
         Self {
+            path: path.to_owned(),
             rule,
             suite,
             seconds: 0.0,
             cases: SpooledTempFile::new(IN_MEMORY),
-            failed: None,
         }
     }
 
-    /// Adds a row. [`JunitFile::write`] returns the error, if any.
-    pub(crate) fn add(&mut self, row: &Row) {
-        if self.failed.is_none() {
-            self.failed = self.case(row).err();
-        }
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
+        self.case(row).map_err(OutputError::at(&self.path))
     }
 
     fn case(&mut self, row: &Row) -> io::Result<()> {
@@ -62,9 +60,8 @@ impl JunitFile {
     }
 
     /// Writes the file.
-    pub(crate) fn write(mut self, path: &Path) -> Result<(), OutputError> {
-        write_atomic(path, |file| {
-            self.failed.map_or(Ok(()), Err)?;
+    pub(crate) fn write(mut self) -> Result<(), OutputError> {
+        write_atomic(&self.path, |file| {
             self.suite.set_time(seconds(self.seconds));
             let [head, _, tail] = parts(self.suite)?;
             file.write_all(head.as_bytes())?;
@@ -165,9 +162,9 @@ mod tests {
         let rows = rescore(read_predictions(file.path()).unwrap(), None).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("junit.xml");
-        let mut file = JunitFile::new("run \"1\"", Rule::FinancialEquivalence);
-        rows.iter().for_each(|row| file.add(row));
-        file.write(&path).unwrap();
+        let mut file = JunitFile::new(&path, "run \"1\"", Rule::FinancialEquivalence);
+        rows.iter().try_for_each(|row| file.add(row)).unwrap();
+        file.write().unwrap();
         let xml = std::fs::read_to_string(path).unwrap();
         let read = Report::deserialize_from_str(&xml).unwrap();
         let suite = &read.test_suites[0];

@@ -2,58 +2,45 @@
 
 use std::path::Path;
 
-use crate::analysis::Miss;
+use crate::analysis::{CauseFound, Miss};
 use crate::score::files::cell;
 
+use super::csv::write_record;
 use super::staged::{OutputError, write_atomic};
 
-/// The columns, in order.
-const COLUMNS: [&str; 13] = [
-    "id",
-    "part",
-    "epoch",
-    "cause",
-    "detail",
-    "also",
-    "question",
-    "gold",
-    "answer",
-    "program",
-    "gold_program",
-    "suspect",
-    "also_detail",
+/// The columns, in order: name and text.
+const COLUMNS: [(&str, fn(&Miss) -> String); 13] = [
+    ("id", |miss| miss.key.id.clone()),
+    ("part", |miss| miss.key.part.clone()),
+    ("epoch", |miss| miss.epoch.clone()),
+    ("cause", |miss| miss.cause.name().to_owned()),
+    ("detail", |miss| miss.detail.clone()),
+    ("also", |miss| {
+        also(miss, |found| found.cause.name()).join(" ")
+    }),
+    ("question", |miss| miss.question.clone()),
+    ("gold", |miss| miss.gold.clone()),
+    ("answer", |miss| miss.answer.clone()),
+    ("program", |miss| miss.program.clone().unwrap_or_default()),
+    ("gold_program", |miss| {
+        miss.gold_program.clone().unwrap_or_default()
+    }),
+    ("suspect", |miss| miss.suspect.clone().unwrap_or_default()),
+    ("also_detail", |miss| {
+        also(miss, |found| &found.detail).join("; ")
+    }),
 ];
 
 /// Writes the misses.
 pub(crate) fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
     write_atomic(path, |file| {
-        let mut writer = ::csv::Writer::from_writer(file);
-        writer.write_record(COLUMNS)?;
-        for miss in misses {
-            let also: Vec<&str> = miss.also.iter().map(|found| found.cause.name()).collect();
-            let details: Vec<&str> = miss
-                .also
-                .iter()
-                .map(|found| found.detail.as_str())
-                .collect();
-            let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
-            let cells = [
-                miss.key.id.clone(),
-                miss.key.part.clone(),
-                miss.epoch.clone(),
-                miss.cause.name().to_owned(),
-                miss.detail.clone(),
-                also.join(" "),
-                miss.question.clone(),
-                miss.gold.clone(),
-                miss.answer.clone(),
-                or_empty(&miss.program),
-                or_empty(&miss.gold_program),
-                or_empty(&miss.suspect),
-                details.join("; "),
-            ];
-            writer.write_record(cells.iter().map(|text| cell(text)))?;
-        }
-        writer.flush()
+        write_record(file, COLUMNS.map(|(name, _)| name))?;
+        misses
+            .iter()
+            .try_for_each(|miss| write_record(file, COLUMNS.map(|(_, text)| cell(&text(miss)))))
     })
+}
+
+fn also(miss: &Miss, of: fn(&CauseFound) -> &str) -> Vec<&str> {
+    miss.also.iter().map(of).collect()
 }

@@ -30,6 +30,16 @@ pub enum OutputError {
     Journal(#[from] JournalError),
 }
 
+impl OutputError {
+    /// The error of writing `path`.
+    pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
 /// A file that is being written next to its place: a reader sees the old file or
 /// the new one, and a full disk leaves the old one as it was. A FIFO or a device
 /// cannot be replaced and is written to; a link is followed.
@@ -94,10 +104,7 @@ impl StagedFile {
 
     /// The same for a place that several runs write to, as the one with this name.
     fn owned(path: &Path, owner: &str) -> Result<Self, OutputError> {
-        let file = WriteTarget::open(path, owner).map_err(|source| OutputError::Write {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = WriteTarget::open(path, owner).map_err(OutputError::at(path))?;
         Ok(Self {
             path: path.to_owned(),
             file: std::io::BufWriter::new(file),
@@ -107,28 +114,25 @@ impl StagedFile {
     /// Puts the file in its place.
     pub(crate) fn persist(self) -> Result<(), OutputError> {
         let Self { path, file } = self;
-        let error = |source| OutputError::Write {
-            path: path.clone(),
-            source,
-        };
+        let error = OutputError::at(&path);
         let file = file
             .into_inner()
             .map_err(|failed| error(failed.into_error()))?;
         let WriteTarget::Staged(file, place) = file else {
             return Ok(());
         };
-        readable_by_others(file.path()).map_err(error)?;
-        file.as_file().sync_all().map_err(error)?;
+        readable_by_others(file.path()).map_err(&error)?;
+        file.as_file().sync_all().map_err(&error)?;
         file.persist(place).map_err(|failed| error(failed.error))?;
         Ok(())
     }
 
-    /// An error of writing it.
-    pub(crate) fn error(&self, source: std::io::Error) -> OutputError {
-        OutputError::Write {
-            path: self.path.clone(),
-            source,
-        }
+    /// Writes a part of it; an error names the file.
+    pub(crate) fn put(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> std::io::Result<()>,
+    ) -> Result<(), OutputError> {
+        write(self).map_err(OutputError::at(&self.path))
     }
 }
 
@@ -158,10 +162,8 @@ pub(crate) fn write_atomic(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), OutputError> {
     let mut file = StagedFile::create(path)?;
-    match write(&mut file) {
-        Ok(()) => file.persist(),
-        Err(source) => Err(file.error(source)),
-    }
+    file.put(|file| write(file))?;
+    file.persist()
 }
 
 /// Writes a value as one line of JSON, whole or not at all.
@@ -182,15 +184,10 @@ pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(
 
 /// Copies the result of a run to a second place, whole or not at all.
 pub(crate) fn copy(from: &Path, to: &Path, run: &str) -> Result<(), OutputError> {
-    let mut opened = std::fs::File::open(from).map_err(|source| OutputError::Write {
-        path: from.to_owned(),
-        source,
-    })?;
+    let mut opened = std::fs::File::open(from).map_err(OutputError::at(from))?;
     let mut file = StagedFile::owned(to, run)?;
-    match std::io::copy(&mut opened, &mut file) {
-        Ok(_) => file.persist(),
-        Err(source) => Err(file.error(source)),
-    }
+    file.put(|file| std::io::copy(&mut opened, file).map(drop))?;
+    file.persist()
 }
 
 /// How names of files begin while `owner` writes them: a file, or a run.

@@ -22,10 +22,10 @@ pub(crate) fn write_results(
 ) -> Result<Summary, OutputError> {
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
-    let pages = pages(records);
-    let (summary, report) = summarise_journal(journal, &pages, records.ok(), |row| {
-        csv.add(row);
-        transcripts.add(row);
+    let (page, pages) = (into.join(RunFolder::REPORT), pages(records));
+    let (summary, report) = summarise_journal(journal, &page, &pages, records.ok(), |row| {
+        csv.add(row)?;
+        transcripts.add(row)
     })?;
     csv.finish()?;
     transcripts.finish()?;
@@ -35,7 +35,7 @@ pub(crate) fn write_results(
         &summary.run,
         &notes.into_iter().flatten().collect::<Vec<_>>(),
     )?;
-    report.write(&into.join(RunFolder::REPORT), &summary)?;
+    report.write(&summary)?;
     if let Some(last) = last
         && has_result(&summary)
         && summary.run.is_for_last_csv()
@@ -66,8 +66,8 @@ pub(crate) fn write_report(
     records: Result<&Dataset, &str>,
 ) -> Result<(), OutputError> {
     let pages = pages(records);
-    let (summary, report) = summarise_journal(journal, &pages, records.ok(), |_| ())?;
-    report.write(to, &summary)
+    let (summary, report) = summarise_journal(journal, to, &pages, records.ok(), |_| Ok(()))?;
+    report.write(&summary)
 }
 
 /// True if the run replaces the last one: it is over, or it has an answer.
@@ -90,18 +90,19 @@ fn pages(records: Result<&Dataset, &str>) -> Pages {
 /// Collects the input of summary and report in one pass over a journal.
 fn summarise_journal<'p>(
     journal: &Journal,
+    page: &'p Path,
     pages: &'p Pages,
     dataset: Option<&Dataset>,
-    mut each: impl FnMut(&Row),
+    mut each: impl FnMut(&Row) -> Result<(), OutputError>,
 ) -> Result<(Summary, Report<'p>), OutputError> {
     let mut tally = SummaryBuilder::default();
-    let mut report = Report::new(pages);
+    let mut report = Report::new(page, pages);
     let mut passing = PassingRows::new(journal.meta()?.kind(), dataset);
-    journal.for_each_row(|mut row| {
+    journal.try_for_each_row(|mut row| {
         let cause = passing.miss(&mut row).map(MissCause::from);
-        each(&row);
-        report.add(&row, cause.as_ref());
+        each(&row)?;
         tally.add(&row);
+        report.add(&row, cause.as_ref())
     })?;
     Ok((tally.finish(journal)?, report))
 }

@@ -237,10 +237,7 @@ pub(super) fn create_run(
         _ => (meta.id.clone(), meta.started.clone()),
     };
     let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
-    folder.create().map_err(|source| OutputError::Write {
-        path: folder.path().to_owned(),
-        source,
-    })?;
+    folder.create().map_err(OutputError::at(folder.path()))?;
     let lock = RunLock::take(folder.path())?;
     if folder.journal().is_file() {
         // Another process of the same shard was faster, and may have answered questions.

@@ -29,6 +29,7 @@ pub(crate) use conversation::ConversationCard;
 pub use conversation::ConversationRate;
 pub(crate) use diagnostic::Diagnostic;
 pub(crate) use epochs::EpochCard;
+pub(crate) use equivalence::FeVerdict;
 pub use equivalence::{FeContext, FeReason, financial_equivalence};
 pub use error::ScoreError;
 pub(crate) use floor::LabelFloor;

@@ -135,11 +135,11 @@ fn write_report(run: &Path, path: &Path, causes: &HashMap<usize, MissCause>) {
     let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
     let summary = summarise(&journal).unwrap();
     let pages = Pages::of(&summary.run.records().unwrap());
-    let mut report = Report::new(&pages);
+    let mut report = Report::new(path, &pages);
     journal
-        .for_each_row(|row| report.add(&row, causes.get(&row.index)))
+        .try_for_each_row(|row| report.add(&row, causes.get(&row.index)))
         .unwrap();
-    report.write(path, &summary).unwrap();
+    report.write(&summary).unwrap();
 }
 
 #[test]

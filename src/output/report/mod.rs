@@ -55,10 +55,10 @@ const DATA: &str = "<!-- data -->";
 /// A report that gathers a run's rows one by one, so that whoever reads the
 /// journal needs to read it once.
 pub struct Report<'a> {
+    path: &'a Path,
     pages: &'a Pages,
     list: QuestionList,
     details: Details<'a>,
-    failed: Option<std::io::Error>,
 }
 
 /// Why an answer is wrong.
@@ -79,44 +79,36 @@ impl From<Miss> for MissCause {
 }
 
 impl<'a> Report<'a> {
-    /// A report without rows yet, over the pages that were asked about.
-    pub fn new(pages: &'a Pages) -> Self {
+    /// A report without rows yet for the file at `path`, over the pages that were asked about.
+    pub fn new(path: &'a Path, pages: &'a Pages) -> Self {
         Self {
+            path,
             pages,
             list: QuestionList::new(),
             details: Details::new(pages),
-            failed: None,
         }
     }
 
-    /// Adds a row, in the plan's order, and why it is wrong, if it is. [`Report::write`]
-    /// returns the error, if any.
-    pub fn add(&mut self, row: &Row, cause: Option<&MissCause>) {
-        if self.failed.is_none() {
-            let added = self.details.add(row);
-            self.failed = added.and_then(|()| self.list.add(row, cause)).err();
-        }
+    /// Adds a row, in the plan's order, and why it is wrong, if it is.
+    pub fn add(&mut self, row: &Row, cause: Option<&MissCause>) -> Result<(), OutputError> {
+        let added = self.details.add(row);
+        let added = added.and_then(|()| self.list.add(row, cause));
+        added.map_err(OutputError::at(self.path))
     }
 
     /// Writes the report, whole or not at all.
-    pub fn write(mut self, path: &Path, summary: &Summary) -> Result<(), OutputError> {
-        let error = |source| OutputError::Write {
-            path: path.to_owned(),
-            source,
-        };
-        if let Some(source) = self.failed {
-            return Err(error(source));
-        }
+    pub fn write(mut self, summary: &Summary) -> Result<(), OutputError> {
         let view = view::ReportView::of(summary, &self.list, self.pages.why_missing());
         let mut elements = self.details.finish();
-        elements.put_list(&mut self.list).map_err(error)?;
+        let listed = elements.put_list(&mut self.list);
+        listed.map_err(OutputError::at(self.path))?;
         Page {
             template: "report.html",
             script: REPORT_SCRIPT,
             // The run's id is random, so no text of its data can know it.
             secret: &summary.run.id,
         }
-        .write(path, &view, elements)
+        .write(self.path, &view, elements)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The batches of a run: stored before and after each request that moves one, so that a
 //! process that continues the run finds them again.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use finqa_agents::models::{BatchRecord, BatchStage};
 
@@ -13,32 +13,26 @@ const BATCHES_FORMAT: i64 = 1;
 impl Journal {
     /// The batches of a run, in the order in which they were planned; none before the first.
     pub fn batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
-        let sqlite = |source| self.sqlite_error(source);
         if !self.has_table("batches")? {
             return Ok(Vec::new());
         }
-        let found: Option<i64> = self
-            .connection
-            .query_row("SELECT max(format) FROM batches", [], |row| row.get(0))
-            .map_err(sqlite)?;
-        if let Some(found) = found.filter(|found| *found > BATCHES_FORMAT) {
+        let (newest, entries): (Option<i64>, Vec<String>) = self.sqlite(|connection| {
+            let sql = "SELECT max(format) FROM batches";
+            let newest = connection.query_row(sql, [], |row| row.get(0))?;
+            let mut statement =
+                connection.prepare("SELECT json FROM batches ORDER BY wave, part")?;
+            let entries = statement.query_map([], |row| row.get(0))?;
+            Ok((newest, entries.collect::<Result<_, _>>()?))
+        })?;
+        if let Some(found) = newest.filter(|found| *found > BATCHES_FORMAT) {
             return Err(JournalError::NewerBatches {
                 path: self.path.clone(),
                 found,
             });
         }
-        let mut statement = self
-            .connection
-            .prepare("SELECT json FROM batches ORDER BY wave, part")
-            .map_err(sqlite)?;
-        let entries = statement.query_map([], |row| row.get::<_, String>(0));
-        let mut batches = Vec::new();
-        for json in entries.map_err(sqlite)? {
-            let json = json.map_err(sqlite)?;
-            let batch = serde_json::from_str(&json);
-            batches.push(batch.map_err(|source| self.entry_error("batch", source))?);
-        }
-        Ok(batches)
+        let batches = entries.iter().map(|json| serde_json::from_str(json));
+        let batches: Result<_, _> = batches.collect();
+        batches.map_err(|source| self.entry_error("batch", source))
     }
 
     /// The batches whose results are not in the journal yet.
@@ -56,37 +50,27 @@ impl Journal {
         &self,
         batches: &[BatchRecord],
     ) -> Result<(), JournalError> {
-        let sqlite = |source| self.sqlite_error(source);
-        self.connection
-            .execute_batch(
+        let entries = batches.iter().map(serde_json::to_string);
+        let entries: Result<Vec<_>, _> = entries.collect();
+        let entries = entries.map_err(|source| self.entry_error("batch", source))?;
+        self.sqlite(|connection| {
+            connection.execute_batch(
                 "CREATE TABLE IF NOT EXISTS batches
                  (wave INTEGER NOT NULL, part INTEGER NOT NULL, format INTEGER NOT NULL,
                   json TEXT NOT NULL, PRIMARY KEY (wave, part)) STRICT;",
-            )
-            .map_err(sqlite)?;
-        let transaction = self.connection.unchecked_transaction().map_err(sqlite)?;
-        for batch in batches {
-            let json =
-                serde_json::to_string(batch).map_err(|source| self.entry_error("batch", source))?;
-            transaction
-                .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3, ?4)")
-                .and_then(|mut statement| {
-                    statement.execute(params![batch.wave, batch.part, BATCHES_FORMAT, json])
-                })
-                .map_err(sqlite)?;
-        }
-        transaction.commit().map_err(sqlite)
+            )?;
+            let transaction = connection.unchecked_transaction()?;
+            for (batch, json) in batches.iter().zip(entries) {
+                transaction
+                    .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3, ?4)")?
+                    .execute(params![batch.wave, batch.part, BATCHES_FORMAT, json])?;
+            }
+            transaction.commit()
+        })
     }
 
     pub(super) fn has_table(&self, name: &str) -> Result<bool, JournalError> {
-        self.connection
-            .query_row(
-                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1",
-                params![name],
-                |_| Ok(()),
-            )
-            .optional()
-            .map(|found| found.is_some())
-            .map_err(|source| self.sqlite_error(source))
+        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+        self.sqlite(|connection| connection.prepare(sql)?.exists([name]))
     }
 }

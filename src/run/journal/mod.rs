@@ -71,73 +71,58 @@ impl Journal {
 
     /// Notes that another version of this program has resumed the run.
     pub fn resumed_by(&self, version: &str) -> Result<(), JournalError> {
-        let mut meta = self.meta()?;
-        if meta.resumed_by.iter().any(|known| known == version) {
-            return Ok(());
-        }
-        meta.resumed_by.push(version.to_owned());
-        self.store_meta(&meta)
+        self.change(|meta| {
+            if meta.resumed_by.iter().all(|known| known != version) {
+                meta.resumed_by.push(version.to_owned());
+            }
+        })
     }
 
     /// Notes the limit that has paused the run, or that it is resumed.
     pub(super) fn pause(&self, limit: Option<BudgetLimit>) -> Result<(), JournalError> {
-        let mut meta = self.meta()?;
-        if meta.paused == limit {
-            return Ok(());
-        }
-        meta.paused = limit;
-        self.store_meta(&meta)
+        self.change(|meta| meta.paused = limit)
     }
 
     /// Notes what the pilot has found.
     pub(super) fn store_pilot(&self, count: AgreementCount) -> Result<(), JournalError> {
-        let mut meta = self.meta()?;
-        meta.pilot = Some(count);
-        self.store_meta(&meta)
+        self.change(|meta| meta.pilot = Some(count))
     }
 
-    fn store_meta(&self, meta: &RunMeta) -> Result<(), JournalError> {
-        let json =
-            serde_json::to_string(meta).map_err(|source| self.entry_error("meta", source))?;
-        self.connection
-            .execute(
-                "UPDATE meta SET value = ?1 WHERE key = 'run'",
-                params![json],
-            )
-            .map_err(|source| self.sqlite_error(source))?;
+    fn change(&self, change: impl FnOnce(&mut RunMeta)) -> Result<(), JournalError> {
+        let was = self.meta()?;
+        let mut meta = was.clone();
+        change(&mut meta);
+        if meta == was {
+            return Ok(());
+        }
+        let json = serde_json::to_string(&meta);
+        let json = json.map_err(|source| self.entry_error("meta", source))?;
+        let sql = "UPDATE meta SET value = ?1 WHERE key = 'run'";
+        self.sqlite(|connection| connection.execute(sql, [json]))?;
         Ok(())
     }
 
     /// The texts that the models are asked with, by their file names; none in
     /// journals of earlier versions.
     pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
-        let json = self.entry("prompts")?;
-        json.map_or_else(
-            || Ok(BTreeMap::new()),
-            |json| {
-                serde_json::from_str(&json).map_err(|source| self.entry_error("prompts", source))
-            },
-        )
+        let Some(json) = self.entry("prompts")? else {
+            return Ok(BTreeMap::new());
+        };
+        serde_json::from_str(&json).map_err(|source| self.entry_error("prompts", source))
     }
 
     fn entry(&self, key: &str) -> Result<Option<String>, JournalError> {
-        self.connection
-            .query_row(
-                "SELECT value FROM meta WHERE key = ?1",
-                params![key],
-                |row| row.get(0),
-            )
-            .optional()
-            .map_err(|source| self.sqlite_error(source))
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        self.sqlite(|connection| {
+            let found = connection.query_row(sql, [key], |row| row.get(0));
+            found.optional()
+        })
     }
 
     /// Questions that have an outcome.
     pub fn answered(&self) -> Result<usize, JournalError> {
-        let answered: i64 = self
-            .connection
-            .query_row("SELECT count(*) FROM answers", [], |row| row.get(0))
-            .map_err(|source| self.sqlite_error(source))?;
-        Ok(usize::try_from(answered).unwrap_or_default())
+        let sql = "SELECT count(*) FROM answers";
+        self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
     /// The progress of the run.
@@ -193,11 +178,11 @@ impl Journal {
             match entry {
                 JournalEntry::Call { question, .. } => transaction.prepare_cached(
                     "INSERT INTO calls VALUES (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)",
-                ).and_then(|mut statement| statement.execute(params![*question as i64, stored])),
+                ).and_then(|mut statement| statement.execute(params![question, stored])),
                 JournalEntry::Answer(row) => transaction.prepare_cached(
                     "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 ).and_then(|mut statement| statement.execute(params![
-                    row.index as i64, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), stored
+                    row.index, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), stored
                 ])),
                 JournalEntry::Total(_) => transaction.execute(
                     "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
@@ -211,13 +196,10 @@ impl Journal {
 
     /// The questions that have an outcome, by their places in the plan.
     pub(super) fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
-        let sqlite = |source| self.sqlite_error(source);
-        let mut statement = self
-            .connection
-            .prepare("SELECT question FROM answers")
-            .map_err(sqlite)?;
-        let places = statement.query_map([], question).map_err(sqlite)?;
-        places.collect::<Result<_, _>>().map_err(sqlite)
+        self.sqlite(|connection| {
+            let mut statement = connection.prepare("SELECT question FROM answers")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })
     }
 
     /// Calls recorded for questions that have no outcome yet, by question.
@@ -230,7 +212,7 @@ impl Journal {
         let mut entries = EntryReader::new(&self.connection, &self.example);
         let mut calls: HashMap<usize, Vec<Call>> = HashMap::new();
         while let Some(row) = rows.next().map_err(sqlite)? {
-            let question = question(row).map_err(sqlite)?;
+            let question: usize = row.get(0).map_err(sqlite)?;
             let call = entries
                 .whole(row.get_ref(1).map_err(sqlite)?)
                 .map_err(|source| {
@@ -244,7 +226,18 @@ impl Journal {
 
     /// Calls `visit` with every answered row, in the plan's order, one in
     /// memory at a time.
-    pub fn for_each_row(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
+    pub fn for_each_row(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
+        self.try_for_each_row(|row| {
+            visit(row);
+            Ok(())
+        })
+    }
+
+    /// The same up to the first error of `visit`.
+    pub fn try_for_each_row<E: From<JournalError>>(
+        &self,
+        visit: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.rows(None, EntryReader::whole, EntryReader::whole, visit)
     }
 
@@ -252,31 +245,32 @@ impl Journal {
     /// `ID#PART`, in the plan's order.
     pub(crate) fn rows_of(&self, record: &str) -> Result<Vec<Row>, JournalError> {
         let mut rows = Vec::new();
+        let visit = |row| {
+            rows.push(row);
+            Ok::<_, JournalError>(())
+        };
         let record = Some(record);
-        self.rows(record, EntryReader::whole, EntryReader::whole, |row| {
-            rows.push(row)
-        })?;
+        self.rows(record, EntryReader::whole, EntryReader::whole, visit)?;
         Ok(rows)
     }
 
     /// Like [`Self::for_each_row`], but without the texts sent and received, which are
     /// nearly all of a journal.
-    pub(super) fn for_each_result(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
-        self.rows(
-            None,
-            EntryReader::without_texts,
-            EntryReader::without_texts,
-            visit,
-        )
+    pub(super) fn for_each_result(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
+        let (read_row, read_call) = (EntryReader::without_texts, EntryReader::without_texts);
+        self.rows(None, read_row, read_call, |row| {
+            visit(row);
+            Ok(())
+        })
     }
 
-    fn rows<'j>(
+    fn rows<'j, E: From<JournalError>>(
         &'j self,
         record: Option<&str>,
         read_row: ReadEntry<'j, Row>,
         read_call: ReadEntry<'j, Call>,
-        mut visit: impl FnMut(Row),
-    ) -> Result<(), JournalError> {
+        mut visit: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
         let sqlite = |source| self.sqlite_error(source);
         let mut calls = self
             .connection
@@ -293,7 +287,7 @@ impl Journal {
         let mut entries = EntryReader::new(&self.connection, &self.example);
         let mut rows = answers.query(params![record]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
-            let question: i64 = found.get(0).map_err(sqlite)?;
+            let question: usize = found.get(0).map_err(sqlite)?;
             let unreadable = |source| self.entry_error(&format!("question {question}"), source);
             let mut row =
                 read_row(&mut entries, found.get_ref(1).map_err(sqlite)?).map_err(unreadable)?;
@@ -304,13 +298,21 @@ impl Journal {
                 row.solution.calls.push(call);
             }
             order_samples(&mut row.solution.calls);
-            visit(row);
+            visit(row)?;
         }
         Ok(())
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What `run` does with the database; an error names the file.
+    fn sqlite<T>(
+        &self,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
+        run(&self.connection).map_err(|source| self.sqlite_error(source))
     }
 
     fn sqlite_error(&self, source: rusqlite::Error) -> JournalError {
@@ -327,12 +329,6 @@ impl Journal {
             source,
         }
     }
-}
-
-/// A question's place in the plan, the first column of a row.
-fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<usize> {
-    let place: i64 = row.get(0)?;
-    usize::try_from(place).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, place))
 }
 
 /// The function that reads an entry: whole, or without its texts.

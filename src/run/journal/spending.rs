@@ -22,50 +22,42 @@ impl Journal {
     /// The spending of earlier processes. Requests sent without a limit are counted from
     /// the replies in the journal; `None` if the tokens of one are unknown.
     pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
-        self.connection
-            .execute_batch(
+        self.sqlite(|connection| {
+            connection.execute_batch(
                 "CREATE TABLE IF NOT EXISTS spending
                  (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
             )
-            .map_err(|source| self.sqlite_error(source))?;
+        })?;
         let amounts = self.amounts()?;
         if let Some(last_id) = amounts.keys().max().copied() {
             let mut spent = Spending::NONE;
             amounts.values().for_each(|amount| spent += *amount);
             return Ok(Some(EarlierSpending { spent, last_id }));
         }
-        let spent = self.spent_without_limit()?;
-        Ok(match spent {
-            None => None,
-            Some(spent) => {
-                self.store_spending(&[(0, spent)])?;
-                Some(EarlierSpending { spent, last_id: 0 })
-            }
-        })
+        let Some(spent) = self.spent_without_limit()? else {
+            return Ok(None);
+        };
+        self.store_spending(&[(0, spent)])?;
+        Ok(Some(EarlierSpending { spent, last_id: 0 }))
     }
 
     /// The amount counted for each request of a run with a limit; empty without.
     pub(crate) fn amounts(&self) -> Result<HashMap<u64, Spending>, JournalError> {
-        let sqlite = |source| self.sqlite_error(source);
         if !self.has_table("spending")? {
             return Ok(HashMap::new());
         }
-        let mut statement = self
-            .connection
-            .prepare("SELECT id, dollars, tokens FROM spending")
-            .map_err(sqlite)?;
-        let rows = statement.query_map([], |row| {
-            let dollars: Option<String> = row.get(1)?;
-            let (id, tokens): (i64, i64) = (row.get(0)?, row.get(2)?);
-            let amount = Spending {
-                dollars: dollars.and_then(|amount| amount.parse().ok()),
-                tokens: tokens.unsigned_abs(),
-            };
-            Ok((id.unsigned_abs(), amount))
-        });
-        rows.map_err(sqlite)?
-            .collect::<Result<_, _>>()
-            .map_err(sqlite)
+        self.sqlite(|connection| {
+            let mut statement = connection.prepare("SELECT id, dollars, tokens FROM spending")?;
+            let rows = statement.query_map([], |row| {
+                let dollars: Option<String> = row.get(1)?;
+                let amount = Spending {
+                    dollars: dollars.and_then(|amount| amount.parse().ok()),
+                    tokens: row.get(2)?,
+                };
+                Ok((row.get(0)?, amount))
+            });
+            rows?.collect()
+        })
     }
 
     /// The number of requests of a run with a limit that were billed, or may have been; 0
@@ -76,11 +68,7 @@ impl Journal {
         }
         let sql = "SELECT count(*) FROM spending WHERE tokens > 0
                    AND NOT EXISTS (SELECT 1 FROM spending WHERE id = 0 AND tokens > 0)";
-        let count = self
-            .connection
-            .query_row(sql, [], |row| row.get::<_, i64>(0));
-        let count = count.map_err(|source| self.sqlite_error(source))?;
-        Ok(count.unsigned_abs())
+        self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
     /// The spending of the calls made without a limit.
@@ -111,19 +99,18 @@ impl Journal {
         &self,
         amounts: &[(u64, Spending)],
     ) -> Result<(), JournalError> {
-        let store = || {
-            let transaction = self.connection.unchecked_transaction()?;
+        self.sqlite(|connection| {
+            let transaction = connection.unchecked_transaction()?;
             for (id, Spending { dollars, tokens }) in amounts {
                 transaction
                     .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2, ?3)")?
                     .execute(params![
-                        i64::try_from(*id).unwrap_or(i64::MAX),
+                        id,
                         dollars.map(|amount| amount.to_string()),
                         i64::try_from(*tokens).unwrap_or(i64::MAX),
                     ])?;
             }
             transaction.commit()
-        };
-        store().map_err(|source| self.sqlite_error(source))
+        })
     }
 }

@@ -33,12 +33,8 @@ impl ComparisonPage<'_> {
             .reports
             .map(|report| report.and_then(|report| link(path, report)));
         let view = view::ComparisonView::of(self, &pairs, &links);
-        let elements = pairs::elements(&pairs, &view.names(), &links).map_err(|source| {
-            OutputError::Write {
-                path: path.to_owned(),
-                source,
-            }
-        })?;
+        let elements = pairs::elements(&pairs, &view.names(), &links);
+        let elements = elements.map_err(OutputError::at(path))?;
         Page {
             template: "compare.html",
             script: super::COMPARE_SCRIPT,
