@@ -133,40 +133,31 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(error) = cause.downcast_ref::<PipelineError>() {
         return of_pipeline(error);
     }
-    by(cause, |error: &Failure| error.exit)
-        .or_else(|| {
-            by(cause, |error: &DatasetError| {
-                data_or_usage(!error.is_usage())
-            })
-        })
-        .or_else(|| by(cause, |error: &EnvError| data_or_usage(!error.is_usage())))
-        .or_else(|| {
-            by(cause, |error: &CassetteError| {
-                data_or_usage(error.is_data())
-            })
-        })
-        .or_else(|| by(cause, |error: &MergeError| data_or_usage(error.is_data())))
-        .or_else(|| by(cause, |error: &ShardsError| data_or_usage(error.is_data())))
-        .or_else(|| {
-            by(cause, |error: &DownloadError| {
-                provider_or(error.is_network(), Exit::Data)
-            })
-        })
-        .or_else(|| {
-            by(cause, |error: &HubError| {
-                provider_or(error.is_network(), data_or_usage(!error.is_usage()))
-            })
-        })
-        .or_else(|| {
-            by(cause, |error: &ModelError| {
-                provider_or(error.kind != ErrorKind::Settings, Exit::Usage)
-            })
-        })
-        .or_else(|| {
-            by(cause, |error: &MlflowError| {
-                provider_or(!error.is_local(), Exit::Usage)
-            })
-        })
+    let known = [
+        by(cause, |error: &Failure| error.exit),
+        by(cause, |error: &DatasetError| {
+            data_or_usage(!error.is_usage())
+        }),
+        by(cause, |error: &EnvError| data_or_usage(!error.is_usage())),
+        by(cause, |error: &CassetteError| {
+            data_or_usage(error.is_data())
+        }),
+        by(cause, |error: &MergeError| data_or_usage(error.is_data())),
+        by(cause, |error: &ShardsError| data_or_usage(error.is_data())),
+        by(cause, |error: &DownloadError| {
+            provider_or(error.is_network(), Exit::Data)
+        }),
+        by(cause, |error: &HubError| {
+            provider_or(error.is_network(), data_or_usage(!error.is_usage()))
+        }),
+        by(cause, |error: &ModelError| {
+            provider_or(error.kind != ErrorKind::Settings, Exit::Usage)
+        }),
+        by(cause, |error: &MlflowError| {
+            provider_or(!error.is_local(), Exit::Usage)
+        }),
+    ];
+    known.into_iter().flatten().next()
 }
 
 fn by<E: Error + 'static>(

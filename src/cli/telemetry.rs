@@ -87,57 +87,38 @@ pub(crate) fn start(
             tracked || collector.is_some() || settings.tracing.content
         }
     };
-    install(
-        settings.log.log,
-        settings.log.log_level.clone(),
-        writer,
-        |log| TelemetryOptions {
-            service_name: variable("OTEL_SERVICE_NAME"),
-            file,
-            collector,
-            content: settings.tracing.content,
-            log,
-            secrets: Vec::new(),
-            notice: Arc::new(|_| {}),
-        },
-    )
+    let options = TelemetryOptions {
+        service_name: variable("OTEL_SERVICE_NAME"),
+        file,
+        collector,
+        content: settings.tracing.content,
+        ..logs(&settings.log, writer)
+    };
+    Ok(telemetry::install(options)?)
 }
 
 /// Starts logs alone, for a command without traces.
 pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
-    install(log.log, log.log_level.clone(), writer, |log| {
-        TelemetryOptions {
-            service_name: None,
-            file: false,
-            collector: None,
-            content: false,
-            log,
-            secrets: Vec::new(),
-            notice: Arc::new(|_| {}),
-        }
-    })
+    Ok(telemetry::install(logs(log, writer))?)
 }
 
-fn install(
-    format: LogFormat,
-    level: Option<String>,
-    writer: &TerminalWriter,
-    options: impl FnOnce(LogOptions) -> TelemetryOptions,
-) -> anyhow::Result<Telemetry> {
+/// Log lines, and no traces.
+fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     let (lines, notes) = (writer.clone(), writer.clone());
-    let options = options(LogOptions {
-        format,
-        level: level
-            .or_else(|| variable("RUST_LOG"))
-            .unwrap_or_else(|| "info".to_owned()),
-        sink: Arc::new(move |line| lines.line(line)),
-    });
-    let options = TelemetryOptions {
+    let level = log.log_level.clone().or_else(|| variable("RUST_LOG"));
+    TelemetryOptions {
+        service_name: None,
+        file: false,
+        collector: None,
+        content: false,
+        log: LogOptions {
+            format: log.log,
+            level: level.unwrap_or_else(|| "info".to_owned()),
+            sink: Arc::new(move |line| lines.line(line)),
+        },
         secrets: secrets(),
         notice: Arc::new(move |line| notes.say(line)),
-        ..options
-    };
-    Ok(telemetry::install(options)?)
+    }
 }
 
 /// The collector that the standard variables name, if they do.

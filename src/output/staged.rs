@@ -121,7 +121,7 @@ impl StagedFile {
         let WriteTarget::Staged(file, place) = file else {
             return Ok(());
         };
-        readable_by_others(file.path()).map_err(&error)?;
+        files::let_others_read(file.as_file()).map_err(&error)?;
         file.as_file().sync_all().map_err(&error)?;
         file.persist(place).map_err(|failed| error(failed.error))?;
         Ok(())
@@ -228,16 +228,4 @@ pub(crate) fn join_lines(from: &[PathBuf], to: &Path) -> Result<(), OutputError>
         }
         Ok(())
     })
-}
-
-/// Temporary files are private; results are not.
-#[cfg(unix)]
-fn readable_by_others(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_path: &Path) -> std::io::Result<()> {
-    Ok(())
 }

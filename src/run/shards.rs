@@ -312,7 +312,8 @@ impl ShardsFolder {
             let folder = self.path();
             std::fs::create_dir_all(&folder).map_err(failed)?;
             let file = tempfile::NamedTempFile::new_in(&folder).map_err(failed)?;
-            readable_by_others(file.as_file()).map_err(failed)?;
+            // They may be several users'.
+            files::let_others_read(file.as_file()).map_err(failed)?;
             serde_json::to_writer(file.as_file(), &plan).map_err(|source| failed(source.into()))?;
             file.as_file().sync_all().map_err(failed)?;
             match file.persist_noclobber(&path) {
@@ -323,16 +324,4 @@ impl ShardsFolder {
         }
         self.plan()
     }
-}
-
-/// Temporary files are private; what shards share is not, because they may be several users'.
-#[cfg(unix)]
-fn readable_by_others(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_file: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
 }

@@ -13,6 +13,20 @@ pub(super) struct Engine {
     pub job: Option<&'static str>,
 }
 
+/// Tasks are counted from 0, and nothing else is known.
+const FROM_0: Engine = Engine {
+    index: "",
+    first: (None, 0),
+    last: None,
+    step: None,
+    count: None,
+    job: None,
+};
+const FROM_1: Engine = Engine {
+    first: (None, 1),
+    ..FROM_0
+};
+
 pub(super) const ENGINES: [Engine; 6] = [
     Engine {
         index: "SLURM_ARRAY_TASK_ID",
@@ -25,19 +39,12 @@ pub(super) const ENGINES: [Engine; 6] = [
     // An Indexed Job of Kubernetes.
     Engine {
         index: "JOB_COMPLETION_INDEX",
-        first: (None, 0),
-        last: None,
-        step: None,
-        count: None,
-        job: None,
+        ..FROM_0
     },
     Engine {
         index: "PBS_ARRAY_INDEX",
-        first: (None, 1),
-        last: None,
-        step: None,
-        count: None,
         job: Some("PBS_ARRAY_ID"),
+        ..FROM_1
     },
     // Grid Engine; "undefined" outside of an array job.
     Engine {
@@ -45,24 +52,20 @@ pub(super) const ENGINES: [Engine; 6] = [
         first: (Some("SGE_TASK_FIRST"), 1),
         last: Some("SGE_TASK_LAST"),
         step: Some("SGE_TASK_STEPSIZE"),
-        count: None,
         job: Some("JOB_ID"),
+        ..FROM_1
     },
     Engine {
         index: "AWS_BATCH_JOB_ARRAY_INDEX",
-        first: (None, 0),
-        last: None,
-        step: None,
         count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
         job: Some("AWS_BATCH_JOB_ID"),
+        ..FROM_0
     },
     // GitLab's `parallel`.
     Engine {
         index: "CI_NODE_INDEX",
-        first: (None, 1),
-        last: None,
-        step: None,
         count: Some("CI_NODE_TOTAL"),
         job: Some("CI_PIPELINE_ID"),
+        ..FROM_1
     },
 ];

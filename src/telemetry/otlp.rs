@@ -40,7 +40,7 @@ pub struct Otlp {
 }
 
 /// Sends batches on the runtime, whichever thread calls.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RuntimeClient {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,
@@ -67,17 +67,6 @@ impl RuntimeClient {
 
     fn remember(&self, reason: String) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = reason;
-    }
-}
-
-impl Clone for RuntimeClient {
-    fn clone(&self) -> Self {
-        Self {
-            client: self.client.clone(),
-            runtime: self.runtime.clone(),
-            timeout: self.timeout,
-            trouble: Arc::clone(&self.trouble),
-        }
     }
 }
 

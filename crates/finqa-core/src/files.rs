@@ -74,6 +74,19 @@ pub fn is_descriptor(path: &Path) -> bool {
         || path.starts_with("/proc/self/fd")
 }
 
+/// Lets other users read a file: a temporary one, which becomes a result, is private.
+#[cfg(unix)]
+pub fn let_others_read(file: &File) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+/// Lets other users read a file.
+#[cfg(not(unix))]
+pub fn let_others_read(_file: &File) -> Result<()> {
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -86,7 +86,6 @@ impl Server {
     ) -> Result<T, MlflowError> {
         let request = self
             .request(Method::GET, &format!("/api/2.0/mlflow/{call}"))
-            .timeout(self.patience.call)
             .query(query);
         self.reply(call, self.send(request).await?).await
     }
@@ -99,7 +98,6 @@ impl Server {
     ) -> Result<T, MlflowError> {
         let request = self
             .request(Method::POST, &format!("/api/2.0/mlflow/{call}"))
-            .timeout(self.patience.call)
             .json(body);
         self.reply(call, self.send(request).await?).await
     }
@@ -126,7 +124,6 @@ impl Server {
     pub(super) async fn put_text(&self, path: &str, text: String) -> Result<(), MlflowError> {
         let request = self
             .request(Method::PUT, path)
-            .timeout(self.patience.call)
             .header(reqwest::header::CONTENT_TYPE, content_type(Path::new(path)))
             .body(text);
         self.stored(self.send(request).await?).await
@@ -158,7 +155,6 @@ impl Server {
     ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::POST, "/v1/traces")
-            .timeout(self.patience.call)
             .header(reqwest::header::CONTENT_TYPE, "application/x-protobuf")
             .header("x-mlflow-experiment-id", experiment)
             .header("x-mlflow-run-id", run)
@@ -172,7 +168,8 @@ impl Server {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let address = format!("{}{path}", self.target.uri);
-        self.target.authorize(self.http.request(method, address))
+        let request = self.http.request(method, address);
+        self.target.authorize(request.timeout(self.patience.call))
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, MlflowError> {

@@ -20,6 +20,39 @@ const NODES: [[&str; 2]; 3] = [
     ["right", "wrong"],
 ];
 
+/// The ways through the columns, in the order of drawing: name, title, and the node in each
+/// column, of which 0 is the upper one.
+const WAYS: [(&str, &str, [usize; 3]); 8] = [
+    ("unneeded", "right and accepted at once", [0, 0, 0]),
+    (
+        "lost",
+        "right and accepted, but without an answer",
+        [0, 0, 1],
+    ),
+    ("missed", "wrong and accepted at once", [1, 0, 1]),
+    (
+        "gained",
+        "wrong and accepted at once, but right as returned",
+        [1, 0, 0],
+    ),
+    (
+        "kept_right",
+        "sent back though right, and still right",
+        [0, 1, 0],
+    ),
+    (
+        "broken",
+        "broken: right at first, wrong in the end",
+        [0, 1, 1],
+    ),
+    (
+        "fixed",
+        "fixed: wrong at first, right in the end",
+        [1, 1, 0],
+    ),
+    ("kept_wrong", "sent back and still wrong", [1, 1, 1]),
+];
+
 /// Questions by the nodes that they go through.
 #[derive(Default)]
 pub(super) struct FlowCounts(HashMap<[usize; 3], usize>);
@@ -63,7 +96,7 @@ struct FlowBand {
     path: String,
 }
 
-/// A way through the columns: 0 is the upper node.
+/// A way that questions go.
 struct FlowPath {
     name: &'static str,
     title: &'static str,
@@ -74,11 +107,15 @@ struct FlowPath {
 impl Flow {
     /// `None` if no question has both a judged first draft and a judged answer.
     pub(super) fn of(counts: &FlowCounts) -> Option<Self> {
-        let mut ways = ways();
-        for way in &mut ways {
-            way.count = counts.0.get(&way.nodes).copied().unwrap_or_default();
-        }
-        ways.retain(|way| way.count > 0);
+        let ways = WAYS.into_iter().filter_map(|(name, title, nodes)| {
+            Some(FlowPath {
+                name,
+                title,
+                nodes,
+                count: *counts.0.get(&nodes)?,
+            })
+        });
+        let ways: Vec<FlowPath> = ways.collect();
         let n = ways.iter().map(|way| way.count).sum();
         (n > 0).then(|| Self::laid_out(&ways, n))
     }
@@ -130,45 +167,6 @@ impl Flow {
     }
 }
 
-fn ways() -> Vec<FlowPath> {
-    let way = |name, title, nodes| FlowPath {
-        name,
-        title,
-        nodes,
-        count: 0,
-    };
-    vec![
-        way("unneeded", "right and accepted at once", [0, 0, 0]),
-        way(
-            "lost",
-            "right and accepted, but without an answer",
-            [0, 0, 1],
-        ),
-        way("missed", "wrong and accepted at once", [1, 0, 1]),
-        way(
-            "gained",
-            "wrong and accepted at once, but right as returned",
-            [1, 0, 0],
-        ),
-        way(
-            "kept_right",
-            "sent back though right, and still right",
-            [0, 1, 0],
-        ),
-        way(
-            "broken",
-            "broken: right at first, wrong in the end",
-            [0, 1, 1],
-        ),
-        way(
-            "fixed",
-            "fixed: wrong at first, right in the end",
-            [1, 1, 0],
-        ),
-        way("kept_wrong", "sent back and still wrong", [1, 1, 1]),
-    ]
-}
-
 /// A band of one height through the three columns.
 fn path(edges: [f64; 3], height: f64) -> String {
     let [x0, x1, x2] = COLUMNS;
@@ -187,11 +185,9 @@ mod tests {
 
     #[test]
     fn bands_fill_their_nodes_and_nothing_leaves_the_plot() {
-        let mut ways = ways();
-        for (count, way) in [30, 1, 12, 1, 3, 2, 7, 4].into_iter().zip(&mut ways) {
-            way.count = count;
-        }
-        let flow = Flow::laid_out(&ways, 60);
+        let counts = WAYS.iter().zip([30, 1, 12, 1, 3, 2, 7, 4]);
+        let counts = counts.map(|((.., nodes), count)| (*nodes, count));
+        let flow = Flow::of(&FlowCounts(counts.collect())).unwrap();
         assert_eq!(flow.n, 60);
         for column in 0..3 {
             let of = || flow.nodes.iter().filter(move |node| node.column == column);

@@ -117,33 +117,15 @@ pub(super) fn listed_pairs<'a>(
 
 /// The list as the page's script reads it.
 #[derive(Serialize)]
-struct PairIndex<'a> {
+struct PairIndex<'a, Line> {
     names: &'a [String; 2],
     /// Links to the reports of A and B.
     reports: &'a [Option<String>; 2],
     facets: Vec<ListFacet<'a>>,
     /// What is chosen at first: a facet's key and value.
     chosen: Option<(&'static str, &'static str)>,
-    rows: Vec<PairLine<'a>>,
+    rows: Vec<Line>,
 }
-
-/// A line of the list, as an array.
-#[derive(Serialize)]
-struct PairLine<'a>(
-    &'a str,
-    &'a str,
-    String,
-    String,
-    String,
-    String,
-    String,
-    String,
-    Option<f64>,
-    Option<f64>,
-    Option<usize>,
-    Option<usize>,
-    Vec<Vec<usize>>,
-);
 
 /// What is shown when a pair is opened.
 #[derive(Serialize)]
@@ -221,7 +203,7 @@ pub(super) fn elements(
     let flipped = pairs
         .iter()
         .any(|listed| listed.facet("way").iter().any(|way| way == FLIPPED));
-    let rows = pairs.iter().map(|listed| PairLine::of(listed, &values));
+    let rows = pairs.iter().map(|listed| line(listed, &values));
     let index = PairIndex {
         names,
         reports,
@@ -233,30 +215,29 @@ pub(super) fn elements(
     Ok(elements)
 }
 
-impl<'a> PairLine<'a> {
-    fn of(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> Self {
-        let [a, b] = listed.sides;
-        let mark = |mark: Option<bool>| match mark {
-            Some(true) => '1',
-            Some(false) => '0',
-            None => '-',
-        };
-        Self(
-            &a.key.id,
-            &a.key.part,
-            a.epoch.to_string(),
-            shown(&a.question),
-            shown(&a.ground_truth().unwrap_or_default()),
-            shown(&a.prediction()),
-            shown(&b.prediction()),
-            listed.marks.into_iter().map(mark).collect(),
-            a.latency,
-            b.latency,
-            a.place(),
-            b.place(),
-            list::numbered(&listed.facets, values),
-        )
-    }
+/// A line of the list, as an array.
+fn line<'a>(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> impl Serialize + use<'a> {
+    let [a, b] = listed.sides;
+    let mark = |mark: Option<bool>| match mark {
+        Some(true) => '1',
+        Some(false) => '0',
+        None => '-',
+    };
+    (
+        &a.key.id,
+        &a.key.part,
+        a.epoch.to_string(),
+        shown(&a.question),
+        shown(&a.ground_truth().unwrap_or_default()),
+        shown(&a.prediction()),
+        shown(&b.prediction()),
+        listed.marks.into_iter().map(mark).collect::<String>(),
+        a.latency,
+        b.latency,
+        a.place(),
+        b.place(),
+        list::numbered(&listed.facets, values),
+    )
 }
 
 impl<'a> PairSide<'a> {
