@@ -202,6 +202,7 @@ impl LlmAnalyst {
             .clone()
             .map(|number| request("analyst", number, dialogue.clone()));
         let first = first.collect();
+        let unread = |failure: String| QuestionFailure::new(Outcome::ParseFailure, failure);
         let mut drafts = Vec::new();
         let mut again = Vec::new();
         let replies = exchange.call_all(&*self.model, round, first).await;
@@ -216,7 +217,7 @@ impl LlmAnalyst {
                         messages.push(ChatMessage::assistant(reply));
                         messages.push(ChatMessage::user(reask));
                         again.push((drafts.len(), request("analyst_reask", number, messages)));
-                        Err(QuestionFailure::new(Outcome::ParseFailure, failure))
+                        Err(unread(failure))
                     }
                 },
                 Err(failure) if !failure.is_outcome() => return Err(failure),
@@ -227,10 +228,9 @@ impl LlmAnalyst {
         let replies = exchange.call_all(&*self.model, round, again).await;
         for (place, reply) in places.into_iter().zip(replies) {
             let drafted = match reply {
-                Ok(reply) => match read(&reply, exchange, answer_from) {
-                    Ok(parsed) => Ok(draft(parsed, reply, true)),
-                    Err(failure) => Err(QuestionFailure::new(Outcome::ParseFailure, failure)),
-                },
+                Ok(reply) => read(&reply, exchange, answer_from)
+                    .map(|parsed| draft(parsed, reply, true))
+                    .map_err(unread),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
                 Err(failure) => Err(failure),
             };

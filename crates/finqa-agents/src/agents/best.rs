@@ -20,43 +20,35 @@ pub(super) fn settle(exchange: Exchange) -> Solution {
         first_sample,
         ..
     } = exchange;
-    let best = best_round(&rounds);
-    let Some(round) = best else {
-        let (outcome, error) = failure.map_or_else(
-            || {
-                (
-                    Outcome::ParseFailure,
-                    Some("the analyst gave no answer".to_owned()),
-                )
-            },
-            |failure| (failure.outcome, Some(failure.message)),
-        );
-        return Solution {
-            error,
-            votes,
-            first_sample,
-            opinion,
-            rounds,
-            calls: calls.made,
-            ..Solution::new(outcome, StopReason::Failed)
-        };
+    let solution = match (best_round(&rounds), failure) {
+        (Some(round), failure) => {
+            if let Some(opinion) = &mut opinion {
+                opinion.agrees = Some(opinion.agrees_with(&round.answer));
+            }
+            let failure = failure.map(|failure| failure.message);
+            Solution {
+                answer: Some(round.answer.clone()),
+                chosen_round: Some(round.number),
+                error: failure.or_else(|| round.critic_error.clone()),
+                ..Solution::new(Outcome::Answered, stop.unwrap_or(StopReason::NoVerdict))
+            }
+        }
+        (None, Some(failure)) => Solution {
+            error: Some(failure.message),
+            ..Solution::new(failure.outcome, StopReason::Failed)
+        },
+        (None, None) => Solution {
+            error: Some("the analyst gave no answer".to_owned()),
+            ..Solution::new(Outcome::ParseFailure, StopReason::Failed)
+        },
     };
-    if let Some(opinion) = &mut opinion {
-        opinion.agrees = Some(opinion.agrees_with(&round.answer));
-    }
-    let stop = stop.unwrap_or(StopReason::NoVerdict);
     Solution {
-        answer: Some(round.answer.clone()),
-        chosen_round: Some(round.number),
-        error: failure
-            .map(|failure| failure.message)
-            .or_else(|| round.critic_error.clone()),
         votes,
         first_sample,
         opinion,
         rounds,
         calls: calls.made,
-        ..Solution::new(Outcome::Answered, stop)
+        ..solution
     }
 }
 
@@ -74,13 +66,17 @@ pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     if confidence >= least {
         return solution;
     }
+    let error = format!("confidence {confidence:.2} is below --min-confidence {least}");
+    withheld(solution, error)
+}
+
+/// The solution without its answer.
+fn withheld(solution: Solution, error: String) -> Solution {
     Solution {
         outcome: Outcome::Abstained,
         answer: None,
         chosen_round: None,
-        error: Some(format!(
-            "confidence {confidence:.2} is below --min-confidence {least}"
-        )),
+        error: Some(error),
         ..solution
     }
 }
@@ -137,13 +133,7 @@ pub(super) fn without_agreement(solution: Solution) -> Solution {
         ),
         None => "there is no second opinion to agree with".to_owned(),
     };
-    Solution {
-        outcome: Outcome::Abstained,
-        answer: None,
-        chosen_round: None,
-        error: Some(error),
-        ..solution
-    }
+    withheld(solution, error)
 }
 
 /// An accepted round wins; else the one with the fewest deterministic findings; among

@@ -22,7 +22,8 @@ use super::settings::{Backend, CriticMode, PairOptions};
 const ANALYST: &str = "analyst";
 const CRITIC: &str = "critic";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Route {
     /// The analyst has an answer.
     Submit,
@@ -32,17 +33,6 @@ pub enum Route {
     Accept,
     /// The critic sends it back.
     Revise,
-}
-
-impl std::fmt::Display for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Submit => "submit",
-            Self::Stop => "stop",
-            Self::Accept => "accept",
-            Self::Revise => "revise",
-        })
-    }
 }
 
 /// Why a question has no outcome: it is asked again.

@@ -6,9 +6,21 @@ use finqa_env::data::{Catalog, EnvError};
 
 use super::tools::fixture;
 
+/// A data directory with these questions, and tables that the metadata do not describe.
+fn directory(questions: &str, tables: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir, "benchmark_questions/finqa.csv", questions);
+    let metadata = "input_companies/tables_cleaned_all_companies.json";
+    write(&dir, metadata, "{}");
+    for (name, text) in tables {
+        write(&dir, &format!("input_companies/{name}"), text);
+    }
+    dir
+}
+
 /// Writes a file of a data directory, with its folders.
-fn write(directory: &Path, name: &str, text: &str) {
-    let path = directory.join(name);
+fn write(directory: &tempfile::TempDir, name: &str, text: &str) {
+    let path = directory.path().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
 }
@@ -31,29 +43,19 @@ fn bad_directories_say_what_and_where() {
     assert!(matches!(missing, EnvError::Io { .. }));
     assert!(missing.to_string().contains("finqa.csv"), "{missing}");
 
-    let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| write(dir.path(), name, text);
-    write(
-        "benchmark_questions/finqa.csv",
-        "id,user_query,answer\n1,q,a\n",
-    );
-    write("input_companies/tables_cleaned_all_companies.json", "{}");
+    let dir = directory("id,user_query,answer\n1,q,a\n", &[]);
     let text = Catalog::load(dir.path()).unwrap_err().to_string();
     assert!(text.ends_with("there is no column `company`"), "{text}");
 
-    write(
-        "benchmark_questions/finqa.csv",
-        "id,user_query,company,answer\n1,q,c,\n",
-    );
+    let dir = directory("id,user_query,company,answer\n1,q,c,\n", &[]);
     assert!(matches!(
         Catalog::load(dir.path()),
         Err(EnvError::NoQuestions { .. })
     ));
 
     let rows = "id,user_query,company,answer\n007,q,c,None\n2,q,c,a,too many\n3,q,nobody,5\n";
-    write("benchmark_questions/finqa.csv", rows);
-    write("input_companies/c/bad.json", "{\"a\": ");
-    write("input_companies/c/t.json", "{\"a\": [1]}");
+    let tables = [("c/bad.json", "{\"a\": "), ("c/t.json", "{\"a\": [1]}")];
+    let dir = directory(rows, &tables);
     let catalog = Catalog::load(dir.path()).unwrap();
     let first = &catalog.questions()[0];
     assert_eq!((first.id.as_str(), first.answer.as_str()), ("007", "None"));
@@ -67,7 +69,8 @@ fn bad_directories_say_what_and_where() {
         assert!(problems.contains(part), "{part}: {problems}");
     }
 
-    write("input_companies/tables_cleaned_all_companies.json", "[1]");
+    let metadata = "input_companies/tables_cleaned_all_companies.json";
+    write(&dir, metadata, "[1]");
     assert!(matches!(
         Catalog::load(dir.path()),
         Err(EnvError::Metadata { .. })
@@ -77,15 +80,9 @@ fn bad_directories_say_what_and_where() {
 /// Neither is JSON: the table cannot be queried, and `env check` says which and where.
 #[test]
 fn a_byte_order_mark_and_a_nan_in_a_table_are_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| write(dir.path(), name, text);
-    write(
-        "benchmark_questions/finqa.csv",
-        "\u{feff}id,company,user_query,question,answer\n1,a,q,q,1\n",
-    );
-    write("input_companies/tables_cleaned_all_companies.json", "{}");
-    write("input_companies/a/marked.json", "\u{feff}[{\"x\":1}]");
-    write("input_companies/a/nan.json", r#"[{"x":NaN}]"#);
+    let questions = "\u{feff}id,company,user_query,question,answer\n1,a,q,q,1\n";
+    let marked = ("a/marked.json", "\u{feff}[{\"x\":1}]");
+    let dir = directory(questions, &[marked, ("a/nan.json", r#"[{"x":NaN}]"#)]);
     let problems = Catalog::load(dir.path()).unwrap().check().problems;
     for wanted in [
         "input_companies/a/marked.json: expected value at line 1 column 1",
@@ -98,15 +95,9 @@ fn a_byte_order_mark_and_a_nan_in_a_table_are_named() {
 #[test]
 fn the_hash_tells_tables_with_other_cells_apart() {
     let hash = |cell: &str| {
-        let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| write(dir.path(), name, text);
-        write(
-            "benchmark_questions/finqa.csv",
-            "id,company,user_query,question,answer\n1,a,q,q,1\n",
-        );
-        write("input_companies/tables_cleaned_all_companies.json", "{}");
+        let questions = "id,company,user_query,question,answer\n1,a,q,q,1\n";
         let table = format!(r#"[{{"item":"sales","2019":{cell}}}]"#);
-        write("input_companies/a/t.json", &table);
+        let dir = directory(questions, &[("a/t.json", &table)]);
         Catalog::load(dir.path()).unwrap().hash()
     };
     assert_eq!(hash("1"), hash("1"));

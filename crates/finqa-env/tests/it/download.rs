@@ -20,6 +20,12 @@ pub async fn failed(server: &MockServer, folder: &Path) -> HubError {
     fetched.unwrap_err()
 }
 
+/// From now on the server gives this answer at `place`.
+pub async fn answer_at(server: &MockServer, place: &str, answer: ResponseTemplate) {
+    let asked = Mock::given(method("GET")).and(path(place.to_owned()));
+    asked.respond_with(answer).mount(server).await;
+}
+
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
@@ -56,13 +62,8 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
             wrong["lfs"] = large.clone();
         }
         let (server, dir) = (hub(vec![wrong]).await, tempfile::tempdir().unwrap());
-        Mock::given(method("GET"))
-            .and(path(
-                "/datasets/snorkelai/finqa-data/resolve/c0ffee/input_companies/acme/other.json",
-            ))
-            .respond_with(ResponseTemplate::new(200).set_body_string("{}"))
-            .mount(&server)
-            .await;
+        let body = ResponseTemplate::new(200).set_body_string("{}");
+        answer_at(&server, &at("input_companies/acme/other.json"), body).await;
         let error = failed(&server, dir.path()).await;
         assert!(
             matches!(error, HubError::File(_)) && !error.is_network(),
@@ -198,33 +199,30 @@ async fn a_listing_is_asked_again_when_the_hub_says_so() {
 #[tokio::test]
 async fn the_next_page_comes_from_the_mirror() {
     let server = MockServer::start().await;
-    let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
     let tree = "/api/datasets/snorkelai/finqa-data/tree/c0ffee";
-    get("/api/datasets/snorkelai/finqa-data/revision/main")
-        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"})))
-        .mount(&server)
-        .await;
+    let revision = "/api/datasets/snorkelai/finqa-data/revision/main";
+    let commit = ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"}));
+    answer_at(&server, revision, commit.clone()).await;
     let page = |entries: Value, link: &str| {
         ResponseTemplate::new(200)
             .insert_header("link", link)
             .set_body_json(entries)
     };
     let next = format!("<https://hub.invalid{tree}?recursive=true&cursor=2>; rel=\"next\"");
-    get(tree)
+    let get = || Mock::given(method("GET")).and(path(tree));
+    get()
         .and(query_param_is_missing("cursor"))
         .respond_with(page(json!([entry(QUESTIONS), entry(METADATA)]), &next))
         .mount(&server)
         .await;
-    get(tree)
+    get()
         .and(query_param("cursor", "2"))
         .respond_with(page(json!([entry(TABLE)]), ""))
         .mount(&server)
         .await;
     for file in FILES {
-        get(&at(file))
-            .respond_with(ResponseTemplate::new(200).set_body_bytes(bytes(file)))
-            .mount(&server)
-            .await;
+        let body = ResponseTemplate::new(200).set_body_bytes(bytes(file));
+        answer_at(&server, &at(file), body).await;
     }
     let dir = tempfile::tempdir().unwrap();
     download(&client(), dir.path(), &options(&server), &mut |_| {})
@@ -233,17 +231,9 @@ async fn the_next_page_comes_from_the_mirror() {
     assert!(dir.path().join(TABLE).exists());
 
     let elsewhere = MockServer::start().await;
-    Mock::given(path("/api/datasets/snorkelai/finqa-data/revision/main"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"})))
-        .mount(&elsewhere)
-        .await;
-    Mock::given(path(tree))
-        .respond_with(page(
-            json!([entry(QUESTIONS)]),
-            "<http://x.invalid/other>; rel=\"next\"",
-        ))
-        .mount(&elsewhere)
-        .await;
+    answer_at(&elsewhere, revision, commit).await;
+    let other = "<http://x.invalid/other>; rel=\"next\"";
+    answer_at(&elsewhere, tree, page(json!([entry(QUESTIONS)]), other)).await;
     let dir = tempfile::tempdir().unwrap();
     let error = download(&client(), dir.path(), &options(&elsewhere), &mut |_| {})
         .await

@@ -1,8 +1,10 @@
 //! The rules of an episode.
 
-use finqa_env::episode::{Environment, Observation, Rules, StepError, StepStart, TaskChoice};
+use finqa_env::episode::{
+    Environment, Observation, Rules, StepError, StepOutcome, StepStart, TaskChoice,
+};
 use finqa_env::reward::RewardMode;
-use finqa_env::tools::FailureKind;
+use finqa_env::tools::{FailureKind, Tools};
 use serde_json::{Map, Value, json};
 
 use super::tools::{fixture, tools};
@@ -15,6 +17,17 @@ fn company() -> Map<String, Value> {
     arguments(json!({"company_name": "acme"}))
 }
 
+/// A step that can be graded.
+pub fn step(environment: &mut Environment, tools: &Tools, tool: &str, given: Value) -> StepOutcome {
+    environment.step(tools, tool, &arguments(given)).unwrap()
+}
+
+/// The tables of a company, as a step.
+fn descriptions(environment: &mut Environment, tools: &Tools) -> StepOutcome {
+    let given = json!({"company_name": "acme"});
+    step(environment, tools, "get_descriptions", given)
+}
+
 fn environment(max_steps: u64) -> Environment {
     let rules = Rules {
         max_steps,
@@ -24,7 +37,7 @@ fn environment(max_steps: u64) -> Environment {
 }
 
 /// Begins the next episode.
-fn reset(environment: &mut Environment) {
+pub fn reset(environment: &mut Environment) {
     let reset = environment.reset(TaskChoice::Next, None, "e".to_owned());
     reset.unwrap();
 }
@@ -93,13 +106,9 @@ fn a_seed_decides_the_whole_order() {
 fn the_last_step_shows_its_result_and_ends_the_episode() {
     let (mut environment, tools) = (environment(2), tools());
     reset(&mut environment);
-    let first = environment
-        .step(&tools, "get_descriptions", &company())
-        .unwrap();
+    let first = descriptions(&mut environment, &tools);
     assert_eq!((first.reward, first.done), (None, false));
-    let last = environment
-        .step(&tools, "get_descriptions", &company())
-        .unwrap();
+    let last = descriptions(&mut environment, &tools);
     assert!(
         matches!(&last.observation, Observation::Result { text, .. } if text.contains("DebtInstruments"))
     );
@@ -116,25 +125,20 @@ fn an_answer_on_the_last_step_is_graded() {
     let (mut environment, tools) = (environment(1), tools());
     reset(&mut environment);
     let answer = environment.current().answer.clone();
-    let outcome = environment.step(
-        &tools,
-        "submit_answer",
-        &arguments(json!({"answer": answer})),
-    );
-    assert_eq!(outcome.unwrap().reward, Some(1.0));
+    let given = json!({"answer": answer});
+    let outcome = step(&mut environment, &tools, "submit_answer", given);
+    assert_eq!(outcome.reward, Some(1.0));
 }
 
 #[test]
 fn failed_calls_count_as_steps() {
     let (mut environment, tools) = (environment(50), tools());
     reset(&mut environment);
-    let outcome = environment.step(&tools, "nope", &Map::new()).unwrap();
+    let outcome = step(&mut environment, &tools, "nope", json!({}));
     assert!(
         matches!(outcome.observation, Observation::Failure { failure, .. } if failure.kind == FailureKind::ToolNotFound)
     );
-    environment
-        .step(&tools, "get_descriptions", &Map::new())
-        .unwrap();
+    step(&mut environment, &tools, "get_descriptions", json!({}));
     assert_eq!(environment.state().step_count, 2);
 }
 
@@ -149,13 +153,9 @@ fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
         (json!({}), "dict"),
         (json!(true), "bool"),
     ] {
-        let error = environment
-            .step(
-                &tools,
-                "submit_answer",
-                &arguments(json!({"answer": answer})),
-            )
-            .unwrap_err();
+        let given = arguments(json!({"answer": answer}));
+        let error = environment.step(&tools, "submit_answer", &given);
+        let error = error.unwrap_err();
         assert_eq!(error, StepError::AnswerType { type_name });
         assert_eq!(
             error.to_string(),
@@ -163,28 +163,17 @@ fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
         );
     }
     assert!(!environment.is_over());
-    let extra = arguments(json!({"answer": environment.current().answer, "extra": 1}));
-    assert_eq!(
-        environment
-            .step(&tools, "submit_answer", &extra)
-            .unwrap()
-            .reward,
-        Some(1.0)
-    );
+    let extra = json!({"answer": environment.current().answer, "extra": 1});
+    let outcome = step(&mut environment, &tools, "submit_answer", extra);
+    assert_eq!(outcome.reward, Some(1.0));
 }
 
 #[test]
 fn an_answer_on_which_the_grader_raises_earns_nothing_and_ends_the_episode() {
     let (mut environment, tools) = (environment(50), tools());
     reset(&mut environment);
-    let answer = format!("{}/7", "9".repeat(400));
-    let outcome = environment
-        .step(
-            &tools,
-            "submit_answer",
-            &arguments(json!({"answer": answer})),
-        )
-        .unwrap();
+    let given = json!({"answer": format!("{}/7", "9".repeat(400))});
+    let outcome = step(&mut environment, &tools, "submit_answer", given);
     assert_eq!((outcome.reward, outcome.done), (Some(0.0), true));
     assert_eq!(
         outcome.metadata["error"],
@@ -195,9 +184,7 @@ fn an_answer_on_which_the_grader_raises_earns_nothing_and_ends_the_episode() {
 #[test]
 fn tools_run_before_the_first_reset_and_count() {
     let (mut environment, tools) = (environment(50), tools());
-    let outcome = environment
-        .step(&tools, "get_descriptions", &company())
-        .unwrap();
+    let outcome = descriptions(&mut environment, &tools);
     assert!(matches!(outcome.observation, Observation::Result { .. }));
     assert_eq!(environment.state().step_count, 1);
 }

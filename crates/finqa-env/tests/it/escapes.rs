@@ -7,19 +7,13 @@ use finqa_env::episode::{Environment, Observation, Rules, TaskChoice};
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Map, Value, json};
 
+use super::episode::{reset, step};
 use super::tools::{fixture, tools};
 
 const INCOME: &str = "us_gaap_IncomeStatement";
 
 fn sql(query: &str) -> String {
     tools().sql_query("acme", INCOME, query)
-}
-
-fn arguments(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => unreachable!("arguments are objects"),
-    }
 }
 
 fn session() -> (Environment, Tools) {
@@ -31,13 +25,12 @@ fn submit(
     tools: &Tools,
     answer: &str,
 ) -> (Option<f64>, bool, Map<String, Value>) {
-    let outcome = environment
-        .step(
-            tools,
-            "submit_answer",
-            &arguments(json!({"answer": answer})),
-        )
-        .unwrap();
+    let outcome = step(
+        environment,
+        tools,
+        "submit_answer",
+        json!({"answer": answer}),
+    );
     (outcome.reward, outcome.done, outcome.metadata)
 }
 
@@ -291,9 +284,7 @@ fn d_rules_cannot_be_dodged() {
 #[test]
 fn e_the_truth_is_hidden_until_the_end() {
     let (mut environment, tools) = session();
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     assert_eq!(environment.state().ground_truth, "");
     let (_, done, metadata) = submit(&mut environment, &tools, "no idea");
     assert!(done);
@@ -302,9 +293,7 @@ fn e_the_truth_is_hidden_until_the_end() {
         environment.current().answer
     );
     assert_eq!(metadata["ground_truth"], environment.current().answer);
-    environment
-        .reset(TaskChoice::Next, None, "f".to_owned())
-        .unwrap();
+    reset(&mut environment);
     assert_eq!(environment.state().ground_truth, "");
 }
 
@@ -333,17 +322,10 @@ fn f_only_the_first_submission_is_graded() {
 #[test]
 fn f_steps_after_the_end_run_nothing() {
     let (mut environment, tools) = session();
-    environment
-        .reset(TaskChoice::Next, None, "e".to_owned())
-        .unwrap();
+    reset(&mut environment);
     submit(&mut environment, &tools, "x");
-    let outcome = environment
-        .step(
-            &tools,
-            "get_descriptions",
-            &arguments(json!({"company_name": "acme"})),
-        )
-        .unwrap();
+    let given = json!({"company_name": "acme"});
+    let outcome = step(&mut environment, &tools, "get_descriptions", given);
     assert_eq!(
         (outcome.observation, outcome.reward, outcome.done),
         (Observation::Empty, Some(0.0), true)
@@ -360,19 +342,10 @@ fn g_a_submission_without_a_question_is_worth_nothing() {
         json!({"answer": "x"}),
     ] {
         let (mut environment, tools) = session();
-        let Value::Object(arguments) = arguments else {
-            unreachable!()
-        };
-        let outcome = environment
-            .step(&tools, "submit_answer", &arguments)
-            .unwrap();
+        let outcome = step(&mut environment, &tools, "submit_answer", arguments);
         assert_eq!((outcome.reward, outcome.done), (Some(0.0), true));
-        assert!(
-            outcome.metadata["error"]
-                .as_str()
-                .unwrap()
-                .contains("reset")
-        );
+        let error = outcome.metadata["error"].as_str().unwrap();
+        assert!(error.contains("reset"), "{error}");
     }
 }
 

@@ -2,11 +2,10 @@
 
 use finqa_env::data::{HubLimits, HubOptions, download};
 use serde_json::json;
-use wiremock::matchers::{method, path};
-use wiremock::{Mock, ResponseTemplate};
+use wiremock::ResponseTemplate;
 
-use crate::download::failed;
-use crate::support::hub::{TABLE, client, entry, hub, options};
+use crate::download::{answer_at, failed};
+use crate::support::hub::{TABLE, at, client, entry, hub, options};
 
 /// A listing of 3 GB was read, and as much was fetched as a hub would send.
 #[tokio::test]
@@ -60,13 +59,8 @@ async fn a_file_is_fetched_no_further_than_the_listing_says() {
     lie["path"] = json!("input_companies/acme/other.json");
     lie["size"] = json!(10);
     let (server, dir) = (hub(vec![lie]).await, tempfile::tempdir().unwrap());
-    Mock::given(method("GET"))
-        .and(path(
-            "/datasets/snorkelai/finqa-data/resolve/c0ffee/input_companies/acme/other.json",
-        ))
-        .respond_with(ResponseTemplate::new(200).set_body_bytes(vec![b'x'; 100_000]))
-        .mount(&server)
-        .await;
+    let body = ResponseTemplate::new(200).set_body_bytes(vec![b'x'; 100_000]);
+    answer_at(&server, &at("input_companies/acme/other.json"), body).await;
     let error = failed(&server, dir.path()).await;
     assert!(
         error.to_string().contains("larger than 10 bytes"),

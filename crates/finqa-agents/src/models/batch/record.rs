@@ -12,10 +12,11 @@ use crate::models::protocol::ApiDialect;
 pub type BatchRecorder = Arc<dyn Fn(Vec<BatchRecord>) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// How far a batch has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchStage {
     /// Not submitted; its file may be uploaded.
+    #[default]
     Planned,
     /// It is being submitted.
     Sending,
@@ -26,7 +27,7 @@ pub enum BatchStage {
 }
 
 /// A batch of requests to one model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRecord {
     /// From 1.

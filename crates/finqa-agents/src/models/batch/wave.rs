@@ -41,20 +41,12 @@ impl PlannedBatch {
             wave,
             part,
             server: self.client.name().to_owned(),
-            stage: BatchStage::Planned,
-            file: None,
-            batch: None,
             count: self.requests.len(),
             bytes: self.bytes,
             dialect: Some(self.client.dialect()),
             planned_at: Timestamp::now().as_millisecond(),
-            submitted_at: None,
-            repeated: false,
-            guessed: false,
-            foreign: Vec::new(),
-            outcome: None,
-            too_large: false,
             requests: requests.collect(),
+            ..BatchRecord::default()
         }
     }
 

@@ -26,6 +26,29 @@ fn adaptive(start: usize, max: usize) -> Limiter {
     })
 }
 
+/// The limits of a run with one model, and the limit of that model.
+fn limits_of_one(attempts: usize) -> (Limits, Limiter) {
+    let limits = Limits::default();
+    let limiter = Limiter::new(LimitOptions::fixed(attempts), Arc::clone(&limits.changed));
+    let key = (String::new(), String::new(), blake3::hash(b""));
+    limits.limiters.lock().push((key, limiter.clone()));
+    (limits, limiter)
+}
+
+/// The end of an answered attempt whose reply reports one quota.
+fn reporting(place: usize, limit: Option<u64>, remaining: u64, reset: Duration) -> AttemptEnd {
+    let mut quotas = ReportedQuotas::default();
+    quotas[place] = Some(ReportedQuota {
+        limit,
+        remaining,
+        reset,
+    });
+    AttemptEnd {
+        quotas,
+        ..end(LimitVerdict::Answered)
+    }
+}
+
 fn end(verdict: LimitVerdict) -> AttemptEnd {
     AttemptEnd {
         verdict,
@@ -134,10 +157,7 @@ async fn failures_and_cancelled_attempts_change_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
-    let limits = Limits::default();
-    let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
-    let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters.lock().push((key, limiter.clone()));
+    let (limits, limiter) = limits_of_one(8);
     assert_eq!(limits.conversations(), 8);
 
     let refused = limiter.call();
@@ -162,10 +182,7 @@ async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
 
 #[tokio::test(start_paused = true)]
 async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
-    let limits = Limits::default();
-    let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
-    let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters.lock().push((key, limiter.clone()));
+    let (limits, limiter) = limits_of_one(8);
     let mut refused = Vec::new();
     for _ in 0..40 {
         let call = limiter.call();
@@ -180,10 +197,7 @@ async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
 /// left most of the limit unused.
 #[tokio::test(start_paused = true)]
 async fn long_hints_for_some_calls_leave_the_limit_in_use() {
-    let limits = Limits::default();
-    let limiter = Limiter::new(LimitOptions::fixed(4), Arc::clone(&limits.changed));
-    let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters.lock().push((key, limiter.clone()));
+    let (limits, limiter) = limits_of_one(4);
     let mut refused = Vec::new();
     for number in 1..=200 {
         let call = limiter.call();
@@ -201,10 +215,7 @@ async fn long_hints_for_some_calls_leave_the_limit_in_use() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_in_which_every_call_waits_is_probed_ever_more_rarely() {
-    let limits = Limits::default();
-    let limiter = Limiter::new(LimitOptions::fixed(2), Arc::clone(&limits.changed));
-    let key = (String::new(), String::new(), blake3::hash(b""));
-    limits.limiters.lock().push((key, limiter.clone()));
+    let (limits, limiter) = limits_of_one(2);
     let refuse = async || {
         let call = limiter.call();
         slot(&call).await.end(&end(LimitVerdict::RateLimited));
@@ -314,16 +325,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
 async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
     let limiter = adaptive(8, 8);
     let before = Instant::now();
-    let mut quotas = ReportedQuotas::default();
-    quotas[0] = Some(ReportedQuota {
-        limit: Some(100),
-        remaining: 2,
-        reset: 20 * SECOND,
-    });
-    let told = AttemptEnd {
-        quotas,
-        ..end(LimitVerdict::Answered)
-    };
+    let told = reporting(0, Some(100), 2, 20 * SECOND);
     slot(&limiter.call()).await.end(&told);
     // Two are left, however many are in flight.
     let two = slots(&limiter, 2).await;
@@ -336,18 +338,7 @@ async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
 #[tokio::test(start_paused = true)]
 async fn an_older_report_does_not_hide_a_newer_one() {
     let limiter = adaptive(8, 8);
-    let report = |remaining| {
-        let mut quotas = ReportedQuotas::default();
-        quotas[1] = Some(ReportedQuota {
-            limit: Some(1000),
-            remaining,
-            reset: 30 * SECOND,
-        });
-        AttemptEnd {
-            quotas,
-            ..end(LimitVerdict::Answered)
-        }
-    };
+    let report = |remaining| reporting(1, Some(1000), remaining, 30 * SECOND);
     let mut both = slots(&limiter, 2).await;
     let (newer, older) = (both.pop().unwrap(), both.pop().unwrap());
     newer.end(&report(19));
@@ -367,16 +358,7 @@ async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
     // The places of Anthropic's quotas of tokens read and of tokens written.
     for (place, seconds) in [(4, 20), (5, 0)] {
         let limiter = adaptive(8, 8);
-        let mut quotas = ReportedQuotas::default();
-        quotas[place] = Some(ReportedQuota {
-            limit: None,
-            remaining: 50,
-            reset: 20 * SECOND,
-        });
-        let told = AttemptEnd {
-            quotas,
-            ..end(LimitVerdict::Answered)
-        };
+        let told = reporting(place, None, 50, 20 * SECOND);
         slot(&limiter.call()).await.end(&told);
         let before = Instant::now();
         drop(limiter.call().slot(bound, &Stop::default()).await);
@@ -387,16 +369,7 @@ async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
 #[tokio::test(start_paused = true)]
 async fn a_reset_of_a_day_holds_for_a_minute() {
     let limiter = adaptive(8, 8);
-    let mut quotas = ReportedQuotas::default();
-    quotas[2] = Some(ReportedQuota {
-        limit: None,
-        remaining: 0,
-        reset: 86_400 * SECOND,
-    });
-    let told = AttemptEnd {
-        quotas,
-        ..end(LimitVerdict::Answered)
-    };
+    let told = reporting(2, None, 0, 86_400 * SECOND);
     slot(&limiter.call()).await.end(&told);
     let status = limiter.status(Instant::now());
     assert_eq!(status.pause, None, "nobody waits yet");
