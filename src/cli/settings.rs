@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::settings::{Layers, LogSettings, Origin, Settings, keys, unknown_variable};
+use crate::settings::{Layers, LogSettings, Origin, Settings, flag, keys, unknown_variable};
 
 use super::{Exit, Failure, dotenv};
 
@@ -53,18 +53,15 @@ fn command_line_table(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::R
         values.all(|value| value.to_str().is_some())
     };
     if let Some(key) = keys().find(|key| !is_text(key)) {
-        let line = format!(
-            "command line: --{} is not valid UTF-8",
-            key.replace('_', "-")
-        );
+        let line = format!("{} is not valid UTF-8", flag(key));
         return Err(Failure::new(Exit::Usage, line).into());
     }
     // TOML's whole numbers end at 2^63 - 1.
     let json = serde_json::to_value(flags).context("command line")?;
     let mut fields = json.as_object().into_iter().flatten();
     if let Some((key, value)) = fields.find(|(_, value)| value.is_u64() && !value.is_i64()) {
-        let (flag, most) = (key.replace('_', "-"), i64::MAX);
-        let line = format!("command line: {flag} is {value}; it must be at most {most}");
+        let (flag, most) = (flag(key), i64::MAX);
+        let line = format!("{flag} is {value}; it must be at most {most}");
         return Err(Failure::new(Exit::Usage, line).into());
     }
     let mut table = toml::Table::try_from(flags).context("command line")?;
@@ -77,10 +74,9 @@ pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
     // Always the same one, whatever the order of the environment.
-    unknown.min().map_or(Ok(()), |line| {
-        let line = format!("environment (CONVFINQA_*): {line}");
-        Err(Failure::new(Exit::Usage, line))
-    })
+    unknown
+        .min()
+        .map_or(Ok(()), |line| Err(Failure::new(Exit::Usage, line)))
 }
 
 /// The log settings of a command without other settings, over the environment.

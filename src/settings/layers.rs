@@ -1,8 +1,7 @@
-//! Lays one source of settings over another, so that an error names the source
+//! Merges the sources of settings in order, so that an error names the source
 //! that is wrong.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +13,7 @@ use finqa_core::files;
 use finqa_core::options::declared;
 
 use super::Settings;
-use super::keys::{environment, nearest, variable_of};
+use super::keys::{environment, flag, nearest, variable_of};
 
 /// A source of settings that cannot be read.
 #[derive(Debug, Error)]
@@ -25,16 +24,15 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{path}: not TOML: {message}")]
-    NotToml { path: PathBuf, message: String },
-    /// A setting is unknown or of the wrong type or value.
-    #[error("{place}: {message}")]
-    Setting {
-        /// The file, the environment, or the command line.
-        place: String,
-        /// What is wrong, in one line.
+    #[error("{path}, line {line}: not TOML: {message}")]
+    NotToml {
+        path: PathBuf,
+        line: usize,
         message: String,
     },
+    /// A setting is unknown or of the wrong type or value: where, which and why, in one line.
+    #[error("{0}")]
+    Setting(String),
 }
 
 /// Where a setting was given.
@@ -50,18 +48,27 @@ pub enum Origin {
     Run,
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Origin {
+    /// What a message says before the setting; the names of variables and flags need nothing.
+    fn prefix(&self) -> String {
         match self {
-            Self::File(path) => path.display().fmt(f),
-            Self::Environment => f.write_str("environment (CONVFINQA_*)"),
-            Self::CommandLine => f.write_str("command line"),
-            Self::Run => f.write_str("the run's own settings"),
+            Self::File(path) => format!("{}: ", path.display()),
+            Self::Environment | Self::CommandLine => String::new(),
+            Self::Run => "the run's own settings: ".to_owned(),
+        }
+    }
+
+    /// A key as it is written there.
+    fn name_of(&self, key: &str) -> String {
+        match self {
+            Self::Environment => variable_of(key),
+            Self::CommandLine => flag(key),
+            Self::File(_) | Self::Run => key.to_owned(),
         }
     }
 }
 
-/// Settings as they come together, each layer over the ones before it.
+/// The merged settings of several sources; a later one takes precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     merged: Table,
@@ -84,12 +91,18 @@ impl Layers {
                 });
             }
         };
-        let table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ConfigError::NotToml {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            ConfigError::NotToml {
                 path: path.to_owned(),
+                line: 1 + text
+                    .bytes()
+                    .take(start)
+                    .filter(|byte| *byte == b'\n')
+                    .count(),
                 message: error.message().to_owned(),
-            })?;
+            }
+        })?;
         self.table(table, Origin::File(path.to_owned()))
     }
 
@@ -118,35 +131,29 @@ impl Layers {
         Ok(settings)
     }
 
-    /// The settings so far; an error names `last`, whose layer was laid last.
+    /// The settings so far; an error names `last`, the source that was added last.
     fn read(&self, last: &Origin) -> Result<Settings, ConfigError> {
-        let error = |message| ConfigError::Setting {
-            place: last.to_string(),
-            message,
-        };
-        let name_of = |key: &str| match last {
-            Origin::Environment => format!("{key} ({})", variable_of(key)),
-            _ => key.to_owned(),
-        };
-        let settings = settings_of(self.merged.clone(), &name_of).map_err(error)?;
-        settings.validate().map_err(error)?;
+        let error = |message| ConfigError::Setting(format!("{}{message}", last.prefix()));
+        let settings = settings_of(self.merged.clone(), last).map_err(error)?;
+        let fault = settings.validate();
+        fault.map_err(|fault| error(format!("{} {}", last.name_of(fault.key), fault.problem)))?;
         Ok(settings)
     }
 }
 
 /// The settings of a flat table: each group takes its own keys.
-fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Settings, String> {
+fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
     let settings = Settings {
-        model: group(&mut table, name_of)?,
-        sampling: group(&mut table, name_of)?,
-        agents: group(&mut table, name_of)?,
-        questions: group(&mut table, name_of)?,
-        run: group(&mut table, name_of)?,
-        budget: group(&mut table, name_of)?,
-        shards: group(&mut table, name_of)?,
-        batch: group(&mut table, name_of)?,
-        log: group(&mut table, name_of)?,
-        tracing: group(&mut table, name_of)?,
+        model: group(&mut table, origin)?,
+        sampling: group(&mut table, origin)?,
+        agents: group(&mut table, origin)?,
+        questions: group(&mut table, origin)?,
+        run: group(&mut table, origin)?,
+        budget: group(&mut table, origin)?,
+        shards: group(&mut table, origin)?,
+        batch: group(&mut table, origin)?,
+        log: group(&mut table, origin)?,
+        tracing: group(&mut table, origin)?,
         origins: BTreeMap::new(),
     };
     match table.keys().next() {
@@ -164,7 +171,7 @@ fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Set
 /// Reads a group from its keys, and removes them.
 fn group<Group: Args + DeserializeOwned>(
     table: &mut Table,
-    name_of: &dyn Fn(&str) -> String,
+    origin: &Origin,
 ) -> Result<Group, String> {
     let own: Table = declared::<Group>()
         .iter()
@@ -172,13 +179,40 @@ fn group<Group: Args + DeserializeOwned>(
         .collect();
     serde_path_to_error::deserialize(own).map_err(|found| {
         let path = found.path().to_string();
-        let message = found.inner().message().trim().to_owned();
-        if path == "." {
-            message
-        } else {
-            format!("{}: {message}", name_of(&path))
+        let message = found.inner().message().trim();
+        match plain_words(message) {
+            _ if path == "." => message.to_owned(),
+            Some(plain) => format!("{} {plain}", origin.name_of(&path)),
+            None => format!("{}: {message}", origin.name_of(&path)),
         }
     })
+}
+
+/// What is wrong with a value, without Rust's names of types.
+fn plain_words(message: &str) -> Option<String> {
+    let mismatch = ["invalid type: ", "invalid value: ", "unknown variant "];
+    let message = mismatch
+        .iter()
+        .find_map(|kind| message.strip_prefix(kind))?;
+    let (found, expected) = message.split_once(", expected ")?;
+    let found = match found {
+        "map" => "a table",
+        "sequence" => "a list",
+        // For example string "x" or integer `3`.
+        found => found.find(['"', '`']).and_then(|at| found.get(at..))?,
+    };
+    let whole = |most: u64| format!("a whole number from 0 to {most}");
+    let expected = match expected {
+        "u32" => whole(u32::MAX.into()),
+        "u64" | "usize" => whole(i64::MAX.unsigned_abs()),
+        "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        other => other.to_owned(),
+    };
+    Some(format!(
+        "is {}; it must be {expected}",
+        found.trim_matches('`')
+    ))
 }
 
 #[cfg(test)]
@@ -187,6 +221,59 @@ mod tests {
 
     fn lines(text: &str) -> Table {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_as_it_was_written_and_without_types_of_rust() {
+        let of_file = |text: &str| {
+            let layers = Layers::default();
+            let error = layers.table(lines(text), Origin::File("x.toml".into()));
+            error.unwrap_err().to_string()
+        };
+        for (text, message) in [
+            ("max_rounds = 0", "max_rounds is 0; it must be at least 1"),
+            (
+                "max_rounds = 'x'",
+                "max_rounds is \"x\"; it must be a whole number from 0 to 4294967295",
+            ),
+            (
+                "n = -1",
+                "n is -1; it must be a whole number from 0 to 9223372036854775807",
+            ),
+            (
+                "temperature = 'hot'",
+                "temperature is \"hot\"; it must be a number",
+            ),
+            ("shuffle = 1", "shuffle is 1; it must be true or false"),
+            ("[run]\nn = 3", "run is a table; it must be a string"),
+            ("history = 'x'", "history is x; it must be `own` or `gold`"),
+        ] {
+            assert_eq!(of_file(text), format!("x.toml: {message}"));
+        }
+        for (value, message) in [
+            ("0", "is 0; it must be at least 1"),
+            (
+                "x",
+                "is \"x\"; it must be a whole number from 0 to 4294967295",
+            ),
+        ] {
+            let variable = |name: &str| (name == "CONVFINQA_MAX_ROUNDS").then(|| value.to_owned());
+            let error = Layers::default().environment(&variable).unwrap_err();
+            assert_eq!(error.to_string(), format!("CONVFINQA_MAX_ROUNDS {message}"));
+        }
+        let error = Layers::default().table(lines("max_rounds = 0"), Origin::CommandLine);
+        let expected = "--max-rounds is 0; it must be at least 1";
+        assert_eq!(error.unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_is_named_with_the_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.toml");
+        std::fs::write(&path, "n = 1\n\nn = 2\n").unwrap();
+        let error = Layers::default().file(&path, true).unwrap_err();
+        let expected = format!("{}, line 3: not TOML: duplicate key", path.display());
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
@@ -216,7 +303,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "command line: temperature is 1.5; it must be between 0 and 1"
+            "--temperature is 1.5; it must be between 0 and 1"
         );
         let error = layers
             .table(

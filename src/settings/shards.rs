@@ -170,23 +170,20 @@ pub struct ChosenShard {
 impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
     pub fn chosen(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
-        let error = |message: String| ConfigError::Setting {
-            place: "--shard".to_owned(),
-            message,
-        };
+        let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
         match (self.shard, self.shards) {
             (None, None) => match &self.run_name {
                 None => Ok(None),
                 Some(_) => Err(error(
-                    "not given, but --run, which names the run that shards share, is".to_owned(),
+                    "is not given, but --run, which names the run that shards share, is".to_owned(),
                 )),
             },
             (None, Some(_)) => Err(error(
-                "not given, but --shards is; pass --shard auto".to_owned(),
+                "is not given, but --shards is; pass --shard auto".to_owned(),
             )),
             (Some(ShardChoice::Given(shard)), shards) => match shards {
                 Some(count) if count != shard.count => {
-                    Err(error(format!("{shard}, but --shards is {count}")))
+                    Err(error(format!("is {shard}, but --shards is {count}")))
                 }
                 _ => Ok(Some(ChosenShard {
                     shard,

@@ -39,16 +39,26 @@ fn is_api_version(query: &str) -> bool {
     query.starts_with("api-version=") && !query.contains(['&', '#'])
 }
 
+/// A setting with a value that a run cannot work with.
+#[derive(Debug)]
+pub struct SettingFault {
+    /// The setting.
+    pub key: &'static str,
+    /// What is wrong and what it may be, in words that follow its name.
+    pub problem: String,
+}
+
 impl Settings {
     /// Whether every value is one that a run can work with.
     ///
     /// # Errors
-    /// Which setting is wrong and what it may be, in one line.
-    pub fn validate(&self) -> Result<(), String> {
+    /// The first setting that is not.
+    pub fn validate(&self) -> Result<(), SettingFault> {
+        let fault = |key, problem| Err(SettingFault { key, problem });
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let texts = [
-            ("data-path", self.questions.data_path.clone()),
-            ("critic-model", self.agents.critic_model.clone()),
+            ("data_path", self.questions.data_path.clone()),
+            ("critic_model", self.agents.critic_model.clone()),
             ("prompts", self.agents.prompts.as_deref().map(path)),
             ("output", Some(path(&self.run.output))),
             ("cache", self.model.cache.as_deref().map(path)),
@@ -58,34 +68,39 @@ impl Settings {
             .iter()
             .find(|(_, text)| text.as_ref().is_some_and(is_blank))
         {
-            return Err(format!("{name} is empty; give it a value, or leave it out"));
+            return fault(
+                name,
+                "is empty; give it a value, or leave it out".to_owned(),
+            );
         }
         if self.questions.ids.iter().any(is_blank) {
-            return Err("ids holds an empty id; separate the ids by single commas".to_owned());
+            return fault(
+                "ids",
+                "holds an empty id; separate the ids by single commas".to_owned(),
+            );
         }
         let temperature = self.sampling.temperature.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&temperature) {
-            return Err(format!(
-                "temperature is {temperature}; it must be between 0 and 1"
-            ));
+            let problem = format!("is {temperature}; it must be between 0 and 1");
+            return fault("temperature", problem);
         }
         let chances = [
-            ("min-confidence", self.agents.min_confidence),
-            ("opinion-confidence", self.agents.opinion_confidence),
+            ("min_confidence", self.agents.min_confidence),
+            ("opinion_confidence", self.agents.opinion_confidence),
             (
-                "model-accuracy",
+                "model_accuracy",
                 self.agents.model_accuracy.unwrap_or_default(),
             ),
         ];
         if let Some((name, p)) = chances.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
-            return Err(format!("{name} is {p}; it must be between 0 and 1"));
+            return fault(name, format!("is {p}; it must be between 0 and 1"));
         }
         let samples = match self.agents.samples {
             SampleCount::Fixed(count) => u64::from(count),
             SampleCount::Auto(_) => 1,
         };
         let least_one = [
-            ("max-rounds", u64::from(self.agents.max_rounds)),
+            ("max_rounds", u64::from(self.agents.max_rounds)),
             ("timeout", self.model.timeout.unwrap_or(1)),
             ("attempts", u64::from(self.model.attempts)),
             ("rpm", self.model.rpm.unwrap_or(1)),
@@ -96,19 +111,19 @@ impl Settings {
             ("shards", u64::from(self.shards.shards.unwrap_or(1))),
             ("concurrency", self.run.concurrency.unwrap_or(1) as u64),
             (
-                "max-tokens-total",
+                "max_tokens_total",
                 self.budget.max_tokens_total.unwrap_or(1),
             ),
             (
-                "max-tokens",
+                "max_tokens",
                 u64::from(self.sampling.max_tokens.unwrap_or(1)),
             ),
         ];
         if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
-            return Err(format!("{name} is 0; it must be at least 1"));
+            return fault(name, "is 0; it must be at least 1".to_owned());
         }
         if self.budget.max_cost.is_some_and(|most| most.0.is_zero()) {
-            return Err("max-cost is 0; it must be above 0".to_owned());
+            return fault("max_cost", "is 0; it must be above 0".to_owned());
         }
         // More than any machine can hold at once; a run plans them all in memory.
         let most = [
@@ -127,7 +142,7 @@ impl Settings {
             ),
         ];
         if let Some((name, value, most)) = most.iter().find(|(_, value, most)| value > most) {
-            return Err(format!("{name} is {value}; it must be at most {most}"));
+            return fault(name, format!("is {value}; it must be at most {most}"));
         }
         let addresses = [
             ("mlflow", Some(self.run.mlflow.as_str()), MLFLOW_KEYS),
@@ -141,27 +156,30 @@ impl Settings {
         for (name, address, variables) in addresses {
             let address = address.unwrap_or_default();
             if address.contains(HIDDEN) {
-                return Err(format!(
-                    "{name} is {address}, which was written without its key; give the whole address"
-                ));
+                let problem = format!(
+                    "is {address}, which was written without its key; give the whole address"
+                );
+                return fault(name, problem);
             }
-            if let Some(fault) = secret_in(address) {
-                return Err(format!("{name} holds {fault}; {variables}"));
+            if let Some(secret) = secret_in(address) {
+                return fault(name, format!("holds {secret}; {variables}"));
             }
         }
         if let Some(name) = &self.shards.run_name
-            && let Some(fault) = fault_of_name(name)
+            && let Some(reason) = fault_of_name(name)
         {
-            return Err(format!("run is `{name}`, which cannot name a run: {fault}"));
+            let problem = format!("is `{name}`, which cannot name a run: {reason}");
+            return fault("run", problem);
         }
         let experiment = self.run.experiment.as_deref();
         if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {
-            return Err("experiment is empty or longer than MLflow's 500 characters".to_owned());
+            let problem = "is empty or longer than MLflow's 500 characters".to_owned();
+            return fault("experiment", problem);
         }
         if self.model.name.trim().is_empty() {
-            return Err(
-                "model is empty; name a model, or `offline` for the embedded analyst".to_owned(),
-            );
+            let problem =
+                "is empty; name a model, or `offline` for the embedded analyst".to_owned();
+            return fault("model", problem);
         }
         Ok(())
     }

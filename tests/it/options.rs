@@ -79,14 +79,14 @@ fn every_command_of_the_environment_reads_sample_as_the_built_in_data() {
 }
 
 #[rstest]
-#[case::ids("--ids ''", "", "command line: ids holds an empty id")]
-#[case::some_ids("--ids a,,b", "", "command line: ids holds an empty id")]
-#[case::data_path("--data-path ''", "", "command line: data-path is empty")]
-#[case::in_a_file("", "data_path = ''", "convfinqa.toml: data-path is empty")]
+#[case::ids("--ids ''", "", "--ids holds an empty id")]
+#[case::some_ids("--ids a,,b", "", "--ids holds an empty id")]
+#[case::data_path("--data-path ''", "", "--data-path is empty")]
+#[case::in_a_file("", "data_path = ''", "convfinqa.toml: data_path is empty")]
 #[case::ids_in_a_file("", "ids = ['']", "convfinqa.toml: ids holds an empty id")]
 #[case::output("", "output = ''", "convfinqa.toml: output is empty")]
 #[case::prompts("", "prompts = ' '", "convfinqa.toml: prompts is empty")]
-#[case::critic("--critic-model ''", "", "command line: critic-model is empty")]
+#[case::critic("--critic-model ''", "", "--critic-model is empty")]
 fn an_empty_value_is_refused_by_name(
     #[case] arguments: &str,
     #[case] file: &str,
@@ -110,5 +110,5 @@ fn a_path_that_is_not_utf8_is_refused_by_its_option(#[case] command: &str, #[cas
     let value = std::ffi::OsStr::from_bytes(b"a\xff");
     let option = format!("--{option}");
     let ran = place.command().given(command).arg(&option).arg(value).ran();
-    ran.fails(2, &[&format!("command line: {option} is not valid UTF-8")]);
+    ran.fails(2, &[&format!("{option} is not valid UTF-8")]);
 }
