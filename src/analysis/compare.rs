@@ -63,9 +63,9 @@ pub struct CauseChange {
     /// B's misses with it.
     pub b: usize,
     /// A's misses with it that B gets right.
-    pub went: usize,
+    pub fixed: usize,
     /// B's misses with it that A gets right.
-    pub came: usize,
+    pub new: usize,
 }
 
 /// One of the two runs.
@@ -313,8 +313,8 @@ fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
             cause,
             a: count(&|[a, _]| is(a, cause)),
             b: count(&|[_, b]| is(b, cause)),
-            went: count(&|[a, b]| is(a, cause) && b.is_none()),
-            came: count(&|[a, b]| a.is_none() && is(b, cause)),
+            fixed: count(&|[a, b]| is(a, cause) && b.is_none()),
+            new: count(&|[a, b]| a.is_none() && is(b, cause)),
         })
         .filter(|change| change.a + change.b > 0)
         .collect();

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::pipeline::requests_of;
 use finqa_agents::models::{CacheKey, CacheLookup, ResponseCache};
+use finqa_core::text::counted;
 
 use super::args::OutputFolder;
 use super::{Exit, Failure, runtime, settings, stdout};
@@ -64,7 +65,7 @@ pub(crate) fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::R
         }
         CacheCommand::Clear(args) => {
             let deleted = open(args, matches)?.clear()?;
-            stdout::print(|out| writeln!(out, "deleted {deleted} entries"))?;
+            stdout::print(|out| writeln!(out, "deleted {}", counted(deleted, "entry")))?;
         }
     }
     Ok(Exit::Done)
@@ -88,7 +89,12 @@ fn stats(cache: &ResponseCache, json: bool) -> anyhow::Result<()> {
         jiff::Timestamp::from_second(seconds).unwrap_or_default()
     };
     stdout::print(|out| {
-        writeln!(out, "{} entries, {} bytes", stats.entries, stats.bytes)?;
+        writeln!(
+            out,
+            "{}, {} bytes",
+            counted(stats.entries, "entry"),
+            stats.bytes
+        )?;
         if let Some((first, last)) = stats.stored {
             writeln!(out, "stored from {} to {}", time(first), time(last))?;
         }

@@ -41,24 +41,24 @@ impl ColorVariables {
 }
 
 /// The option comes first, then `NO_COLOR`, then variables that force colours.
-fn colored(when: ColorChoice, wishes: ColorVariables, terminal: bool) -> bool {
+fn colored(when: ColorChoice, variables: ColorVariables, terminal: bool) -> bool {
     match when {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto if wishes.no_color => false,
-        ColorChoice::Auto if wishes.force => true,
-        ColorChoice::Auto => terminal && !wishes.plain,
+        ColorChoice::Auto if variables.no_color => false,
+        ColorChoice::Auto if variables.force => true,
+        ColorChoice::Auto => terminal && !variables.plain,
     }
 }
 
 /// The style of stdout. Also sets the colours of stderr, which the progress bar uses.
 pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
-    let wishes = ColorVariables::read();
+    let variables = ColorVariables::read();
     let stdout = std::io::stdout().is_terminal();
-    let color = colored(when, wishes, stdout);
+    let color = colored(when, variables, stdout);
     console::set_colors_enabled(color);
     let stderr = std::io::stderr().is_terminal();
-    console::set_colors_enabled_stderr(colored(when, wishes, stderr));
+    console::set_colors_enabled_stderr(colored(when, variables, stderr));
     let plain = TerminalStyle::default();
     // A terminal that is narrower still gets what is laid out for 60 columns.
     let columns = stdout.then(|| Term::stdout().size_checked()).flatten();

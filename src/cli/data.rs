@@ -11,6 +11,7 @@ use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
+use finqa_core::text::counted;
 
 use super::{Exit, Failure, runtime, stdout};
 
@@ -159,8 +160,11 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
     stdout::print_words(|out| {
         writeln!(
             out,
-            "{}: {records} records, {questions} stand-alone questions, {turns} turns",
-            dataset.source
+            "{}: {}, {}, {}",
+            dataset.source,
+            counted(*records, "record"),
+            counted(*questions, "stand-alone question"),
+            counted(*turns, "turn")
         )?;
         writeln!(
             out,

@@ -27,6 +27,7 @@ mod signals;
 mod stdout;
 mod telemetry;
 mod track;
+mod usage;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -111,8 +112,12 @@ enum Command {
 
 /// Runs the program; the exit code is documented in the README.
 pub fn main() -> ExitCode {
-    let matches = command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let parsed = command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return usage::exit(error),
+    };
     let style = color::style(cli.color);
     match dispatch(cli, innermost(&matches), style) {
         Ok(exit) => exit.into(),

@@ -19,7 +19,7 @@ use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
 use crate::pipeline::{has_result, recorded_run, replay_settings};
-use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
+use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, command};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
@@ -49,7 +49,7 @@ pub(super) trait RunCommand {
     }
 
     /// A hint for a failed run, if its error does not give one.
-    fn hint(&self, _summary: &Summary) -> Option<&'static str> {
+    fn hint(&self, _results: &RunResults) -> Option<String> {
         None
     }
 }
@@ -173,11 +173,13 @@ impl RunCommand for QuestionRun<'_> {
         }
     }
 
-    fn hint(&self, summary: &Summary) -> Option<&'static str> {
-        let batches = summary.batches.as_ref();
+    fn hint(&self, results: &RunResults) -> Option<String> {
+        let [fetch, resume] =
+            ["batch fetch", "--resume"].map(|words| command(words, results.folder.output()));
+        let batches = results.summary.batches.as_ref();
         let hint = match batches.is_none_or(BatchUsage::is_fetched) {
-            true => "continue with `convfinqa batch fetch` or `convfinqa --resume`",
-            false => "continue with `convfinqa --resume`",
+            true => format!("continue with `{fetch}` or `{resume}`"),
+            false => format!("continue with `{resume}`"),
         };
         (self.process != RunProcess::Whole).then_some(hint)
     }
@@ -246,12 +248,13 @@ pub(super) fn drive(
     context: RunContext,
     display: RunDisplay,
 ) -> anyhow::Result<Exit> {
-    let progress = RunProgress::new(ProgressOptions {
+    let options = ProgressOptions {
         verbose: display.verbose,
         quiet: display.quiet,
         terminal: std::io::stderr().is_terminal(),
         logged: telemetry::logs_json(settings.log.log),
-    });
+    };
+    let progress = RunProgress::new(options, &settings.run.output);
     let runtime = Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {
         let tracking = Tracking::from_settings(settings, &context.variables)?;
@@ -289,15 +292,11 @@ async fn run_to_end(
         progress.on(&event);
     }
     command.on_last_question().await;
-    let continued = match settings.shards.shard {
-        Some(_) => "the same command continues it",
-        None => "--resume continues it",
-    };
     let results = run.finish().await;
-    let results = results.map_err(|error| with_hint(error, continued))?;
+    let results = results.map_err(|error| with_hint(error, progress.continuation()))?;
     let judged = command.write_exports(&results);
     let exit = report_and_exit_code(&results, judged, &progress.writer(), display);
-    let exit = match (exit, command.hint(&results.summary)) {
+    let exit = match (exit, command.hint(&results)) {
         (Err(error), Some(hint)) if matches!(results.finish, Finish::Fatal(_)) => {
             return Err(error.context(hint));
         }
@@ -342,7 +341,7 @@ fn print_results(
 }
 
 /// Adds a hint for a run that could not be finished.
-fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
+fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.is_data() => Some(
@@ -350,10 +349,10 @@ fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
                 .to_owned(),
         ),
         PipelineError::Stopped(_) => Some(format!(
-            "the run stopped; its answers are kept, and {continued}"
+            "the run stopped; its answers are kept, and {continuation} continues it"
         )),
         PipelineError::Unwritten(_) => Some(format!(
-            "the answers are kept, but some files were not written; {continued} and writes them"
+            "the answers are kept, but some files were not written; {continuation} continues it and writes them"
         )),
         _ => None,
     };
@@ -423,7 +422,7 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
         Finish::Bug(message) => Err(Failure::new(
             Exit::Bug,
             format!(
-                "this is a bug in convfinqa, please report it: {message}; the answers are kept, and --resume continues the run"
+                "this is a bug in convfinqa, please report it: {message}; the answers are kept"
             ),
         )),
     }

@@ -31,10 +31,14 @@ pub(crate) fn execute(
             (folder.started_at(), folder.id(), state)
         })
         .collect();
-    runs.extend(ShardsFolder::all(&output).into_iter().filter_map(|shards| {
+    for shards in ShardsFolder::all(&output) {
         let state = shards.state().map_err(|error| error.to_string());
-        Some((shards.started_at(), shards.id(), state.transpose()?))
-    }));
+        if let Some(state) = state.transpose() {
+            // Its merged run, if questions of it are missing.
+            runs.retain(|(_, id, _)| *id != shards.name());
+            runs.push((shards.started_at(), shards.id(), state));
+        }
+    }
     runs.sort_by_key(|(begun, ..)| *begun);
     let runs: Vec<_> = runs
         .into_iter()

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use finqa_core::text::counted;
+
 /// What went wrong, where, and what to do about it, in one line.
 ///
 /// Exit code: [`DatasetError::is_usage`] tells a usage error (2) from a data error (3).
@@ -25,7 +27,8 @@ pub enum DatasetError {
         reason: String,
     },
     #[error(
-        "{origin} is cut off at line {line}, column {column}, after {records} whole records: fetch or copy it again"
+        "{origin} is cut off at line {line}, column {column}, after {}: fetch or copy it again",
+        counted(*records, "whole record")
     )]
     Truncated {
         origin: String,
@@ -33,12 +36,12 @@ pub enum DatasetError {
         column: usize,
         records: usize,
     },
-    #[error("{origin}, {record}, field `{field}`: {reason}")]
+    #[error("{origin}, {record}{}: {reason}", of_field(field))]
     Record {
         origin: String,
         /// `record 4 (Single_…)`, counted from 1.
         record: String,
-        /// Path of the field, e.g. `annotation.exe_ans_list[2]`.
+        /// Path of the field, e.g. `annotation.exe_ans_list[2]`; `.` is the record itself.
         field: String,
         /// What is wrong and what to do.
         reason: String,
@@ -84,6 +87,13 @@ pub enum DatasetError {
     Filter { filter: String, reason: String },
     #[error("range, ids and filter together select no record of {origin}: widen one of them")]
     NothingSelected { origin: String },
+}
+
+fn of_field(path: &str) -> String {
+    match path {
+        "." => String::new(),
+        path => format!(", field `{path}`"),
+    }
 }
 
 impl DatasetError {

@@ -13,6 +13,7 @@ use serde_path_to_error::Track;
 
 use super::DatasetError;
 use super::raw::{RawRecord, Scalar};
+use finqa_core::text::counted;
 
 /// Takes the records in order; an error stops the reading.
 pub(super) type Sink<'a> = &'a mut dyn FnMut(RawRecord) -> Result<(), DatasetError>;
@@ -213,8 +214,8 @@ impl ReadState {
                 DatasetError::NotJson {
                     origin,
                     reason: format!(
-                        "{what} at line {line}, column {column}, after {} whole records; {remedy}",
-                        self.read
+                        "{what} at line {line}, column {column}, after {}; {remedy}",
+                        counted(self.read, "whole record")
                     ),
                 }
                 .into()

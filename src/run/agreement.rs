@@ -79,16 +79,16 @@ impl Agreement {
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
     }
 
-    /// Shares of right answers, of the model's and of the rules', where the rules' is larger by
-    /// more than chance and no answer was replaced.
+    /// Shares of right answers, of the model's at most and of the rules', where the rules' is
+    /// larger by more than chance and no answer was replaced.
     pub(crate) fn better_rules(&self) -> Option<(f64, f64)> {
         if self.count.answers < HINT_FROM || self.arbitration.is_some() {
             return None;
         }
-        let (model, most) = self.count.estimate();
+        let most = self.count.model_accuracy();
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let rules = self.count.expected / self.count.answers as f64;
-        (rules > most).then_some((model, rules))
+        (rules > most).then_some((most, rules))
     }
 }
 

@@ -15,11 +15,17 @@ pub(crate) fn command(words: &str, output: &Path) -> String {
 
 /// The command that resumes the run `id` in `output`.
 pub(crate) fn resume_command(kind: RunKind, id: &str, output: &Path) -> String {
-    let words = match kind {
-        RunKind::Questions => "--resume",
-        RunKind::Episodes => "env play --resume",
-    };
-    command(&format!("{words} {id}"), output)
+    command(&format!("{} {id}", kind.resume_words()), output)
+}
+
+impl RunKind {
+    /// The words that resume the newest unfinished run.
+    pub(super) fn resume_words(self) -> &'static str {
+        match self {
+            Self::Questions => "--resume",
+            Self::Episodes => "env play --resume",
+        }
+    }
 }
 
 /// The command that lists the runs in the folder `runs` of an output folder.

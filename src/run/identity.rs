@@ -1,6 +1,6 @@
 //! The description of a run, and the part of it that must not change on resume.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use finqa_agents::models::{BudgetLimit, PriceList};
 
 use crate::settings::{Change, RunAspect, Shard, with_effects_of};
 
+use super::command::command;
 use super::merge::MergedShards;
 
 /// The inputs that must not change when a run is resumed.
@@ -224,11 +225,11 @@ impl RunMeta {
         }
     }
 
-    /// The command that continues it, in words.
-    pub(crate) fn continuation(&self) -> &'static str {
+    /// The command that continues the newest run in `output`, or what continues a shard.
+    pub(crate) fn continuation(&self, output: &Path) -> String {
         match &self.shard {
-            Some(_) => "the same command",
-            None => "--resume",
+            Some(_) => "the same command".to_owned(),
+            None => command(self.kind().resume_words(), output),
         }
     }
 

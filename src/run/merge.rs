@@ -12,6 +12,7 @@ use crate::dataset::QuestionKey;
 use crate::score::{Row, Stamp};
 use crate::settings::Shard;
 use finqa_agents::agents::Call;
+use finqa_core::text::counted;
 
 use super::identity::{RunMeta, RunShard};
 use super::journal::{Journal, JournalEntry, JournalError};
@@ -145,8 +146,8 @@ impl MergedShards {
         let parts: Vec<_> = parts.collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "{} questions are missing ({})",
-                self.left(),
+                "{} missing ({})",
+                counted(self.left(), "question"),
                 parts.join(", ")
             )
         })

@@ -254,15 +254,15 @@ impl ShardsFolder {
 
     /// The progress of the shards; `None` if they are merged and complete.
     pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
-        let merged = self.merged().state();
-        if merged.is_ok_and(|run| {
-            run.meta
-                .merged
-                .is_some_and(|shards| shards.missing.is_empty())
-        }) {
+        let merged = self.merged().state().ok().and_then(|run| run.meta.merged);
+        if merged
+            .as_ref()
+            .is_some_and(|shards| shards.missing.is_empty())
+        {
             return Ok(None);
         }
         let mut plan = self.plan()?;
+        plan.run.merged = merged;
         let (mut answered, mut finished, mut running) = (0, 0, 0);
         let (mut paused, mut interrupted) = (0, 0);
         for shard in Shard::all(plan.shards) {

@@ -132,7 +132,7 @@ impl Summary {
     pub(crate) fn unfinished(&self, output: &Path) -> Option<(String, String)> {
         let run = &self.run;
         let command = match run.shard {
-            Some(_) => run.continuation().to_owned(),
+            Some(_) => run.continuation(output),
             None if self.batches.as_ref().is_some_and(BatchUsage::is_fetched) => {
                 command(&format!("batch fetch {}", run.id), output)
             }

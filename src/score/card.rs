@@ -8,6 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::dataset::Outcome;
+use finqa_core::text::counted;
 
 use super::conversation::{ConversationCard, ConversationTally};
 use super::diagnostic::Diagnostic;
@@ -200,7 +201,8 @@ pub struct Scorecard {
 /// The rate by each rule with its 95 % interval, a line each.
 impl std::fmt::Display for Scorecard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} questions on {} pages", self.questions, self.pages)?;
+        let questions = counted(self.questions, "question");
+        write!(f, "{questions} on {}", counted(self.pages, "page"))?;
         for (rule, rate) in self.rates.iter() {
             let [percent, low, high] = [rate.rate, rate.low, rate.high].map(|p| 100.0 * p);
             let (label, hits, n) = (rule.name(), rate.hits, rate.n);

@@ -21,7 +21,7 @@ pub enum ScoreError {
     },
     #[error("{} holds no predictions", path.display())]
     NoRows { path: PathBuf },
-    #[error("{} has no column `{column}` (it has: {found})", path.display())]
+    #[error("{} has no column `{column}` ({found})", path.display())]
     MissingColumn {
         path: PathBuf,
         /// Its name, alternatives after a `|`.

@@ -24,6 +24,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 
 use super::error::TelemetryError;
+use finqa_core::text::counted;
 
 /// Spans that may wait for the disk; more are lost, and counted.
 const QUEUE: usize = 16_384;
@@ -123,8 +124,9 @@ impl FileTraces {
             )),
             (None, 0) => None,
             (None, lost) => Some(format!(
-                "traces: {}: {lost} span(s) are missing because they arrived faster than they could be written",
-                self.path.display()
+                "traces: {}: left out {} because they arrived faster than they could be written",
+                self.path.display(),
+                counted(lost, "span")
             )),
         }
     }

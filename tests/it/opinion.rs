@@ -169,7 +169,7 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
     let samples = &summary["samples"];
     let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
     assert_eq!(counts, [1, 4, 1, 0, 0], "{samples}");
-    ran.prints("Samples: 4 more for 1 questions, fixed 1, broke 0, unchanged 0");
+    ran.prints("Samples: 4 more for 1 question, fixed 1, broke 0, unchanged 0");
     let row = &place.rows("output/output.csv")[0];
     assert_eq!(
         (row["votes"].as_str(), row["answer"].as_str()),

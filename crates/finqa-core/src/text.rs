@@ -1,5 +1,7 @@
 //! Text on one line and of bounded length, for messages that quote what others wrote.
 
+use std::fmt::Display;
+
 /// The words with one space between them.
 #[must_use]
 pub fn single_spaced(text: &str) -> String {
@@ -27,11 +29,16 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
-/// A number of things by a noun whose plural ends in s.
+/// A number of things by a noun whose plural is regular.
 #[must_use]
-pub fn counted(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let (stem, ending) = match noun.strip_suffix('y') {
+        _ if count == N::from(1) => (noun, ""),
+        Some(stem) => (stem, "ies"),
+        None if noun.ends_with(['s', 'h']) => (noun, "es"),
+        None => (noun, "s"),
+    };
+    format!("{count} {stem}{ending}")
 }
 
 #[cfg(test)]
@@ -43,6 +50,14 @@ mod tests {
         assert_eq!(cut("äöü", 2, "…"), "äö…");
         assert_eq!(cut("äöü", 3, "…"), "äöü");
         assert_eq!(head("äöü", 0), "");
+    }
+
+    #[test]
+    fn a_count_has_its_noun_in_the_singular_or_plural() {
+        let texts = ["miss", "batch", "entry", "suspect"].map(|noun| counted(2_usize, noun));
+        assert_eq!(texts, ["2 misses", "2 batches", "2 entries", "2 suspects"]);
+        assert_eq!(counted(1_u64, "entry"), "1 entry");
+        assert_eq!(counted(0_u32, "row"), "0 rows");
     }
 
     #[test]

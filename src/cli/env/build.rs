@@ -31,11 +31,11 @@ pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     stdout::print_words(|out| {
         writeln!(
             out,
-            "{}: {} about {} companies, {} tables: {} with their sentences",
+            "{}: {} about {}, {}: {} with their sentences",
             args.output.display(),
             counted(built.questions, "question"),
-            built.companies,
-            built.tables,
+            counted(built.companies, "company"),
+            counted(built.tables, "table"),
             counted(built.tables / 2, "page"),
         )?;
         for (count, noun, reason) in [

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::super::{Exit, stdout};
 use super::catalog;
+use finqa_core::text::counted;
 
 /// The arguments of `env check`.
 #[derive(clap::Args, Debug)]
@@ -23,11 +24,11 @@ pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
     stdout::print_words(|out| {
         writeln!(
             out,
-            "{}: {} companies, {} tables, {} questions",
+            "{}: {}, {}, {}",
             catalog.source(),
-            report.companies,
-            report.tables,
-            report.questions
+            counted(report.companies, "company"),
+            counted(report.tables, "table"),
+            counted(report.questions, "question")
         )?;
         for problem in &report.problems {
             writeln!(out, "{problem}")?;

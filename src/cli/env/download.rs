@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
+use finqa_core::text::counted;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
 use super::super::{Exit, runtime, stdout};
@@ -78,22 +79,25 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     stdout::print_words(|out| {
         writeln!(
             out,
-            "{to}: {} questions about {} companies, {} tables; commit {}, every file verified",
-            report.questions, report.companies, report.tables, fetched.commit
+            "{to}: {} about {}, {}; commit {}, every file verified",
+            counted(report.questions, "question"),
+            counted(report.companies, "company"),
+            counted(report.tables, "table"),
+            fetched.commit
         )?;
         if !fetched.unlisted.is_empty() {
             writeln!(
                 out,
-                "{} tables in it, such as {}, do not belong to this commit: remove the folder and download it again",
-                fetched.unlisted.len(),
+                "{} not of this commit, such as {}: remove the folder and download it again",
+                counted(fetched.unlisted.len(), "table"),
                 fetched.unlisted.first().map_or("", String::as_str)
             )?;
         }
         if !report.problems.is_empty() {
             writeln!(
                 out,
-                "found {} problems; `convfinqa env check --data-path {to}` lists them",
-                report.problems.len()
+                "found {}; run `convfinqa env check --data-path {to}`",
+                counted(report.problems.len(), "problem")
             )?;
         }
         Ok(())

@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
+use finqa_core::text::counted;
 use finqa_env::episode::Rules;
 use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
@@ -72,7 +73,8 @@ pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<E
             writer.say(line);
         }
         writer.say(&format!(
-            "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
+            "serving {source} ({}) on http://{address}; Ctrl-C stops",
+            counted(questions, "question")
         ));
         server::serve(listener, tools, args.rules, args.options, shutdown).await;
         Ok(Exit::Done)

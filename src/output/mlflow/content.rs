@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::run::Summary;
 use crate::run::{Finish, RunMeta};
+use finqa_core::text::counted;
 
 use super::wire::KeyValue;
 
@@ -140,8 +141,8 @@ pub(super) fn name(meta: &RunMeta) -> String {
 /// The run's description: the rates with their intervals.
 fn note(meta: &RunMeta, summary: &Summary) -> String {
     let mut text = format!(
-        "{} questions of `{}`{}\n\n| rule | rate | 95 % interval | n |\n|---|---|---|---|\n",
-        summary.scores.questions,
+        "{} of `{}`{}\n\n| rule | rate | 95 % interval | n |\n|---|---|---|---|\n",
+        counted(summary.scores.questions, "question"),
         meta.data.replace(['`', '\n'], " "),
         if meta.invented { ", invented data" } else { "" },
     );

@@ -1,7 +1,7 @@
 //! Misses by cause, as tables.
 
 use crate::analysis::{Cause, Miss, MissAnalysis};
-use finqa_core::text::{cut, single_spaced};
+use finqa_core::text::{counted, cut, single_spaced};
 
 use super::style::{TerminalStyle, harmless};
 use super::table::{align, rule_title};
@@ -22,15 +22,15 @@ pub(crate) fn analysis_tables(
         None => "without records".to_owned(),
     };
     let mut parts = vec![style.wrap(&format!(
-        "{}: {} misses of {} questions by {rule}, {by}",
+        "{}: {} of {} by {rule}, {by}",
         analysis.path.display(),
-        analysis.misses.len(),
-        analysis.questions
+        counted(analysis.misses.len(), "miss"),
+        counted(analysis.questions, "question")
     ))];
     if analysis.without_gold > 0 {
         parts.push(format!(
-            "{} questions have no gold for this rule and are left out.",
-            analysis.without_gold
+            "Left out: {} without gold for this rule.",
+            counted(analysis.without_gold, "question")
         ));
     }
     if !analysis.misses.is_empty() {

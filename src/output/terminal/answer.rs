@@ -5,7 +5,7 @@ use console::measure_text_width;
 use crate::output::AnswerView;
 use finqa_agents::agents::Solution;
 use finqa_core::number::Unit;
-use finqa_core::text::single_spaced;
+use finqa_core::text::{counted, single_spaced};
 
 use super::style::harmless;
 
@@ -43,7 +43,10 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     let calls = solution.calls.len();
     if calls > 0 {
         let (input, output) = solution.tokens();
-        let tokens = format!("{calls} calls, {input} tokens in, {output} out");
+        let tokens = format!(
+            "{}, {input} tokens in, {output} out",
+            counted(calls, "call")
+        );
         part("Took", &[tokens]);
     }
     harmless(&out).into_owned()

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use jiff::Zoned;
 
 use finqa_agents::models::LimitStatus;
+use finqa_core::text::counted;
 
 use super::progress::ProgressOptions;
 
@@ -65,12 +66,13 @@ impl CallActivity {
         } = self.limits;
         let mut parts = Vec::new();
         if limit > 0 {
-            parts.push(format!("{in_flight} calls in flight, limit {limit}"));
+            parts.push(format!(
+                "{} in flight, limit {limit}",
+                counted(in_flight, "call")
+            ));
         }
-        match self.retries {
-            0 => {}
-            1 => parts.push("1 retry".to_owned()),
-            count => parts.push(format!("{count} retries")),
+        if self.retries > 0 {
+            parts.push(counted(self.retries, "retry"));
         }
         if rate_limited > 0 {
             parts.push(format!("{rate_limited} × 429"));

@@ -4,6 +4,7 @@ use comfy_table::Cell;
 
 use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunLetter, RunSide};
 use finqa_core::stats::Interval;
+use finqa_core::text::counted;
 
 use super::analysis::title;
 use super::style::{TerminalStyle, harmless};
@@ -20,9 +21,9 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
             n => format!(", {n} left out because the other lacks them"),
         };
         format!(
-            "{name}: {} ({} answers{left_out})",
+            "{name}: {} ({}{left_out})",
             side.path.display(),
-            side.questions
+            counted(side.questions, "answer")
         )
     };
     let mut parts = vec![side("A", &comparison.a), side("B", &comparison.b)];
@@ -31,11 +32,12 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
     }
     let answers = match comparison.answers {
         n if n == comparison.questions => String::new(),
-        n => format!(" ({n} answers on each side)"),
+        n => format!(" ({} on each side)", counted(n, "answer")),
     };
     parts.push(format!(
-        "{} questions on {} pages{answers}, paired by id, part and epoch",
-        comparison.questions, comparison.pages
+        "{} on {}{answers}, paired by id, part and epoch",
+        counted(comparison.questions, "question"),
+        counted(comparison.pages, "page")
     ));
     parts.push(rules(comparison, style));
     parts.extend(causes(comparison, style));
@@ -113,20 +115,20 @@ fn causes(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
     if comparison.causes.is_empty() {
         return None;
     }
-    let mut table = style.table(&["cause of miss", "A", "B", "went", "came"]);
+    let mut table = style.table(&["cause of miss", "A", "B", "fixed", "new"]);
     for change in &comparison.causes {
         table.add_row([
             title(change.cause),
             change.a.to_string(),
             change.b.to_string(),
-            change.went.to_string(),
-            change.came.to_string(),
+            change.fixed.to_string(),
+            change.new.to_string(),
         ]);
     }
     align(&mut table, &[1, 2, 3, 4]);
     let rule = rule_title(comparison.rule);
     let title = style.wrap(&format!(
-        "Misses by {rule}; went: A's that B gets right, came: B's that A gets right"
+        "Misses by {rule}; fixed: A's that B gets right, new: B's that A gets right"
     ));
     Some(format!("{title}\n{table}"))
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
-use crate::run::{Event, Finish, Row};
+use crate::run::{Event, Finish, Row, command};
 use finqa_agents::models::{Cost, LimitStatus};
-use finqa_core::text::single_spaced;
+use finqa_core::text::{counted, single_spaced};
 
 use super::calls::{self, CallActivity};
 use super::style::harmless;
@@ -121,8 +122,10 @@ pub(crate) struct RunProgress {
     postponed: BTreeSet<usize>,
     calls: CallActivity,
     left_out: UnsentSettings,
+    /// The folder of the run's output.
+    output: PathBuf,
     /// What continues the run.
-    continuation: &'static str,
+    continuation: String,
     cost: Cost,
     last_line: Instant,
     started: Instant,
@@ -130,7 +133,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     /// A display that has seen nothing yet.
-    pub(crate) fn new(options: ProgressOptions) -> Self {
+    pub(crate) fn new(options: ProgressOptions, output: &Path) -> Self {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar();
         // Without a total the template has nothing to show; `Started` brings it.
@@ -151,11 +154,17 @@ impl RunProgress {
             postponed: BTreeSet::new(),
             calls: CallActivity::default(),
             left_out: UnsentSettings::default(),
-            continuation: "--resume",
+            output: output.to_owned(),
+            continuation: command("--resume", output),
             cost: Cost::default(),
             last_line: now,
             started: now,
         }
+    }
+
+    /// What continues the run.
+    pub(crate) fn continuation(&self) -> &str {
+        &self.continuation
     }
 
     /// Takes one event.
@@ -166,7 +175,7 @@ impl RunProgress {
                 total,
                 answered,
             } => {
-                self.continuation = meta.continuation();
+                self.continuation = meta.continuation(&self.output);
                 self.begin(*total, *answered);
             }
             Event::Round { key, round } => {
@@ -233,8 +242,9 @@ impl RunProgress {
             None => set_template(&self.bar, COUNT),
         }
         if answered > 0 {
-            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
-            self.say(&format!("resuming: {answered}{of} questions are answered"));
+            let of = total.map_or_else(String::new, |_| format!("{answered} of "));
+            let questions = counted(total.unwrap_or(answered), "question");
+            self.say(&format!("resuming: {of}{questions} answered"));
         }
     }
 
@@ -338,24 +348,25 @@ impl RunProgress {
             .total
             .map_or_else(String::new, |total| format!(" of {total}"));
         let answered = format!("{}{of}", self.answered);
-        let again = self.continuation;
+        let again = &self.continuation;
         let seconds = elapsed.as_secs_f64();
         match finish {
             Finish::Complete => self.say(&format!("{} in {seconds:.1} s", self.status())),
             Finish::Partial { left, reason } => {
                 self.say(&format!("{} in {seconds:.1} s", self.status()));
-                let (noun, them) = match left {
-                    1 => ("question has", "it"),
-                    _ => ("questions have", "them"),
+                let (have, them) = match left {
+                    1 => ("has", "it"),
+                    _ => ("have", "them"),
                 };
                 self.say(&format!(
-                    "{left} {noun} no outcome because the provider failed ({reason}); {again} asks {them} again"
+                    "{} {have} no outcome because the provider failed ({reason}); {again} asks {them} again",
+                    counted(*left, "question")
                 ));
             }
             Finish::BudgetReached { limit, spent, left } => {
                 let left = left.map_or_else(
                     || "not every question asked".to_owned(),
-                    |left| format!("{left} questions left to ask"),
+                    |left| format!("{} left to ask", counted(left, "question")),
                 );
                 let spent = spent
                     .as_ref()
@@ -367,15 +378,15 @@ impl RunProgress {
                 ));
             }
             Finish::BatchesPending { requests } => self.say(&format!(
-                "{answered} questions are answered, requests at the provider: {requests}; \
-                 continue with `convfinqa batch fetch`"
+                "questions answered: {answered}, requests at the provider: {requests}; continue with {}",
+                command("batch fetch", &self.output)
             )),
             Finish::Interrupted => self.say(&format!(
-                "interrupted after {answered} questions; continue with {again}"
+                "interrupted; questions answered: {answered}; continue with {again}"
             )),
             Finish::Fatal(_) | Finish::Bug(_) => {
                 self.say(&format!(
-                    "stopped after {answered} questions; continue with {again}"
+                    "stopped; questions answered: {answered}; continue with {again}"
                 ));
             }
         }
@@ -415,10 +426,10 @@ fn verbose_lines(row: &Row) -> String {
             .map_or_else(|| "–".to_owned(), |reward| reward.to_string());
         let said = episode.answer.as_ref().or(row.solution.error.as_ref());
         return format!(
-            "{} {}: reward {reward}, {} steps: {}",
+            "{} {}: reward {reward}, {}: {}",
             episode.question_id,
             episode.end.name().replace('_', " "),
-            episode.steps.len(),
+            counted(episode.steps.len(), "step"),
             single_spaced(said.map_or("", String::as_str))
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::run::{RunState, Stage};
+use crate::run::{RunMeta, RunState, Stage};
 use finqa_agents::models::BudgetLimit;
 
 use super::style::harmless;
@@ -75,10 +75,7 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
                 format!("{started}Z"),
                 harmless(meta.model()).into_owned(),
                 meta.progress(*answered),
-                match (&meta.merged, stage) {
-                    (Some(_), Stage::Unfinished) => "merged, questions missing".to_owned(),
-                    _ => status(stage, meta.paused),
-                },
+                status(stage, meta),
             ]
         }
         Err(error) => {
@@ -95,9 +92,15 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
     }
 }
 
-fn status(stage: &Stage, paused: Option<BudgetLimit>) -> String {
+/// Of a run whose shards were merged before all were finished.
+const MERGED_IN_PART: &str = "merged, questions missing";
+
+fn status(stage: &Stage, meta: &RunMeta) -> String {
     match stage {
-        Stage::Unfinished if let Some(limit) = paused => format!("paused at {}", limit.option()),
+        Stage::Unfinished if meta.merged.is_some() => MERGED_IN_PART.to_owned(),
+        Stage::Unfinished if let Some(limit) = meta.paused => {
+            format!("paused at {}", limit.option())
+        }
         Stage::Running(holder) => format!("running ({holder})"),
         Stage::Unfinished => "unfinished".to_owned(),
         Stage::Unwritten => "answered, files missing".to_owned(),
@@ -105,21 +108,25 @@ fn status(stage: &Stage, paused: Option<BudgetLimit>) -> String {
         Stage::Shards {
             finished,
             running,
-            paused: at_limit,
+            paused,
             interrupted,
             of,
         } => {
-            let limit = paused.map_or("a limit", BudgetLimit::option);
+            let limit = meta.paused.map_or("a limit", BudgetLimit::option);
             let parts = [
                 (running, "running".to_owned()),
-                (at_limit, format!("paused at {limit}")),
+                (paused, format!("paused at {limit}")),
                 (interrupted, "interrupted".to_owned()),
             ];
             let parts = parts.into_iter().filter(|(count, _)| **count > 0);
             let parts: String = parts
                 .map(|(count, what)| format!(", {count} {what}"))
                 .collect();
-            let merged = if *running == 0 { ", not merged" } else { "" };
+            let merged = match (&meta.merged, running) {
+                (Some(_), _) => format!(", {MERGED_IN_PART}"),
+                (None, 0) => ", not merged".to_owned(),
+                (None, _) => String::new(),
+            };
             format!("{finished} of {of} shards finished{parts}{merged}")
         }
     }

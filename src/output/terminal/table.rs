@@ -8,6 +8,7 @@ use crate::run::Summary;
 use crate::score::{ConversationCard, Rule, RuleRates, Scorecard};
 use finqa_agents::models::{NodeUsage, Usage};
 use finqa_core::stats::Rate;
+use finqa_core::text::counted;
 
 use super::episodes::episode_table;
 use super::style::TerminalStyle;
@@ -56,7 +57,10 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     if scores.rates.iter().next().is_none() {
         let why = match scores.questions {
             0 => "No question was answered, so nothing is scored".to_owned(),
-            n => format!("None of the {n} questions has gold, so nothing is scored"),
+            n => format!(
+                "No gold for {}, so nothing is scored",
+                counted(n, "question")
+            ),
         };
         let mut lines = vec![style.wrap(&why)];
         lines.extend(outcome_line(scores, style));
@@ -79,7 +83,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
                 Rule::FinancialEquivalence => "FE",
                 _ => continue,
             };
-            let title = format!("{short} less {} suspects", without.suspects);
+            let title = format!("{short} less {}", counted(without.suspects, "suspect"));
             table.add_row(rate_row(&title, &rate, floor_of(rule, &without.rates)));
         }
     }
@@ -224,17 +228,17 @@ fn conversation_table(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     };
     let mut lines = vec![
         style.wrap(&format!(
-            "{} conversations{incomplete}",
-            first.conversations
+            "{}{incomplete}",
+            counted(first.conversations, "conversation")
         )),
         table.to_string(),
     ];
     lines.extend(cards.iter().map(|card| {
         style.wrap(&format!(
-            "By {}: {} of {} errors follow an error",
+            "By {}: {} of {} follow an error",
             rule_title(card.rule),
             card.errors_after_an_error,
-            card.errors
+            counted(card.errors, "error")
         ))
     }));
     lines
@@ -348,8 +352,12 @@ fn sample_line(summary: &Summary, style: TerminalStyle) -> String {
         _ => String::new(),
     };
     style.wrap(&format!(
-        "Samples: {} more for {} questions, fixed {}, broke {}, unchanged {}{cost}",
-        samples.further, samples.sampled, samples.fixed, samples.broken, samples.unchanged
+        "Samples: {} more for {}, fixed {}, broke {}, unchanged {}{cost}",
+        samples.further,
+        counted(samples.sampled, "question"),
+        samples.fixed,
+        samples.broken,
+        samples.unchanged
     ))
 }
 
@@ -357,7 +365,7 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     let Some(agreement) = &summary.second_opinion else {
         return String::new();
     };
-    let told = |rate: Option<Rate>, when: &str| {
+    let part = |rate: Option<Rate>, when: &str| {
         rate.map(|rate| {
             let Rate { hits, n, .. } = rate;
             let (percent, interval) = (100.0 * rate.rate, interval(&rate));
@@ -365,8 +373,8 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
         })
     };
     let parts = [
-        told(agreement.agreed, "where it agrees"),
-        told(agreement.differed, "where it differs"),
+        part(agreement.agreed, "where it agrees"),
+        part(agreement.differed, "where it differs"),
     ];
     let arbitration = agreement.arbitration.map(|effect| {
         format!(
@@ -379,13 +387,13 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     if !parts.is_empty() {
         lines.push(style.wrap(&format!("Second opinion: {}", parts.join(", "))));
     }
-    if let Some((model, rules)) = agreement.better_rules() {
+    if let Some((most, offline)) = agreement.better_rules() {
         lines.push(style.wrap(&format!(
-            "By their agreement the model is right about {:.0} % of the time and the embedded analyst \
-             {:.0} %; --second-opinion arbitrate --model-accuracy {:.2} returns the likelier answer.",
-            100.0 * model,
-            100.0 * rules,
-            agreement.count.model_accuracy()
+            "Judging by their agreement, at most {:.0} % of the model's answers are right, and about \
+             {:.0} % of the embedded analyst's; --second-opinion arbitrate --model-accuracy {most:.2} \
+             returns the likelier answer.",
+            100.0 * most,
+            100.0 * offline
         )));
     }
     lines.join("\n")
@@ -440,7 +448,8 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
     let hits = match used.cached_calls {
         0 => String::new(),
         calls => format!(
-            " · {calls} calls from --cache, {} tokens saved",
+            " · {} from --cache, {} tokens saved",
+            counted(calls, "call"),
             used.saved_tokens
         ),
     };

@@ -178,7 +178,10 @@ impl PredictionFile<'_> {
         ScoreError::MissingColumn {
             path: self.path.to_owned(),
             column,
-            found,
+            found: match found.trim() {
+                "" => "it has no columns".to_owned(),
+                names => format!("it has: {names}"),
+            },
         }
     }
 

@@ -154,7 +154,10 @@ fn a_turn_without_its_question_is_named() {
 #[case("\"text\"", "starts with '\"'")]
 #[case("[{\"id\": \"a\" \"b\": 1}]", "line 1, column 13")]
 #[case("[{\"id\": \"a\", \"qa\": {\"question", "cut off at line 1")]
-#[case("[1, 2]", "record 1, field")]
+#[case(
+    "[1, 2]",
+    "test.json, record 1: invalid type: integer `1`, expected a record"
+)]
 #[case("[]]", "trailing characters")]
 #[case("PK\u{3}\u{4}", "unpack it")]
 fn what_is_not_a_data_file_is_said_in_a_line(#[case] text: &str, #[case] expected: &str) {

@@ -304,6 +304,17 @@ fn a_limit_of_no_session_is_refused() {
     ran.fails(2, &["--max-sessions-per-client must be at least 1"]);
 }
 
+#[test]
+fn a_wrong_value_of_a_variable_is_not_blamed_on_the_option() {
+    let place = Workplace::new();
+    let with_variable = |arguments: &[&str]| {
+        let mut command = serve(&place);
+        Ran::of(command.args(arguments).env("FINQA_MAX_STEPS", "x"))
+    };
+    with_variable(&[]).fails(2, &["invalid value 'x' for 'FINQA_MAX_STEPS'"]);
+    with_variable(&["--max-steps=y"]).fails(2, &["invalid value 'y' for '--max-steps <N>'"]);
+}
+
 #[rstest]
 #[case("")]
 #[case("a b")]

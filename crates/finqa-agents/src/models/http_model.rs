@@ -39,7 +39,7 @@ use super::price_list::PriceList;
 use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use super::request_budget::RequestBudget;
 use super::retry::{FailedAttempt, RetryLimit, RetryOptions, retry};
-use super::settings::{Endpoint, ModelConnection, SettingsError};
+use super::settings::{Endpoint, ModelConnection, Provider, SettingsError};
 use super::trace;
 use super::transport::{HttpReply, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
@@ -426,7 +426,15 @@ impl HttpModel {
         error.after_success = self.answered.load(Ordering::Relaxed);
         let base = shown_address(&self.settings.base_url);
         let place = match error.kind {
-            ErrorKind::NotFound => format!("`{}` at {base}", self.settings.model),
+            ErrorKind::NotFound => {
+                let hint = match self.settings.provider {
+                    Provider::OpenAi if !base.contains("/v1") => {
+                        " (the address of most servers ends in /v1)"
+                    }
+                    _ => "",
+                };
+                format!("`{}` at {base}{hint}", self.settings.model)
+            }
             ErrorKind::Timeout => format!(
                 "{base} within {} s",
                 self.settings.timeouts.attempt.as_secs_f64()

@@ -18,6 +18,7 @@ use crate::models::{
 };
 use crate::parse::Analysis;
 use finqa_core::question::Question;
+use finqa_core::text::counted;
 
 /// Sent to the model after a reply without a tool call, once an episode.
 const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
@@ -270,7 +271,7 @@ impl<'a> EpisodeLoop<'a> {
         if self.end.is_none() && count(self.steps.len()) >= limit {
             self.finish(
                 EpisodeEnd::StepLimit,
-                Some(format!("{limit} steps without an answer")),
+                Some(format!("{} without an answer", counted(limit, "step"))),
             );
         }
         Ok(self.bounded(text))

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use finqa_core::files;
-use finqa_core::text::{cut, single_spaced};
+use finqa_core::text::{counted, cut, single_spaced};
 
 use super::super::difference::{FieldDifference, canonical, differences, distance, in_words};
 use super::super::protocol::ApiDialect;
@@ -200,10 +200,10 @@ impl CassetteReplay {
             Some(call) => self.read(call).map_err(|error| error.to_string()),
             None if recorded.is_empty() => Err(self.miss(asked)),
             None => Err(format!(
-                "{} asks once more what {} holds {} times",
+                "{} asks once more what {} holds {}",
                 asker_words(asked.node, asked.origin),
                 self.path.display(),
-                recorded.len(),
+                counted(recorded.len(), "time"),
             )),
         }
     }

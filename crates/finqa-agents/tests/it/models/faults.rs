@@ -121,6 +121,25 @@ async fn a_wrong_key_is_reported_once_and_never_shown() {
 }
 
 #[tokio::test]
+async fn not_found_at_an_address_without_v1_hints_at_it() {
+    for (path, hinted) in [("", true), ("/v1", false)] {
+        let reply = Reply::error(404, "not_found", "no such path");
+        let server = FaultServer::start(move |_| reply.clone());
+        let settings = ModelConnection {
+            base_url: server.azure_endpoint() + path,
+            ..openai(&server)
+        };
+        let model = HttpModel::new(settings).unwrap();
+        let error = chat(&model, &ask("How much?"))
+            .await
+            .unwrap_err()
+            .to_string();
+        let hint = "(the address of most servers ends in /v1)";
+        assert_eq!(error.contains(hint), hinted, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_model_is_named() {
     let error = fails(
         Reply::error(404, "model_not_found", "The model does not exist"),

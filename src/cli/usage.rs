@@ -1,0 +1,57 @@
+//! What clap has to say about the arguments: help, version, or an error.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Command, CommandFactory};
+
+use super::{Cli, Exit, stdout};
+
+/// Prints help or an error of usage, and says how the program ends.
+pub(super) fn exit(mut error: clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // clap ignores a standard output that cannot be written.
+        let printed = stdout::print(|_| error.print());
+        return match printed {
+            Ok(_) => Exit::Done.into(),
+            Err(failure) => {
+                super::note(format_args!("error: {failure}"));
+                failure.exit.into()
+            }
+        };
+    }
+    if let Some(variable) = variable_at_fault(&error) {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
+    }
+    let _ = error.print();
+    Exit::Usage.into()
+}
+
+/// The variable that a wrong value comes from, where the error names an option
+/// that was not given.
+fn variable_at_fault(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(named)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let flag = named.split(' ').next()?;
+    let is_flag = |argument: OsString| {
+        let argument = argument.to_string_lossy();
+        argument.split('=').next() == Some(flag)
+    };
+    if std::env::args_os().any(is_flag) {
+        return None;
+    }
+    variable_of(&Cli::command(), flag.strip_prefix("--")?)
+}
+
+/// The variable of an option, in this command or one below it.
+fn variable_of(command: &Command, long: &str) -> Option<String> {
+    let mut options = command.get_arguments();
+    let own = options.find(|option| option.get_long() == Some(long) && option.get_env().is_some());
+    let own = own.and_then(|option| Some(option.get_env()?.to_string_lossy().into_owned()));
+    own.or_else(|| {
+        let mut below = command.get_subcommands();
+        below.find_map(|command| variable_of(command, long))
+    })
+}
