@@ -1,27 +1,17 @@
 //! Runs whose requests are sent in batches, against a local Batch API.
 
-use std::collections::HashMap;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 
 use crate::support::agents::scripted;
 use crate::support::batch_server::{BatchServer, Blow, Ending};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{CommandExt, Ran, Row, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 mod failures;
 mod fetches;
 mod kills;
-
-/// What may differ between a run in batches and a live one.
-const MAY_DIFFER: [&str; 5] = [
-    "latency",
-    "attempts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-];
 
 const PRICES: &str = r#"{"version": 1, "models": {"m": {"input": 2, "cache_write": 2, "output": 8, "anywhere": true}}}"#;
 
@@ -30,15 +20,18 @@ fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchSer
     BatchServer::start(scripted, endings)
 }
 
-/// The binary, asking model `m` of `server` about conversations of the sample in batches.
-fn start(place: &Workplace, server: &BatchServer, more: &[&str]) -> Command {
-    let mut command = of(place, &server.http, more);
-    command.args(["--engine", "batch"]);
-    command
+/// Asks model `m` of `server` about conversations of the sample in batches.
+fn batched(place: &Workplace, server: &BatchServer, more: &str) -> Ran {
+    of(place, &server.http, &format!("--engine batch {more}")).ran()
 }
 
-fn of(place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
-    in_form(Form::OpenAi, place, server, more)
+/// The same, by a process that submits the first wave and exits.
+fn submit(place: &Workplace, server: &BatchServer, more: &str) -> Ran {
+    of(place, &server.http, &format!("batch submit {more}")).ran()
+}
+
+fn of(place: &Workplace, server: &FaultServer, line: &str) -> Command {
+    in_form(Form::OpenAi, place, server, line)
 }
 
 /// Whose Batch API is spoken.
@@ -48,70 +41,52 @@ enum Form {
     Anthropic,
 }
 
-fn in_form(form: Form, place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
-    let prices = place.write("prices.json", PRICES);
-    let mut command = match form {
-        Form::OpenAi => place.command_with_key("k", &server.base_url()),
-        Form::Anthropic => {
-            let mut command = place.command_with_key("unused", &server.azure_endpoint());
-            command
-                .env("ANTHROPIC_API_KEY", "k")
-                .args(["--provider", "anthropic"]);
-            command
-        }
+fn in_form(form: Form, place: &Workplace, server: &FaultServer, line: &str) -> Command {
+    place.write("prices.json", PRICES);
+    let at = match form {
+        Form::OpenAi => server.base_url(),
+        Form::Anthropic => format!("{} --provider anthropic", server.azure_endpoint()),
     };
-    command
-        .args(["--mode", "conversations", "--prices"])
-        .arg(prices)
-        .args(more);
+    let settings = "--model m --data-path sample --mode conversations --prices prices.json";
+    resume(place, &format!("{line} {settings} --base-url {at}"))
+}
+
+/// A command without settings of its own, with the keys.
+fn resume(place: &Workplace, line: &str) -> Command {
+    let mut command = place.command();
+    command.envs([("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]);
+    command.given(line);
     command
 }
 
-/// A command without settings of its own, with the key.
-fn resume(place: &Workplace, more: &[&str]) -> Command {
-    let mut command = place.command();
-    command
-        .env("OPENAI_API_KEY", "k")
-        .env("ANTHROPIC_API_KEY", "k")
-        .args(more);
-    command
+fn later(place: &Workplace, line: &str) -> Ran {
+    resume(place, line).ran()
 }
 
 /// `batch fetch` until no batch is at the provider, by its exit code: the last of them.
 fn fetch_to_the_end(place: &Workplace) -> Ran {
-    let fetched = || Ran::of(&mut resume(place, &["batch", "fetch"]));
+    let fetched = || later(place, "batch fetch");
     let mut fetches = std::iter::repeat_with(fetched).take(200);
     fetches.find(|ran| ran.code != Some(4)).expect("no end")
 }
 
-/// The rows without what may differ.
-fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
-    let mut rows = place.rows("output/output.csv");
-    for row in &mut rows {
-        MAY_DIFFER
-            .iter()
-            .for_each(|column| drop(row.remove(*column)));
-    }
-    rows
-}
-
 /// The rows and the cost of a live run.
-fn live(more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
+fn live(more: &str) -> (Vec<Row>, f64) {
     live_in(Form::OpenAi, more)
 }
 
-fn live_in(form: Form, more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
+fn live_in(form: Form, more: &str) -> (Vec<Row>, f64) {
     let (place, server) = (Workplace::new(), FaultServer::start(scripted));
-    Ran::of(&mut in_form(form, &place, &server, more)).succeeds();
-    (rows(&place), cost(&place))
+    in_form(form, &place, &server, more).ran().succeeds();
+    (place.unmeasured_rows(), cost(&place))
 }
 
 /// The rows of a live run at a server that answers like this.
-fn live_at(answer: fn(&Request) -> Reply, more: &[&str]) -> Vec<HashMap<String, String>> {
+fn live_at(answer: fn(&Request) -> Reply, more: &str) -> Vec<Row> {
     let (place, server) = (Workplace::new(), FaultServer::start(answer));
-    let ran = Ran::of(&mut of(&place, &server, more));
+    let ran = of(&place, &server, more).ran();
     assert!([Some(0), Some(4)].contains(&ran.code), "{}", ran.stderr);
-    rows(&place)
+    place.unmeasured_rows()
 }
 
 fn cost(place: &Workplace) -> f64 {
@@ -131,11 +106,11 @@ fn nothing_twice(server: &BatchServer) {
 
 #[test]
 fn a_run_in_batches_gives_the_rows_of_a_live_run_at_half_the_cost() {
-    let (rows_live, cost_live) = live(&[]);
+    let (rows_live, cost_live) = live("");
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    let ran = Ran::of(&mut start(&place, &server, &[]));
+    let ran = batched(&place, &server, "");
     ran.succeeds();
-    assert_eq!(rows(&place), rows_live);
+    assert_eq!(place.unmeasured_rows(), rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);
     // A wave holds a request of every conversation that needs one: each turn takes the
@@ -151,61 +126,34 @@ fn a_run_in_batches_gives_the_rows_of_a_live_run_at_half_the_cost() {
 
 #[test]
 fn all_samples_of_a_question_are_in_one_wave() {
-    let waves = |samples: &str| {
-        let options = ["--n", "3", "--critic", "off", "--seed", "7"];
-        let options = [&options[..], &["--samples", samples]].concat();
+    let waves = |samples: u32| {
+        let options = format!("--n 3 --critic off --seed 7 --samples {samples}");
         let (rows_live, _) = live(&options);
         let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-        Ran::of(&mut start(&place, &server, &options)).succeeds();
-        assert_eq!(rows(&place), rows_live);
+        batched(&place, &server, &options).succeeds();
+        assert_eq!(place.unmeasured_rows(), rows_live);
         server.batches().len()
     };
-    assert_eq!(waves("4"), waves("1"));
+    assert_eq!(waves(4), waves(1));
 }
 
 #[test]
 fn each_provider_and_api_is_spoken_to_in_its_own_form() {
-    let (rows_live, _) = live(&["--n", "3"]);
-    let azure = |command: &mut Command, server: &BatchServer| {
-        command
-            .args([
-                "--provider",
-                "azure",
-                "--base-url",
-                &server.http.azure_endpoint(),
-            ])
-            .env("AZURE_OPENAI_API_KEY", "k");
-    };
-    let anthropic = |command: &mut Command, server: &BatchServer| {
-        command
-            .args([
-                "--provider",
-                "anthropic",
-                "--base-url",
-                &server.http.azure_endpoint(),
-            ])
-            .env("ANTHROPIC_API_KEY", "k");
-    };
-    let responses = |command: &mut Command, server: &BatchServer| {
-        command
-            .args(["--api", "responses", "--base-url", &server.http.base_url()])
-            .env("OPENAI_API_KEY", "k");
-    };
-    type Change<'a> = &'a dyn Fn(&mut Command, &BatchServer);
-    let forms: [(Change<'_>, &str); 3] = [
-        (&azure, "POST /openai/batches"),
-        (&anthropic, "POST /v1/messages/batches"),
-        (&responses, "POST /v1/batches"),
-    ];
-    for (form, path) in forms {
+    let (rows_live, _) = live("--n 3");
+    for (form, path) in [
+        ("--provider azure", "POST /openai/batches"),
+        ("--provider anthropic", "POST /v1/messages/batches"),
+        ("--api responses", "POST /v1/batches"),
+    ] {
         let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-        let mut command = place.command();
-        command
-            .args(words("--model m --data-path sample --mode conversations"))
-            .args(["--n", "3", "--engine", "batch"]);
-        form(&mut command, &server);
-        Ran::of(&mut command).succeeds();
-        assert_eq!(rows(&place), rows_live, "{path}");
+        let at = match form.starts_with("--provider") {
+            true => server.http.azure_endpoint(),
+            false => server.http.base_url(),
+        };
+        let line = "--model m --data-path sample --mode conversations --n 3 --engine batch";
+        let mut command = resume(&place, &format!("{line} {form} --base-url {at}"));
+        command.env("AZURE_OPENAI_API_KEY", "k").ran().succeeds();
+        assert_eq!(place.unmeasured_rows(), rows_live, "{path}");
         assert!(server.seen().iter().any(|seen| seen == path), "{path}");
         nothing_twice(&server);
     }
@@ -213,12 +161,9 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
 
 #[test]
 fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
-    let (rows_live, cost_live) = live(&["--n", "4"]);
+    let (rows_live, cost_live) = live("--n 4");
     let (place, server) = (Workplace::new(), server(|_| Ending::After(1)));
-    let mut submit = of(&place, &server.http, &[]);
-    let arguments: Vec<_> = submit.get_args().map(ToOwned::to_owned).collect();
-    submit = resume(&place, &["batch", "submit", "--n", "4"]);
-    let submitted = Ran::of(submit.args(arguments));
+    let submitted = submit(&place, &server, "--n 4");
     submitted.succeeds();
     assert_eq!(server.batches().len(), 1);
     let said = format!("{}{}", submitted.stdout, submitted.stderr);
@@ -227,20 +172,20 @@ fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
     let hint = format!("convfinqa batch fetch {id}");
     assert!(said.contains(&hint) && !said.contains("--resume"), "{said}");
 
-    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
+    let status = later(&place, "batch status");
     status.succeeds();
     let expected = "wave 1.1  batch_0  requests: 4  at the provider, 0 of 4 done\n";
     assert_eq!(status.stdout, expected);
 
     // The live engine would send the same requests again.
-    let other = Ran::of(&mut resume(&place, &["--resume", "--engine", "live"]));
+    let other = later(&place, "--resume --engine live");
     other.fails(2, &["has batches at the provider", "batch fetch"]);
 
     fetch_to_the_end(&place).succeeds();
-    assert_eq!(rows(&place), rows_live);
+    assert_eq!(place.unmeasured_rows(), rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);
-    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+    let again = later(&place, "batch fetch");
     again.fails(
         2,
         &["no unfinished run; start one with `convfinqa batch submit`"],
@@ -251,13 +196,11 @@ fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
 fn the_estimate_of_a_dry_run_is_half_as_high() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let dry = |more: &[&str]| -> serde_json::Value {
-        let mut command = of(&place, &server, &["--dry-run", "--json"]);
-        let ran = Ran::of(command.args(more));
-        ran.succeeds();
-        serde_json::from_str(&ran.stdout).unwrap()
+    let dry = |more: &str| {
+        let ran = of(&place, &server, &format!("--dry-run --json {more}")).ran();
+        ran.succeeds().json()
     };
-    let (live, batch) = (dry(&[]), dry(&["--engine", "batch"]));
+    let (live, batch) = (dry(""), dry("--engine batch"));
     for end in ["low", "high"] {
         let [live, batch] = [&live, &batch].map(|estimate| -> f64 {
             estimate["cost_usd"][end].as_str().unwrap().parse().unwrap()
@@ -271,49 +214,37 @@ fn the_estimate_of_a_dry_run_is_half_as_high() {
 fn a_limit_holds_because_a_wave_is_reserved_before_it_is_submitted() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
     // Ten records' first wave fits in part; the bound of a request is far above its cost.
-    let ran = Ran::of(&mut start(
-        &place,
-        &server,
-        &["--n", "10", "--max-cost", "0.05"],
-    ));
-    ran.ends(7);
+    batched(&place, &server, "--n 10 --max-cost 0.05").ends(7);
     assert!(server.batches()[0].requests.len() < 10);
     assert!(cost(&place) <= 0.05);
-    let mut more = resume(&place, &["--resume", "--max-cost", "50"]);
-    Ran::of(&mut more).succeeds();
-    assert_eq!(rows(&place), live(&["--n", "10", "--max-cost", "50"]).0);
+    later(&place, "--resume --max-cost 50").succeeds();
+    assert_eq!(place.unmeasured_rows(), live("--n 10 --max-cost 50").0);
     nothing_twice(&server);
 }
 
 #[test]
 fn a_reply_in_the_cache_joins_no_wave() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    let cached = ["--n", "3", "--cache", "replies"];
-    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    let cached = "--n 3 --cache replies";
+    batched(&place, &server, cached).succeeds();
     let before = server.batches().len();
-    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    batched(&place, &server, cached).succeeds();
     assert_eq!(server.batches().len(), before);
 }
 
 #[test]
 fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     let place = Workplace::new();
-    let run = |arguments: &[&str]| Ran::of(resume(&place, &["--engine", "batch"]).args(arguments));
-    for more in [[].as_slice(), &["--dry-run"]] {
-        let mut arguments = vec!["--model", "offline"];
-        arguments.extend(more);
-        run(&arguments).fails(2, &["--engine batch needs a chat model"]);
+    let model = "--model m --base-url http://127.0.0.1:9/v1 --data-path sample";
+    for more in ["", "--dry-run"] {
+        let ran = later(&place, &format!("--engine batch --model offline {more}"));
+        ran.fails(2, &["--engine batch needs a chat model"]);
+        let ran = later(&place, &format!("--engine batch {model} --record x {more}"));
+        ran.fails(2, &["--engine batch cannot be recorded"]);
     }
-    let model = words("--model m --base-url http://127.0.0.1:9/v1 --data-path sample");
-    for more in [[].as_slice(), &["--dry-run"]] {
-        let mut recorded = model.to_vec();
-        recorded.extend(["--record", "x"]);
-        recorded.extend(more);
-        run(&recorded).fails(2, &["--engine batch cannot be recorded"]);
-    }
-    let mut play = resume(&place, &["env", "play"]);
-    play.env("CONVFINQA_ENGINE", "batch").args(model);
-    Ran::of(&mut play).fails(2, &["--engine batch is for questions"]);
+    let mut play = resume(&place, &format!("env play {model}"));
+    let ran = play.env("CONVFINQA_ENGINE", "batch").ran();
+    ran.fails(2, &["--engine batch is for questions"]);
 }
 
 #[test]
@@ -336,14 +267,11 @@ fn without_a_run_status_and_fetch_say_so_in_one_line() {
 fn a_submission_that_fails_says_how_to_continue() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
     server.intercept(|_| Some(Reply::error(401, "invalid_api_key", "Incorrect API key")));
-    let given = of(&place, &server.http, &["--n", "3"]);
-    let mut submit = resume(&place, &["batch", "submit", "-q"]);
-    let ran = Ran::of(submit.args(given.get_args()));
+    let ran = submit(&place, &server, "-q --n 3");
     let hint = "continue with `convfinqa batch fetch` or `convfinqa --resume`";
     ran.fails(5, &[hint, "the provider refused the key"]);
     server.intercept(|_| None);
-    let fetched = Ran::of(&mut resume(&place, &["batch", "fetch", "-q"]));
-    fetched.ends(4);
+    later(&place, "batch fetch -q").ends(4);
     nothing_twice(&server);
 }
 
@@ -356,7 +284,7 @@ fn the_row_says_that_a_request_may_be_at_the_provider_twice() {
         let is_first = is_submission && !std::mem::replace(&mut lost, true);
         is_first.then(Reply::reset)
     });
-    Ran::of(&mut start(&place, &server, &["--n", "3"])).succeeds();
+    batched(&place, &server, "--n 3").succeeds();
     let rows = place.rows("output/output.csv");
     for row in &rows {
         let expected = match row["part"].as_str() {
@@ -373,21 +301,14 @@ fn the_row_says_that_a_request_may_be_at_the_provider_twice() {
 #[test]
 fn a_batch_of_a_finished_run_has_ended_although_its_end_was_not_noted() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    Ran::of(&mut start(&place, &server, &["--n", "2"])).succeeds();
+    batched(&place, &server, "--n 2").succeeds();
     // As a process leaves it that is killed after the last answer.
-    let journal = place.run_folder().join("journal.sqlite");
-    let journal = rusqlite::Connection::open(journal).unwrap();
     let unnoted = r#"UPDATE batches SET json = json_set(json, '$.stage', 'submitted')"#;
-    assert!(journal.execute(unnoted, []).unwrap() > 1);
-    drop(journal);
+    assert!(place.journal_tables().execute(unnoted, []).unwrap() > 1);
     let before = server.seen().len();
-    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
-    status.succeeds();
-    assert!(
-        status.stdout.lines().all(|line| line.ends_with("ended")),
-        "{}",
-        status.stdout
-    );
+    let status = later(&place, "batch status");
+    let shown = &status.succeeds().stdout;
+    assert!(shown.lines().all(|line| line.ends_with("ended")), "{shown}");
     assert_eq!(server.seen().len(), before, "the provider is not asked");
 }
 
@@ -403,28 +324,27 @@ fn the_status_of_a_run_with_examples_needs_no_train_file() {
     }]);
     std::fs::create_dir(place.path("data")).unwrap();
     let train = place.write("data/train.json", &record.to_string());
-    let given = of(&place, &server.http, &["--n", "2", "--examples", "1"]);
-    let mut submit = resume(&place, &["batch", "submit"]);
-    Ran::of(submit.args(given.get_args())).succeeds();
+    submit(&place, &server, "--n 2 --examples 1").succeeds();
     std::fs::remove_file(train).unwrap();
-    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
+    let status = later(&place, "batch status");
     status.succeeds().prints("at the provider, 0 of 2 done");
 }
 
-fn spawn(mut command: Command) -> std::process::Child {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-/// The most memory that a process has had so far, in KiB.
+/// Runs a process: its exit code, and the most memory that it had, in KiB.
 #[cfg(target_os = "linux")]
-fn peak_memory(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+fn peak_memory(mut command: Command) -> (Option<i32>, u64) {
+    let mut child = command.begin();
+    let file = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(&file).unwrap_or_default();
+        let mut lines = status.lines();
+        let line = lines.find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        peak = now.unwrap_or_default().max(peak);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    (child.wait().unwrap().code(), peak)
 }
 
 #[cfg(target_os = "linux")]
@@ -432,16 +352,8 @@ fn peak_memory(process: u32) -> Option<u64> {
 #[ignore = "needs minutes"]
 fn needs_time_4400_conversations_in_flight_take_less_than_a_gigabyte() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    let given = of(&place, &server.http, &["--epochs", "100"]);
-    let mut submit = resume(&place, &["batch", "submit"]);
-    submit.args(given.get_args());
-    let mut child = spawn(submit);
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        peak = peak_memory(child.id()).unwrap_or_default().max(peak);
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    assert!(child.wait().unwrap().success());
+    let (code, peak) = peak_memory(of(&place, &server.http, "batch submit --epochs 100"));
+    assert_eq!(code, Some(0));
     let in_flight = server.batches()[0].requests.len();
     println!("{in_flight} conversations, {peak} KiB");
     assert!(peak > 0 && peak < 1 << 20, "{peak} KiB");
@@ -462,17 +374,10 @@ fn needs_time_300_mb_of_results_are_fetched_in_less_than_150_mb() {
         Workplace::new(),
         BatchServer::start(answer, |_| Ending::Complete),
     );
-    let given = of(&place, &server.http, &["--n", "30", "--epochs", "10"]);
-    let mut submit = resume(&place, &["batch", "submit"]);
-    Ran::of(submit.args(given.get_args())).succeeds();
+    submit(&place, &server, "--n 30 --epochs 10").succeeds();
     let requests = server.batches()[0].requests.len();
-    let mut child = spawn(resume(&place, &["batch", "fetch"]));
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        peak = peak_memory(child.id()).unwrap_or_default().max(peak);
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    assert_eq!(child.wait().unwrap().code(), Some(4));
+    let (code, peak) = peak_memory(resume(&place, "batch fetch"));
+    assert_eq!(code, Some(4));
     println!("results: {requests} of {PADDING} bytes, {peak} KiB");
     assert!(requests >= 300, "{requests}");
     assert!(peak > 0 && peak < 150 << 10, "{peak} KiB");

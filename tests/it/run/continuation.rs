@@ -1,20 +1,18 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
-use std::process::{Child, Stdio};
+use convfinqa::pipeline::ResumedRun;
+use convfinqa::run::{Finish, Journal, Row, RunKind, Status};
+use convfinqa::settings::Variables;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use convfinqa::pipeline::ResumedRun;
-use convfinqa::run::{Finish, Journal, RunKind, Status};
-use convfinqa::settings::Variables;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Workplace, rows_without, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::{continued, refused};
+use crate::support::in_process::{asking, continued, refused};
 
 /// A server that answers `first` requests and leaves the next ones waiting
 /// until it is released.
@@ -28,10 +26,9 @@ impl Waiting {
         let released = Arc::new(AtomicBool::new(false));
         let free = Arc::clone(&released);
         let server = FaultServer::start(move |request| {
-            if request.index < first || free.load(Ordering::SeqCst) {
-                scripted(request)
-            } else {
-                Reply::hang()
+            match request.index < first || free.load(Ordering::SeqCst) {
+                true => scripted(request),
+                false => Reply::hang(),
             }
         });
         Self { server, released }
@@ -43,29 +40,19 @@ impl Waiting {
 
     /// A run with one question at a time that was left in the middle of asking.
     fn abandoned(&self, place: &Workplace, given: &str) {
-        let url = self.server.base_url();
-        let started = "model = 'scripted'\nmode = 'conversations'\nconcurrency = 1";
-        let settings = format!("{started}\nbase_url = '{url}'\n{given}");
+        let started = "mode = 'conversations'\nconcurrency = 1";
+        let settings = asking(&self.server, &format!("{started}\n{given}"));
         place.abandon(&settings, || self.server.count() > 7);
     }
 
     /// Starts a process with one question at a time, which is in the middle of
     /// asking when this returns.
-    fn begin(&self, place: &Workplace, arguments: &[&str]) -> Child {
-        let start = ["--model", "scripted", "--mode", "conversations", "-j", "1"];
-        let child = place
-            .command()
-            .args(start)
-            .args(arguments)
-            .env("OPENAI_BASE_URL", self.server.base_url())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let before = self.server.count();
-        while self.server.count() <= before.max(7) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    fn begin(&self, place: &Workplace, arguments: &str) -> Child {
+        let start = format!("--model m --mode conversations -j 1 {arguments}");
+        let mut command = place.command();
+        command.env("OPENAI_BASE_URL", self.server.base_url());
+        let child = command.given(&start).begin();
+        wait_until(|| self.server.count() > 7);
         child
     }
 }
@@ -76,12 +63,12 @@ fn killed(mut child: Child) {
 }
 
 fn journal(place: &Workplace) -> Journal {
-    Journal::read(&place.run_folder().join("journal.sqlite")).unwrap()
+    Journal::read(&place.journal_path()).unwrap()
 }
 
 /// Changes what a run's journal says that it is.
 fn rewrite_meta(place: &Workplace, change: impl FnOnce(&mut Value)) {
-    let connection = Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
+    let connection = place.journal_tables();
     let sql = "SELECT value FROM meta WHERE key = 'run'";
     let text: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
     let mut meta: Value = serde_json::from_str(&text).unwrap();
@@ -94,38 +81,29 @@ fn rewrite_meta(place: &Workplace, change: impl FnOnce(&mut Value)) {
 fn resume_alone_uses_the_runs_own_settings_and_address_after_a_kill() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
-    let options = ["--data-path", "sample", "--n", "4", "--temperature", "0.2"];
-    killed(waiting.begin(&place, &options));
+    killed(waiting.begin(&place, "--data-path sample --n 4 --temperature 0.2"));
     assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
     // Neither a settings file nor a variable of now takes part.
-    place.write(
-        "convfinqa.toml",
-        "model = 'other'\ntemperature = 0.9\nn = 1\nmax_rounds = 1\n",
-    );
+    let file = "model = 'other'\ntemperature = 0.9\nn = 1\nmax_rounds = 1\n";
+    place.write("convfinqa.toml", file);
     waiting.release();
-    let resume = ["--resume", "-j", "2", "--timeout", "30", "--traces", "off"];
-    let ran = Ran::of(
-        place
-            .command()
-            .args(resume)
-            .args(["--verbose", "--mlflow", "off"])
-            .env("CONVFINQA_MODEL", "another")
-            .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
-    );
-    ran.succeeds();
+    let resume = "--resume -j 2 --timeout 30 --traces off --verbose --mlflow off";
+    let variables = [
+        ("CONVFINQA_MODEL", "another"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+    ];
+    place.run_with(resume, &variables).succeeds();
     let summary = place.summary();
+    let rows = place.rows("output/output.csv").len();
     assert_eq!(summary["complete"], true);
-    assert_eq!(
-        summary["run"]["total"],
-        place.rows("output/output.csv").len()
-    );
+    assert_eq!(summary["run"]["total"], rows);
     for request in waiting.server.requests() {
-        assert_eq!(request.body["model"], "scripted");
+        assert_eq!(request.body["model"], "m");
         assert_eq!(request.body["temperature"], json!(0.2));
     }
     // The run's own file of settings is as good as nothing.
     let config = place.run_folder().join("config.toml");
-    let named = place.run(&["--resume", "last", "--config", config.to_str().unwrap()]);
+    let named = place.run(&format!("--resume last --config {}", config.display()));
     named.fails(2, &["no unfinished run"]);
 }
 
@@ -138,28 +116,23 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     let records = format!("{}\n", std::fs::read_to_string(records).unwrap());
     let file = place.write("records.json", &records);
     let file = file.display();
-    waiting.abandoned(
-        &place,
-        &format!("data_path = '{file}'\nn = 4\ntemperature = 0.2"),
-    );
+    let given = format!("data_path = '{file}'\nn = 4\ntemperature = 0.2");
+    waiting.abandoned(&place, &given);
     let url = waiting.server.base_url();
     let address = format!("--base-url was {url}, now http://127.0.0.1:9/v1");
     let data = format!("--data-path was {file}, now sample");
     for (given, named) in [
         ("temperature = 0.7", "--temperature was 0.2, now 0.7"),
         ("n = 3", "--n was 4, now 3"),
-        ("model = 'other'", "--model was scripted, now other"),
+        ("model = 'other'", "--model was m, now other"),
         ("max_rounds = 1", "--max-rounds was 3, now 1"),
         ("seed = 5", "--seed was not set, now 5"),
         ("data_path = 'sample'", data.as_str()),
         ("base_url = 'http://127.0.0.1:9/v1'", address.as_str()),
     ] {
         let line = place.resume("last", given).err().unwrap().to_string();
-        assert!(
-            line.contains("cannot be resumed with changes: ") && line.contains(named),
-            "{line}"
-        );
-        assert!(line.len() < 500, "{line}");
+        let told = line.contains("cannot be resumed with changes: ") && line.contains(named);
+        assert!(told && line.len() < 500, "{line}");
         assert!(!line.contains("opinion"), "{line}");
     }
     let asked = waiting.server.count();
@@ -180,7 +153,7 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
 fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
-    let first = waiting.begin(&place, &["--data-path", "sample", "--n", "4"]);
+    let first = waiting.begin(&place, "--data-path sample --n 4");
     let asked = waiting.server.count();
     let holder = format!("is in use by process {} on ", first.id());
     place
@@ -215,10 +188,8 @@ fn a_run_of_another_version_is_resumed_only_on_request() {
     );
     let any_version = || ResumedRun::open(&place.path("output"), "last", RunKind::Questions, true);
     let line = any_version().err().unwrap().to_string();
-    assert!(
-        line.contains("the run's own settings") && line.contains("tomorrow"),
-        "{line}"
-    );
+    let named = line.contains("the run's own settings") && line.contains("tomorrow");
+    assert!(named, "{line}");
     rewrite_meta(&place, |meta| {
         meta["version"] = json!("0.0.9");
         meta["settings"].as_object_mut().unwrap().remove("tomorrow");
@@ -248,18 +219,14 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
             std::fs::remove_dir_all(folder).unwrap();
         }
     }
-    let connection = Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
     let sql = "DELETE FROM answers WHERE question > 0";
-    connection.execute(sql, []).unwrap();
-    drop(connection);
+    place.journal_tables().execute(sql, []).unwrap();
     assert_eq!(hints("n = 2"), [""; 0]);
     let hinted = hints("n = 3");
     let hint = format!("`convfinqa --resume {id} ");
-    let continues = hinted.len() == 1 && hinted[0].contains(&hint);
-    assert!(
-        continues && hinted[0].ends_with("` continues it"),
-        "{hinted:?}"
-    );
+    assert_eq!(hinted.len(), 1, "{hinted:?}");
+    let continues = hinted[0].contains(&hint) && hinted[0].ends_with("` continues it");
+    assert!(continues, "{hinted:?}");
 }
 
 /// The command of the README without any option, and `--resume` as it says.
@@ -267,37 +234,18 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
 fn the_readmes_first_command_is_resumed_as_written() {
     let place = Workplace::new();
     place.run("").succeeds();
-    let whole = place.read("output/output.csv");
-    let folder = place.run_folder();
-    let connection = Connection::open(folder.join("journal.sqlite")).unwrap();
-    let sql =
-        "DELETE FROM answers WHERE question % 2 = 1; DELETE FROM calls WHERE question % 2 = 1";
-    connection.execute_batch(sql).unwrap();
-    drop(connection);
-    for file in [
-        "output.csv",
-        "summary.json",
-        "transcripts.jsonl",
-        "report.html",
-    ] {
-        std::fs::remove_file(folder.join(file)).unwrap();
+    let csv = place.path("output/output.csv");
+    let rows = || rows_without(&csv, |column| column == "latency");
+    let whole = rows();
+    let odd = "WHERE question % 2 = 1";
+    let sql = format!("DELETE FROM answers {odd}; DELETE FROM calls {odd}");
+    place.journal_tables().execute_batch(&sql).unwrap();
+    for file in "output.csv summary.json transcripts.jsonl report.html".split(' ') {
+        std::fs::remove_file(place.run_folder().join(file)).unwrap();
     }
-    std::fs::remove_file(place.path("output/output.csv")).unwrap();
-    let ran = place.run("--resume");
-    ran.succeeds().tells("resuming: 29 of 58");
-    let without_latency = |text: &str| -> Vec<Vec<String>> {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows = reader.records().map(|row| {
-            let row = row.unwrap();
-            let cells = row.iter().enumerate().filter(|(at, _)| *at != 4);
-            cells.map(|(_, cell)| cell.to_owned()).collect()
-        });
-        rows.collect()
-    };
-    assert_eq!(
-        without_latency(&place.read("output/output.csv")),
-        without_latency(&whole)
-    );
+    std::fs::remove_file(&csv).unwrap();
+    place.run("--resume").succeeds().tells("resuming: 29 of 58");
+    assert_eq!(rows(), whole);
 }
 
 /// Seconds of a call that was given up are not the question's.
@@ -306,29 +254,17 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
     waiting.abandoned(&place, "n = 4");
-    let open = place.run_folder().join("journal.sqlite");
-    let asked = Journal::read(&open).unwrap().answered().unwrap();
+    let asked = journal(&place).answered().unwrap();
     let given_up = json!({
         "node": "analyst", "round": 1, "request_hash": "", "messages": [], "reply": null,
         "error": "cancelled", "attempts": 1, "seconds": 1e6,
     });
-    let connection = Connection::open(&open).unwrap();
     let sql = "INSERT INTO calls VALUES (?1, 99, ?2)";
-    connection
-        .execute(sql, rusqlite::params![asked as i64, given_up.to_string()])
-        .unwrap();
-    drop(connection);
+    let call = rusqlite::params![asked as i64, given_up.to_string()];
+    place.journal_tables().execute(sql, call).unwrap();
     waiting.release();
     let resumed = place.resume("last", "").unwrap();
     assert_eq!(resumed.finish, Finish::Complete);
-    let mut latencies = Vec::new();
-    journal(&place)
-        .for_each_row(|row| latencies.push(row.latency))
-        .unwrap();
-    assert!(
-        latencies
-            .iter()
-            .all(|seconds| seconds.is_some_and(|seconds| seconds < 1e6)),
-        "{latencies:?}"
-    );
+    let is_short = |row: Row| assert!(row.latency.is_some_and(|seconds| seconds < 1e6));
+    journal(&place).for_each_row(is_short).unwrap();
 }

@@ -9,9 +9,9 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::refused;
+use crate::support::in_process::{asking, refused};
 
 const FILES: [&str; 5] = [
     "config.toml",
@@ -37,8 +37,7 @@ fn finished() -> (Workplace, PathBuf) {
 fn resume_of_an_answered_run_writes_what_is_missing() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let url = server.base_url();
-    let started = place.answer(&format!("model = 'scripted'\nbase_url = '{url}'\nn = 5"));
+    let started = place.answer(&asking(&server, "n = 5"));
     let run = started.folder.clone();
     drop(started);
     // What is written takes no server.
@@ -60,10 +59,8 @@ fn resume_of_an_answered_run_writes_what_is_missing() {
     std::fs::write(folder.join("summary.json"), partial).unwrap();
     place.resume("last", "").unwrap();
     assert!(bytes(&folder) == whole);
-    refused(
-        place.resume(&folder.to_string_lossy(), "model = 'b'"),
-        &["cannot be resumed", "--model was scripted, now b"],
-    );
+    let changed = place.resume(&folder.to_string_lossy(), "model = 'b'");
+    refused(changed, &["cannot be resumed", "--model was m, now b"]);
     refused(place.resume("last", ""), &["no unfinished run"]);
 }
 
@@ -78,9 +75,8 @@ fn report_makes_every_file_again() {
     assert!(bytes(&folder) == whole);
     place.run("report --to elsewhere").succeeds();
     assert!(bytes(&place.path("elsewhere")) == whole);
-    place
-        .run("report --to alone/page.html")
-        .fails(2, &["alone/page.html"]);
+    let alone = place.run("report --to alone/page.html");
+    alone.fails(2, &["alone/page.html"]);
     place.run("report --to page.html").succeeds();
     assert!(place.read("page.html").into_bytes() == whole[2]);
 }
@@ -141,24 +137,19 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     let whole = bytes(&folder);
     let into = tempfile::tempdir().unwrap();
     let out = into.path().join("made");
-    let reader = |arguments: &[&str]| Ran::of(as_reader(&place, into.path()).args(arguments));
-    let refused = reader(&["report", "last"]);
+    let reader = |line: &str| as_reader(&place, into.path()).given(line).ran();
+    let refused = reader("report last");
     refused.fails(2, &["run", "Permission denied", "--to PATH"]);
     // `--output` says where the runs are.
     assert!(!refused.stderr.contains("--output"), "{}", refused.stderr);
-    reader(&["report", "last", "--to", out.to_str().unwrap()]).succeeds();
-    for command in [
-        &["score", "last"][..],
-        &["analyze", "last"],
-        &["compare", "last", "last"],
-        &["runs"],
-    ] {
+    reader(&format!("report last --to {}", out.display())).succeeds();
+    for command in ["score last", "analyze last", "compare last last", "runs"] {
         reader(command).succeeds();
     }
     assert!(bytes(&out) == whole);
-    reader(&["--resume", "last"]).fails(2, &["no unfinished run"]);
-    let run = folder.to_string_lossy().into_owned();
-    reader(&["--resume", &run]).fails(2, &["cannot lock", "Permission denied"]);
+    reader("--resume last").fails(2, &["no unfinished run"]);
+    let locked = reader(&format!("--resume {}", folder.display()));
+    locked.fails(2, &["cannot lock", "Permission denied"]);
     writable_again(&place);
 }
 
@@ -185,9 +176,7 @@ fn the_journal_of_a_run_that_ended_is_one_file_that_any_reader_can_open() {
 fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let url = server.base_url();
-    let started = "model = 'm'\nn = 8\nmode = 'conversations'";
-    let ended = place.answer(&format!("{started}\nbase_url = '{url}'"));
+    let ended = place.answer(&asking(&server, "n = 8\nmode = 'conversations'"));
     let path = ended.folder.file("transcripts.jsonl");
     // From 1.
     let mut shared: Vec<Value> = vec![Value::Null];
@@ -255,8 +244,12 @@ fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
     let whole = std::fs::read(&path).unwrap();
     for length in [whole.len() / 2, 10_000, 100] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        place.run(&["report", run]).fails(3, &["journal.sqlite"]);
-        place.run(&["--resume", run]).fails(3, &["journal.sqlite"]);
+        place
+            .run(&format!("report {run}"))
+            .fails(3, &["journal.sqlite"]);
+        place
+            .run(&format!("--resume {run}"))
+            .fails(3, &["journal.sqlite"]);
     }
     std::fs::write(&path, &whole).unwrap();
     let connection = Connection::open(&path).unwrap();
@@ -287,7 +280,7 @@ fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
     std::fs::rename(&base, &journal).unwrap();
     std::fs::write(&copy, log).unwrap();
     let into = tempfile::tempdir().unwrap();
-    let listed = Ran::of(as_reader(&place, into.path()).arg("runs"));
+    let listed = as_reader(&place, into.path()).given("runs").ran();
     listed.succeeds().prints(" 1/");
     writable_again(&place);
 }
@@ -297,19 +290,11 @@ fn a_wrong_key_takes_no_earlier_result_away() {
     let (place, _) = finished();
     let before = place.read("output/output.csv");
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
-    let refused = Ran::of(
-        place
-            .command()
-            .args(["--model", "m", "--data-path", "sample"])
-            .args(["--base-url", &server.base_url()]),
-    );
+    let refused = place.chat(&server, "");
     refused.fails(5, &["wrong key"]);
     assert_eq!(place.read("output/output.csv"), before);
-    assert!(
-        !refused.stdout.contains("Rows: output/output.csv"),
-        "{}",
-        refused.stdout
-    );
+    let shown = &refused.stdout;
+    assert!(!shown.contains("Rows: output/output.csv"), "{shown}");
 }
 
 #[test]
@@ -322,13 +307,7 @@ fn a_deleted_output_folder_is_noticed_at_the_next_answer() {
         }
         scripted(request)
     });
-    let start = ["--model", "scripted", "--data-path", "sample", "-j", "1"];
-    let stopped = Ran::of(
-        place
-            .command()
-            .args(start)
-            .args(["--base-url", &server.base_url()]),
-    );
+    let stopped = place.chat(&server, "-j 1");
     stopped.fails(2, &["journal.sqlite was deleted or replaced"]);
     assert!(!stopped.stderr.contains("--resume"), "{}", stopped.stderr);
     // The question in flight is finished, at most three rounds of two calls.
@@ -340,45 +319,31 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let (place, folder) = finished();
     place.answer("n = 5\nmax_rounds = 1");
     let first = folder.file_name().unwrap().to_string_lossy().into_owned();
-    let score = |name: &str| place.run(&["score", name, "--json"]).succeeds().json();
+    let score = |name: &str| place.run(&format!("score {name} --json")).succeeds().json();
     let csv = folder.join("output.csv").to_string_lossy().into_owned();
     assert_eq!(score(&first)["questions"], score(&csv)["questions"]);
-    place.run(&["analyze", &first]).succeeds();
-    let compared = place.run(&["compare", &first, "last", "--json"]);
-    let compared = compared.succeeds().json();
-    assert!(compared.to_string().contains(&first));
+    place.run(&format!("analyze {first}")).succeeds();
+    let compared = place.run(&format!("compare {first} last --json"));
+    compared.succeeds().prints(&first);
     // What a run's journal holds counts, whatever happened to its files.
     std::fs::remove_file(&csv).unwrap();
     score(&first);
     // Two runs within a minute share the start of their ids.
-    for command in [
-        &["score", &first[..6]][..],
-        &["analyze", &first[..6]],
-        &["compare", &first[..6], "last"],
-        &["report", &first[..6]],
-        &["--resume", &first[..6]],
-    ] {
-        place
-            .run(command)
-            .fails(2, &["is a prefix of 2 runs", &first]);
+    for command in ["score", "analyze", "compare last", "report", "--resume"] {
+        let ran = place.run(&format!("{command} {}", &first[..6]));
+        ran.fails(2, &["is a prefix of 2 runs", &first]);
     }
-    place
-        .run("score 0000")
-        .fails(2, &["no such run", "convfinqa runs"]);
-    place.run("score zzz").fails(
-        2,
-        &["zzz: no such file, and no such run in", "convfinqa runs"],
-    );
+    let unknown = place.run("score 0000");
+    unknown.fails(2, &["no such run", "convfinqa runs"]);
+    let words = ["zzz: no such file, and no such run in", "convfinqa runs"];
+    place.run("score zzz").fails(2, &words);
     place.run("score missing.csv").fails(3, &["missing.csv"]);
 
-    let listed = place.run("runs").succeeds().stdout.clone();
-    assert!(
-        listed.contains(&first) && listed.contains("offline"),
-        "{listed}"
-    );
+    let ran = place.run("runs");
     let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
     let total = journal.meta().unwrap().total.unwrap();
-    assert!(listed.contains(&format!("{total}/{total}")), "{listed}");
+    ran.succeeds().prints(&first).prints("offline");
+    let listed = &ran.prints(&format!("{total}/{total}")).stdout;
     let newest = listed.find("finished").unwrap();
     assert!(newest < listed.find("files missing").unwrap(), "{listed}");
     std::fs::write(folder.join("journal.sqlite"), "no database").unwrap();

@@ -1,7 +1,7 @@
 //! A run that is killed continues where it was, and ends with the same rows.
 
 use std::collections::HashMap;
-use std::process::Stdio;
+use std::process::Command;
 use std::time::Duration;
 
 use convfinqa::run::{Journal, Status};
@@ -11,19 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::support::agents::scripted_as;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Row, Workplace};
 use crate::support::fault_server::{FaultServer, Request};
 
 const CONCURRENCY: usize = 4;
-
-/// What a kill, or how much was answered before it, may change.
-const MAY_DIFFER: [&str; 5] = [
-    "latency",
-    "attempts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-];
 
 /// A server that takes 20 ms a call.
 fn server() -> FaultServer {
@@ -42,16 +33,9 @@ fn relative_change(number: u32) -> String {
     }
 }
 
-fn start(place: &Workplace, server: &FaultServer, more: &[&str]) -> std::process::Command {
-    let mut command = place.command();
-    command
-        .args(["--model", "scripted", "--data-path", "sample", "--n", "30"])
-        .args(["-j", &CONCURRENCY.to_string(), "--mode", "conversations"])
-        .args(["--base-url", &server.base_url()])
-        .args(more)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command
+fn start(place: &Workplace, server: &FaultServer, more: &str) -> Command {
+    let line = format!("--n 30 -j {CONCURRENCY} --mode conversations {more}");
+    place.chat_command(server, &line)
 }
 
 /// How often each prompt was sent, or is kept: several conversations begin alike.
@@ -67,16 +51,6 @@ fn counts(prompts: impl Iterator<Item = String>) -> Counts {
 
 fn sent(requests: &[Request]) -> Counts {
     counts(requests.iter().map(messages))
-}
-
-fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
-    let mut rows = place.rows("output/output.csv");
-    for row in &mut rows {
-        for column in MAY_DIFFER {
-            row.remove(column).unwrap();
-        }
-    }
-    rows
 }
 
 /// A copy of the only run's journal, if it has begun: reading the journal itself would
@@ -118,7 +92,7 @@ fn messages(request: &Request) -> String {
 /// What a run that was never killed sends, and its rows.
 struct Undisturbed {
     prompts: Counts,
-    rows: Vec<HashMap<String, String>>,
+    rows: Vec<Row>,
 }
 
 /// Runs one run to its end, killing its process up to `kills` times at moments drawn from
@@ -134,11 +108,8 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
         let kept = kept.unwrap_or_default();
         let answered = found.as_ref().map(|(_, journal)| journal.status().unwrap());
         drop(found);
-        let more: &[&str] = match answered {
-            None => &[],
-            Some(_) => &["--resume", "last"],
-        };
-        let mut child = start(&place, &server, more).spawn().unwrap();
+        let more = answered.map_or("", |_| "--resume last");
+        let mut child = start(&place, &server, more).begin();
         if killed < kills {
             // From before its first call to after its files are written.
             let milliseconds = 30 + u64::from(moments.next_u32() % 900);
@@ -152,10 +123,8 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
             // A prompt that differs in a digit of the history would be a new one.
             let needed = undisturbed.prompts.get(&prompt).copied();
             let needed = needed.expect("a prompt that is sent only after a kill");
-            assert!(
-                again + held <= needed,
-                "{again} + {held} of {needed}: {prompt}"
-            );
+            let is_so = again + held <= needed;
+            assert!(is_so, "{again} + {held} of {needed}: {prompt}");
         }
         match ended {
             Some(0) => break,
@@ -165,12 +134,10 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
             other => panic!("ended with {other:?}"),
         }
     }
-    assert_eq!(rows(&place), undisturbed.rows);
+    assert_eq!(place.unmeasured_rows(), undisturbed.rows);
     let repeated = server.count() - undisturbed.prompts.values().sum::<usize>();
-    assert!(
-        repeated <= CONCURRENCY * killed,
-        "{repeated} after {killed}"
-    );
+    let most = CONCURRENCY * killed;
+    assert!(repeated <= most, "{repeated} after {killed}");
     (killed, repeated)
 }
 
@@ -178,10 +145,10 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
 fn kill(kills: usize) {
     let place = Workplace::new();
     let server = server();
-    Ran::of(&mut start(&place, &server, &[])).succeeds();
+    start(&place, &server, "").ran().succeeds();
     let undisturbed = Undisturbed {
         prompts: sent(&server.requests()),
-        rows: rows(&place),
+        rows: place.unmeasured_rows(),
     };
     let mut moments = ChaCha8Rng::seed_from_u64(7);
     let (mut killed, mut repeated, mut runs) = (0, 0, 0);
@@ -208,11 +175,11 @@ fn a_run_killed_at_10_points_ends_with_the_rows_of_one_that_was_not() {
 #[test]
 fn a_run_killed_while_it_fills_a_cache_leaves_only_whole_entries() {
     let (place, server) = (Workplace::new(), server());
-    let cached = ["--cache", "cache"];
+    let cached = "--cache cache";
     let mut moments = ChaCha8Rng::seed_from_u64(11);
     let mut killed = 0;
     for later in 1..=8 {
-        let mut child = start(&place, &server, &cached).spawn().unwrap();
+        let mut child = start(&place, &server, cached).begin();
         let milliseconds = 150 * later + u64::from(moments.next_u32() % 300);
         std::thread::sleep(Duration::from_millis(milliseconds));
         child.kill().unwrap();
@@ -223,22 +190,20 @@ fn a_run_killed_while_it_fills_a_cache_leaves_only_whole_entries() {
         }
     }
     assert!(killed > 0);
-    Ran::of(&mut start(&place, &server, &cached)).succeeds();
-    let (all, expected) = (server.count(), rows(&place));
+    // The rows without what the cache changes.
+    let rows = |options: &str| {
+        start(&place, &server, options).ran().succeeds();
+        let mut rows = place.unmeasured_rows();
+        rows.iter_mut()
+            .for_each(|row| drop(row.remove("cached_calls").unwrap()));
+        rows
+    };
+    let expected = rows(cached);
+    let all = server.count();
     // A run that has only the cache, and one that has only the server.
-    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    assert_eq!(rows(cached), expected);
     assert_eq!(server.count(), all);
-    assert_eq!(as_if_asked(rows(&place)), as_if_asked(expected.clone()));
-    Ran::of(&mut start(&place, &server, &[])).succeeds();
-    assert_eq!(as_if_asked(rows(&place)), as_if_asked(expected));
-}
-
-/// Rows without what the cache changes.
-fn as_if_asked(mut rows: Vec<HashMap<String, String>>) -> Vec<HashMap<String, String>> {
-    for row in &mut rows {
-        row.remove("cached_calls").unwrap();
-    }
-    rows
+    assert_eq!(rows(""), expected);
 }
 
 #[test]

@@ -13,8 +13,9 @@ use finqa_agents::models::{
 use tokio::sync::mpsc;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::asking;
 
 fn too_many() -> Reply {
     Reply::error(429, "rate_limit_exceeded", "Rate limit reached")
@@ -28,21 +29,9 @@ fn rows_do_not_depend_on_how_often_requests_were_refused() {
             true => too_many().header("retry-after-ms", "2"),
             false => scripted(request),
         });
-        let mut command = place.command();
-        command.args(["--model", "scripted", "--data-path", "sample", "-j", "32"]);
-        command.args(["--base-url", &server.base_url()]);
-        let ran = Ran::of(&mut command);
-        ran.succeeds();
+        place.answer(&asking(&server, "concurrency = 32"));
         assert!(server.most_in_flight() <= 32);
-        let rows = place.rows("output/output.csv").into_iter();
-        rows.map(|row| {
-            (
-                row["id"].clone(),
-                row["prediction"].clone(),
-                row["outcome"].clone(),
-            )
-        })
-        .collect::<Vec<_>>()
+        place.unmeasured_rows()
     };
     assert_eq!(answers(60), answers(0));
 }
@@ -119,10 +108,7 @@ async fn long_hints_for_every_conversation_do_not_freeze_the_run() {
 async fn a_run_in_which_everything_waits_says_so_and_stops_at_once() {
     let place = Workplace::new();
     let server = FaultServer::start(|_| too_many().header("retry-after", "89"));
-    let settings = place.settings(&format!(
-        "model = 'm'\nbase_url = '{}'\nconcurrency = 4",
-        server.base_url()
-    ));
+    let settings = place.settings(&asking(&server, "concurrency = 4"));
     let stop = Stop::default();
     let context = RunContext {
         stop: stop.clone(),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use convfinqa::pipeline::RunContext;
 use convfinqa::run::{Finish, RunLock};
 use rusqlite::Connection;
 
@@ -10,21 +9,15 @@ use super::shards::copy;
 use crate::support::agents::{is_critic, scripted};
 use crate::support::cli::{Workplace, csv_rows};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::{refused, run};
+use crate::support::in_process::{asking, refused};
 
 #[test]
 fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere() {
     let place = Workplace::new();
     place.shards(&["1/3", "3/3"], "");
-    refused(
-        place.merge(false),
-        &[
-            "run nightly is not complete",
-            "all 27 of shard 2",
-            "and 22 more",
-            "--allow-missing",
-        ],
-    );
+    let words = ["all 27 of shard 2", "and 22 more", "--allow-missing"];
+    let missing = [&["run nightly is not complete"], &words[..]].concat();
+    refused(place.merge(false), &missing);
     assert!(!place.merged("journal.sqlite").exists());
     assert!(!place.path("output/output.csv").exists());
 
@@ -36,11 +29,13 @@ fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere()
         let text = std::fs::read_to_string(place.merged(file)).unwrap();
         assert!(text.contains(line), "{file}");
     }
-    let summary: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(place.merged("summary.json")).unwrap()).unwrap();
+    let summary = place.json("output/runs/nightly/summary.json");
     assert_eq!(summary["complete"], false);
-    assert_eq!(summary["run"]["merged"]["missing"][0]["shard"], 2);
-    assert_eq!(summary["run"]["merged"]["missing"][0]["questions"], 27);
+    let missing = &summary["run"]["merged"]["missing"][0];
+    assert_eq!(
+        (&missing["shard"], &missing["questions"]),
+        (&2.into(), &27.into())
+    );
     let ran = place.run("merge --allow-missing");
     ran.ends(4).prints(line);
     let runs = place.run("runs");
@@ -49,9 +44,8 @@ fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere()
     assert!(listed[0].contains("2 of 3 shards finished, merged, questions missing"));
     // Nothing could be merged with what another process answered.
     place.run("--resume").fails(2, &["no unfinished run"]);
-    place
-        .run("--resume nightly")
-        .fails(2, &["repeat the commands of its shards"]);
+    let resumed = place.run("--resume nightly");
+    resumed.fails(2, &["repeat the commands of its shards"]);
 
     place.shards(&["2/3"], "");
     assert_eq!(place.merge(false).unwrap().finish, Finish::Complete);
@@ -64,23 +58,19 @@ fn a_merged_run_is_a_run_like_any_other_and_merging_again_changes_nothing() {
     place.run("--data-path sample --n 5 -q").succeeds();
     place.shards(&["1/2", "2/2"], "");
     place.merge(false).unwrap();
-    let read = |file| std::fs::read(place.merged(file)).unwrap();
-    let before = ["journal.sqlite", "output.csv", "summary.json"].map(read);
+    let files = || {
+        ["journal.sqlite", "output.csv", "summary.json"]
+            .map(|file| std::fs::read(place.merged(file)).unwrap())
+    };
+    let before = files();
     place.merge(false).unwrap();
-    assert_eq!(
-        ["journal.sqlite", "output.csv", "summary.json"].map(read),
-        before
-    );
-    place.run("report nightly").succeeds();
-    place.run("analyze nightly").succeeds();
-    place.run("compare nightly last").succeeds();
-    place.run("score nightly").succeeds();
+    assert_eq!(files(), before);
+    for command in ["report", "analyze", "compare last", "score", "--resume"] {
+        place.run(&format!("{command} nightly")).succeeds();
+    }
     let runs = place.run("runs").stdout;
-    assert!(
-        runs.lines().nth(1).unwrap().starts_with("nightly"),
-        "the newest first: {runs}"
-    );
-    place.run("--resume nightly").succeeds();
+    let newest = runs.lines().nth(1).unwrap();
+    assert!(newest.starts_with("nightly"), "the newest first: {runs}");
 }
 
 #[test]
@@ -90,12 +80,10 @@ fn a_shard_in_use_is_refused_with_its_process_and_merging_is_for_one_process() {
     let pid = format!("process {} on ", std::process::id());
     {
         let _working = RunLock::take(&place.shard_folder(2)).unwrap();
-        refused(
-            place.merge(false),
-            &["shard 2 of run nightly is in use by", &pid],
-        );
+        let in_use = "shard 2 of run nightly is in use by";
+        refused(place.merge(false), &[in_use, &pid]);
         refused(place.shard("2/2", ""), &["is in use by", &pid]);
-        place.run("merge -q").fails(2, &["shard 2 of run nightly"]);
+        place.run("merge -q").fails(2, &[in_use, &pid]);
     }
     {
         let folder = place.path("output/runs/nightly.shards");
@@ -113,13 +101,9 @@ fn a_truncated_shard_is_refused_and_left_as_it_is() {
     let whole = std::fs::read(&path).unwrap();
     for length in [whole.len() / 2, 4096, 100, 0] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        refused(
-            place.merge(false),
-            &["shard 2 of run nightly cannot be read", "journal.sqlite"],
-        );
+        let words = ["shard 2 of run nightly cannot be read", "journal.sqlite"];
+        place.run("merge -q").fails(3, &words);
         assert_eq!(std::fs::read(&path).unwrap(), &whole[..length]);
-        let ran = place.run("merge -q");
-        ran.fails(3, &["shard 2 of run nightly cannot be read"]);
     }
     assert!(!place.merged("journal.sqlite").exists());
     std::fs::write(&path, &whole).unwrap();
@@ -131,61 +115,42 @@ fn a_question_in_two_shards_or_in_the_wrong_one_is_named() {
     let place = Workplace::new();
     place.shards(&["1/2", "2/2"], "");
     let [first, second] = [1, 2].map(|index| place.shard_folder(index).join("journal.sqlite"));
-    let key: String = Connection::open(&first)
-        .unwrap()
-        .query_row("SELECT id FROM answers ORDER BY question", [], |row| {
-            row.get(0)
-        })
-        .unwrap();
-    let connection = Connection::open(&second).unwrap();
-    connection
-        .execute("ATTACH ?1 AS first", [first.to_string_lossy()])
-        .unwrap();
-    connection
-        .execute_batch(
-            "INSERT INTO answers SELECT * FROM first.answers ORDER BY question LIMIT 1;
-             DETACH first;",
-        )
-        .unwrap();
+    let open = |journal: &Path| Connection::open(journal).unwrap();
+    let sql = "SELECT id FROM answers ORDER BY question";
+    let key: String = open(&first).query_row(sql, [], |row| row.get(0)).unwrap();
+    let connection = open(&second);
+    let attach = format!("ATTACH '{}' AS first;", first.display());
+    let copy_one = "INSERT INTO answers SELECT * FROM first.answers ORDER BY question LIMIT 1;
+         DETACH first;";
+    connection.execute_batch(&(attach + copy_one)).unwrap();
     drop(connection);
-    refused(
-        place.merge(false),
-        &["several shards", &key, "in shards 1 and 2"],
-    );
-    Connection::open(&first)
-        .unwrap()
-        .execute_batch("DELETE FROM answers WHERE question = (SELECT min(question) FROM answers)")
-        .unwrap();
-    refused(
-        place.merge(true),
-        &[
-            "shard 2 of run nightly",
-            "a question of another shard",
-            &key,
-        ],
-    );
+    let words = ["several shards", &key, "in shards 1 and 2"];
+    refused(place.merge(false), &words);
+    let sql = "DELETE FROM answers WHERE question = (SELECT min(question) FROM answers)";
+    open(&first).execute_batch(sql).unwrap();
+    let words = [
+        "shard 2 of run nightly",
+        "a question of another shard",
+        &key,
+    ];
+    refused(place.merge(true), &words);
 
     let place = Workplace::new();
     place.shards(&["1/2"], "");
     copy(&place.shard_folder(1), &place.shard_folder(2));
-    refused(
-        place.merge(false),
-        &["holds shard 1/2 of run nightly instead of shard 2/2"],
-    );
+    let words = "holds shard 1/2 of run nightly instead of shard 2/2";
+    refused(place.merge(false), &[words]);
 }
 
 #[test]
 fn the_name_of_another_run_is_refused_and_no_run_is_merged() {
     let place = Workplace::new();
-    place
-        .run("merge")
-        .fails(2, &["no run was started with --shard"]);
-    place
-        .run("merge x")
-        .fails(2, &["x: no run of this name was started with --shard"]);
+    let merged = place.run("merge");
+    merged.fails(2, &["no run was started with --shard"]);
+    let merged = place.run("merge x");
+    merged.fails(2, &["x: no run of this name was started with --shard"]);
     let id = place.answer("").summary.run.id;
-    let settings = format!("shard = '1/2'\nrun = '{id}'");
-    let taken = run(&place.settings(&settings), RunContext::default());
+    let taken = place.start(&format!("shard = '1/2'\nrun = '{id}'"));
     refused(taken, &["exists and has no shards", "--run"]);
 }
 
@@ -198,10 +163,7 @@ fn a_merge_counts_the_calls_of_shards_that_continued_without_a_new_row() {
         false => scripted(request),
     });
     let place = Workplace::new();
-    let model = format!(
-        "model = 'm'\nbase_url = '{}'\nconcurrency = 1",
-        server.base_url()
-    );
+    let model = asking(&server, "concurrency = 1");
     let mut counted = Vec::new();
     for _ in 0..2 {
         let stopped = place.shard("1/2", &model).unwrap();
@@ -219,15 +181,9 @@ fn a_merge_counts_the_calls_of_shards_that_continued_without_a_new_row() {
 fn a_request_that_a_killed_shard_had_in_flight_makes_the_cost_of_the_merged_run_at_least() {
     let server = FaultServer::start(scripted);
     let place = Workplace::new();
-    let prices = place.write(
-        "prices.json",
-        r#"{"version": 1, "models": {"scripted": {"input": "1", "output": "2", "anywhere": true}}}"#,
-    );
-    let model = format!(
-        "model = 'scripted'\nbase_url = '{}'\nprices = '{}'\nmax_cost = 5\nn = 4",
-        server.base_url(),
-        prices.display()
-    );
+    let prices = place.write("prices.json", super::budget::PRICES);
+    let given = format!("prices = '{}'\nmax_cost = 5\nn = 4", prices.display());
+    let model = asking(&server, &given);
     place.shards(&["1/2", "2/2"], &model);
     let merged = place.merge(false).unwrap();
     assert_eq!(merged.summary.spent.cost.unpriced, 0);
@@ -291,36 +247,16 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
         let _working = RunLock::take(&place.shard_folder(2)).unwrap();
         listed("1 of 3 shards finished, 1 running");
     }
-    for named in [
-        "nightly",
-        "nig",
-        "nightly.shards",
-        "last",
-        "output/runs/nightly",
-        "output/runs/nightly.shards",
-    ] {
-        let commands = [
-            &["report"][..],
-            &["score"],
-            &["analyze"],
-            &["compare", "nightly"],
-        ];
-        for command in commands {
-            place
-                .run(&[command, &[named]].concat())
-                .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+    let (whole, shards) = ("output/runs/nightly", "output/runs/nightly.shards");
+    for named in ["nightly", "nig", "nightly.shards", "last", whole, shards] {
+        for command in ["report", "score", "analyze", "compare nightly"] {
+            let ran = place.run(&format!("{command} {named}"));
+            ran.fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
         }
     }
     place.shards(&["3/3"], "");
     listed("3 of 3 shards finished, not merged");
-    let folders = [
-        "nightly",
-        "nightly.shards",
-        "nightly.shards/",
-        "nightly.shards/2",
-    ];
-    let paths = folders.map(|name| format!("output/runs/{name}"));
-    let [whole, shards, slash, shard] = paths.each_ref().map(String::as_str);
+    let (slash, shard) = (format!("{shards}/"), format!("{shards}/2"));
     for named in [
         "nightly",
         "nightly.shards",
@@ -328,40 +264,34 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
         "last",
         whole,
         shards,
-        slash,
-        shard,
+        &slash,
+        &shard,
     ] {
-        place.run(&["merge", named, "-q"]).succeeds();
+        place.run(&format!("merge {named} -q")).succeeds();
     }
     let runs = place.run("runs").stdout;
     assert!(!runs.contains("nightly.shards"), "merged: {runs}");
 
-    let settings = "shard = '1/1'\nrun = 'night'";
-    run(&place.settings(settings), RunContext::default()).unwrap();
+    place.start("shard = '1/1'\nrun = 'night'").unwrap();
     place.run("merge night -q").succeeds();
-    place
-        .run("merge ni")
-        .fails(2, &["ni is a prefix of 2 runs", "night, nightly"]);
-    place
-        .run("merge x")
-        .fails(2, &["x: no run of this name", "convfinqa runs"]);
+    let prefix = place.run("merge ni");
+    prefix.fails(2, &["ni is a prefix of 2 runs", "night, nightly"]);
+    let unknown = place.run("merge x");
+    unknown.fails(2, &["x: no run of this name", "convfinqa runs"]);
 }
 
 #[test]
 fn runs_says_which_shards_are_paused_at_a_limit_or_interrupted() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let model = format!("model = 'm'\nbase_url = '{}'", server.base_url());
     // Each of three gets a third.
-    place
-        .shard("1/3", &format!("{model}\nmax_tokens_total = 3"))
-        .unwrap();
-    let enough = format!("{model}\nmax_tokens_total = 3000000\nconcurrency = 1");
+    let little = asking(&server, "max_tokens_total = 3");
+    place.shard("1/3", &little).unwrap();
+    let enough = asking(&server, "max_tokens_total = 3000000\nconcurrency = 1");
     let shard = format!("shard = '2/3'\nrun = 'nightly'\n{enough}");
     place.abandon(&shard, || server.count() > 0);
-    let runs = place.run("runs").succeeds().stdout.clone();
     let words = "0 of 3 shards finished, 1 paused at --max-tokens-total, 1 interrupted, not merged";
-    assert!(runs.contains(words), "{runs}");
+    place.run("runs").succeeds().prints(words);
 }
 
 /// The advice is what to do about the shard, and not to resume what cannot be read.
@@ -369,20 +299,12 @@ fn runs_says_which_shards_are_paused_at_a_limit_or_interrupted() {
 fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     let place = Workplace::new();
     place.shards(&["1/2", "2/2"], "");
-    let again = [
-        "--data-path",
-        "sample",
-        "--run",
-        "nightly",
-        "--shard",
-        "2/2",
-        "-q",
-    ];
+    let again = "--data-path sample --run nightly --shard 2/2 -q";
     let unreadable = |path: &Path, lengths: &[usize], words: &[&str]| {
         let whole = std::fs::read(path).unwrap();
         for length in lengths {
             std::fs::write(path, &whole[..*length]).unwrap();
-            let ran = place.run(&again);
+            let ran = place.run(again);
             ran.fails(3, words);
             assert!(!ran.stderr.contains("Error code"), "{}", ran.stderr);
             assert_eq!(std::fs::read(path).unwrap(), &whole[..*length]);
@@ -404,9 +326,9 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     std::fs::remove_file(&plan).unwrap();
     for named in ["last", "nightly", "output/runs/nightly.shards"] {
         let words = ["plan.json is missing", "repeat the command of a shard"];
-        place.run(&["merge", named]).fails(3, &words);
+        place.run(&format!("merge {named}")).fails(3, &words);
     }
-    place.run(&again).succeeds();
+    place.run(again).succeeds();
     place.run("merge -q").succeeds();
 }
 
@@ -429,7 +351,7 @@ fn a_file_that_an_option_names_and_that_cannot_be_written_names_the_option() {
     let place = Workplace::new();
     place.shards(&["1/1"], "");
     for option in ["--junit", "--export-predictions"] {
-        let ran = place.run(&["merge", "-q", option, "missing/file"]);
+        let ran = place.run(&format!("merge -q {option} missing/file"));
         ran.fails(2, &["cannot write missing/file", option]);
         assert!(!ran.stderr.contains("--output"), "{}", ran.stderr);
     }

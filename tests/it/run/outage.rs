@@ -1,30 +1,23 @@
 //! A provider that fails: what is given up, what is asked again, what is lost
 //! (nothing), and what the user hears of it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
-use convfinqa::pipeline::{RunContext, RunResults};
+use convfinqa::pipeline::RunResults;
 use convfinqa::run::{Finish, Journal, Status};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};
-use crate::support::cli::{Ran, Workplace};
+#[cfg(unix)]
+use crate::support::cli::{self, CommandExt, wait_until};
+use crate::support::cli::{Row, Workplace, rows_without};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::run;
+use crate::support::in_process;
 
 /// Settings of a run of the sample's questions, one request a call.
 fn asking(server: &FaultServer, more: &str) -> String {
-    let url = server.base_url();
-    format!("model = 'scripted'\nattempts = 1\nbase_url = '{url}'\n{more}")
-}
-
-/// A run of the sample's questions, whatever its end.
-fn ended(place: &Workplace, server: &FaultServer, more: &str) -> RunResults {
-    let settings = place.settings(&asking(server, more));
-    run(&settings, RunContext::default()).unwrap()
+    in_process::asking(server, &format!("attempts = 1\n{more}"))
 }
 
 #[track_caller]
@@ -36,30 +29,15 @@ fn is_given_up(results: &RunResults) {
     assert!(line.contains("20 calls in a row failed"), "{line}");
 }
 
-/// The same as a process, for what is printed.
-fn sample(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
-    Ran::of(
-        place
-            .command()
-            .args(["--model", "scripted", "--data-path", "sample"])
-            .args(["--attempts", "1", "--base-url", &server.base_url()])
-            .args(more),
-    )
-}
-
 fn journal(place: &Workplace) -> Journal {
-    Journal::open(&place.run_folder().join("journal.sqlite")).unwrap()
+    Journal::open(&place.journal_path()).unwrap()
 }
 
-fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
-    let mut rows = place.rows("output/output.csv");
-    for row in &mut rows {
-        // What failed on the way is counted.
-        for column in ["latency", "calls", "attempts", "cost_usd"] {
-            row.remove(column);
-        }
-    }
-    rows
+fn rows(place: &Workplace) -> Vec<Row> {
+    // What failed on the way is counted.
+    let counted = ["latency", "calls", "attempts", "cost_usd"];
+    let csv = place.path("output/output.csv");
+    rows_without(&csv, |column| counted.contains(&column))
 }
 
 /// The rows are those of a run that nothing disturbed.
@@ -84,7 +62,7 @@ fn is_as_undisturbed(disturbed: &Workplace, more: &str) {
 fn a_provider_that_answers_only_errors_is_given_up_after_20_calls(#[case] broken: fn() -> Reply) {
     let place = Workplace::new();
     let server = FaultServer::start(move |_| broken());
-    is_given_up(&ended(&place, &server, "concurrency = 1"));
+    is_given_up(&place.start(&asking(&server, "concurrency = 1")).unwrap());
     assert_eq!(server.count(), 20);
     assert_eq!(journal(&place).answered().unwrap(), 0, "nothing is settled");
 }
@@ -94,7 +72,7 @@ fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
     let place = Workplace::new();
     let broken = FaultServer::start(|_| Reply::error(500, "x", "sorry"));
     let address = broken.address();
-    is_given_up(&ended(&place, &broken, ""));
+    is_given_up(&place.start(&asking(&broken, "")).unwrap());
     drop(broken);
     let _server = FaultServer::at(address, scripted);
     let resumed = place.resume("last", "").unwrap();
@@ -133,7 +111,7 @@ fn a_question_that_fails_again_is_left_for_resume() {
             scripted(request)
         }
     });
-    let ran = sample(&place, &server, &[]);
+    let ran = place.chat(&server, "--attempts 1");
     ran.ends(4);
     let left = failed.load(Ordering::Relaxed) / 2;
     assert!(left > 0, "each is asked twice");
@@ -167,26 +145,17 @@ fn a_refusal_is_one_questions_outcome_on_resume_too(#[case] status: u16) {
             }
         }
     });
-    let first = ended(&place, &server, "");
-    assert!(
-        matches!(first.finish, Finish::Partial { .. }),
-        "{:?}",
-        first.finish
-    );
+    let finish = place.start(&asking(&server, "")).unwrap().finish;
+    assert!(matches!(finish, Finish::Partial { .. }), "{finish:?}");
     assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
-    drop(first);
     // Only refused questions are left: nothing succeeds in this run.
     refused.store(true, Ordering::Relaxed);
     let resumed = place.resume("last", "").unwrap();
     assert_eq!(resumed.finish, Finish::Complete);
     assert!(resumed.summary.unanswered() > 0);
     assert_eq!(journal(&place).status().unwrap(), Status::Complete);
-    let outcomes = rows(&place);
-    assert!(
-        outcomes
-            .iter()
-            .any(|row| row["outcome"] == "provider_error")
-    );
+    let rows = rows(&place);
+    assert!(rows.iter().any(|row| row["outcome"] == "provider_error"));
 }
 
 #[rstest]
@@ -237,24 +206,11 @@ fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
         0..6 => scripted(request),
         _ => Reply::error(429, "x", "slow down").header("retry-after", "80"),
     });
-    let mut child = place
-        .command()
-        .args(["--model", "scripted", "--data-path", "sample", "-j", "3"])
-        // An LLM critic may be asked twice about the same draft.
-        .args(["--critic", "rules", "--base-url", &server.base_url()])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    // An LLM critic may be asked twice about the same draft.
+    let mut child = place.chat_command(&server, "-j 3 --critic rules").begin();
     // How many conversations follow the first refusal is up to the limits.
-    while server.count() < 7 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let sent = std::process::Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    wait_until(|| server.count() >= 7);
+    assert_eq!(cli::signal(&mut child, signal), Some(130));
     let requests = server.requests();
     let again = requests.iter().filter(|request| request.repeat > 0);
     assert_eq!(again.count(), 0, "no request is sent again");
@@ -267,52 +223,33 @@ fn retries_are_seen_without_verbose_and_at_a_bounded_rate() {
         0 => Reply::error(429, "x", "slow down").header("retry-after-ms", "1"),
         _ => scripted(request),
     });
-    let ran = Ran::of(
-        place
-            .command()
-            .args(["--model", "scripted", "--data-path", "sample", "--n", "12"])
-            .args(["-j", "8", "--base-url", &server.base_url()]),
-    );
-    ran.succeeds();
-    let about: Vec<&str> = ran
-        .stderr
-        .lines()
-        .filter(|line| line.contains("retr"))
-        .collect();
+    let ran = place.chat(&server, "--n 12 -j 8");
+    let lines = ran.succeeds().stderr.lines();
+    let about: Vec<&str> = lines.filter(|line| line.contains("retr")).collect();
     assert!(about[0].contains("1 retry"), "{about:?}");
     assert!(about[0].contains("slow down"), "{about:?}");
-    let requests = server.requests();
-    let retries = requests
-        .iter()
-        .filter(|request| request.repeat == 0)
-        .count();
+    let requests = server.requests().into_iter();
+    let retries = requests.filter(|request| request.repeat == 0).count();
     let total = format!("{retries} retries");
-    assert!(
-        about.last().unwrap().contains(&total),
-        "{retries} {about:?}"
-    );
+    let last = about.last().unwrap();
+    assert!(last.contains(&total), "{retries} {about:?}");
     assert!(about.len() < retries, "{about:?}");
 }
 
 #[test]
 fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
     let place = Workplace::new();
-    let server = FaultServer::start(|request| {
-        if request.body.get("temperature").is_some() {
-            Reply::unsupported("temperature", "'temperature' is not supported")
-        } else {
-            scripted(request)
-        }
+    let server = FaultServer::start(|request| match request.body.get("temperature") {
+        Some(_) => Reply::unsupported("temperature", "'temperature' is not supported"),
+        None => scripted(request),
     });
-    let ran = sample(&place, &server, &["--n", "6", "--temperature", "0.3"]);
+    let ran = place.chat(&server, "--n 6 --temperature 0.3");
     ran.succeeds();
     let line = "temperature not sent: the model does not take it";
     assert_eq!(ran.stderr.matches(line).count(), 1, "{}", ran.stderr);
     ran.prints(line);
-    assert_eq!(
-        place.summary()["left_out"],
-        serde_json::json!(["temperature"])
-    );
+    let left_out = &place.summary()["left_out"];
+    assert_eq!(*left_out, serde_json::json!(["temperature"]));
     let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
     assert!(config.contains(&format!("# note    {line}")), "{config}");
     journal(&place)

@@ -9,27 +9,9 @@ use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::{Limits, Stop};
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
 use crate::support::fault_server::FaultServer;
-use crate::support::in_process::refused;
-
-const ARGUMENTS: &[&str] = &[
-    "--model",
-    "scripted",
-    "--data-path",
-    "sample",
-    "--n",
-    "30",
-    "-j",
-    "4",
-    "--mode",
-    "conversations",
-];
-
-/// A server that takes 20 ms a call.
-fn server() -> FaultServer {
-    FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)))
-}
+use crate::support::in_process::{asking, refused};
 
 /// Such a folder was once considered a run, and every later `--resume` failed on it.
 #[test]
@@ -49,24 +31,13 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
 #[test]
 fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
     let place = Workplace::new();
-    let server = server();
-    let url = server.base_url();
-    let mut command = place.command();
-    command
-        .args(ARGUMENTS)
-        .args(["--base-url", &url])
-        .stderr(std::process::Stdio::null());
-    let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
-    while server.count() < 12 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let interrupt = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(interrupt.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
+    let line = "--n 30 -j 4 --mode conversations";
+    let mut child = place.chat_command(&server, line).begin();
+    wait_until(|| server.count() >= 12);
+    assert_eq!(signal(&mut child, "-INT"), Some(130));
     let asked = server.count();
-    let journal = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
+    let journal = Journal::open(&place.journal_path()).unwrap();
     let mut kept: Vec<_> = journal.open_calls().unwrap().into_values().collect();
     journal
         .for_each_row(|row| kept.push(row.solution.calls))
@@ -75,13 +46,7 @@ fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
     assert_eq!(replies.count(), asked, "each request in flight is finished");
     let partial = place.rows("output/output.csv").len();
     assert!(partial > 0, "what there is, is written");
-    Ran::of(
-        place
-            .command()
-            .args(ARGUMENTS)
-            .args(["--base-url", &url, "--resume"]),
-    )
-    .succeeds();
+    place.run("--resume").succeeds();
     assert!(place.rows("output/output.csv").len() > partial);
     assert!(server.count() > asked);
 }
@@ -90,12 +55,11 @@ fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
 fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let url = server.base_url();
-    let started = format!("base_url = '{url}'\nn = 3\nmodel = 'a'");
+    let started = asking(&server, "n = 3");
     let run = place.answer(&started).summary.run.id;
     for (given, change) in [
-        ("n = 3\nmodel = 'b'", "--model was a, now b"),
-        ("n = 4\nmodel = 'a'", "--n was 3, now 4"),
+        ("n = 3\nmodel = 'b'", "--model was m, now b"),
+        ("n = 4\nmodel = 'm'", "--n was 3, now 4"),
         ("n = 3\nmax_rounds = 1", "--max-rounds was 3, now 1"),
     ] {
         refused(place.resume(&run, given), &["cannot be resumed", change]);
@@ -116,22 +80,14 @@ fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
     let limited = "trap '' XFSZ; ulimit -f 200; exec \"$0\" --data-path sample";
     command.args(["-c", limited, env!("CARGO_BIN_EXE_convfinqa")]);
     command.current_dir(place.path("")).env_clear();
-    let stopped = Ran::of(&mut command);
-    stopped.fails(
-        2,
-        &["the run stopped", "--resume continues", "journal.sqlite"],
-    );
-    let kept = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
-    let mut answered = 0;
-    kept.for_each_row(|_| answered += 1).unwrap();
+    let words = ["the run stopped", "--resume continues", "journal.sqlite"];
+    command.ran().fails(2, &words);
+    let kept = Journal::open(&place.journal_path()).unwrap();
+    assert!(kept.answered().unwrap() > 0, "nothing was kept");
     drop(kept);
-    assert!(answered > 0, "nothing was kept");
     place.run("--resume").succeeds();
-    let summary = place.summary();
-    assert_eq!(
-        summary["run"]["total"],
-        place.rows("output/output.csv").len()
-    );
+    let rows = place.rows("output/output.csv").len();
+    assert_eq!(place.summary()["run"]["total"], rows);
 }
 
 /// A journal of thousands of questions holds hundreds of megabytes of prompts.
@@ -139,9 +95,7 @@ fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
 async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let url = server.base_url();
-    let given = format!("model = 'm'\nn = 3\nmode = 'conversations'\nbase_url = '{url}'");
-    let settings = place.settings(&given);
+    let settings = place.settings(&asking(&server, "n = 3\nmode = 'conversations'"));
     let mut run = Run::start(&settings, RunContext::default()).await.unwrap();
     while run.next().await.is_some() {}
     run.finish().await.unwrap();

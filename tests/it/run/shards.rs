@@ -11,23 +11,15 @@ use convfinqa::settings::Variables;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, question_of, scripted};
-use crate::support::cli::{Ran, Workplace, csv_rows, words};
+use crate::support::cli::{CommandExt, MEASURED, Row, Workplace, csv_rows, rows_without};
+#[cfg(unix)]
+use crate::support::cli::{signal, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::{refused, run, runtime};
-
-/// Columns that time and retries decide.
-const MEASURED: [&str; 5] = [
-    "latency",
-    "attempts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-];
+use crate::support::in_process::{asking, refused, runtime};
 
 impl Workplace {
     pub(super) fn shard(&self, part: &str, given: &str) -> Result<RunResults, PipelineError> {
-        let settings = format!("shard = '{part}'\nrun = 'nightly'\n{given}");
-        run(&self.settings(&settings), RunContext::default())
+        self.start(&format!("shard = '{part}'\nrun = 'nightly'\n{given}"))
     }
 
     pub(super) fn shards(&self, parts: &[&str], given: &str) {
@@ -52,15 +44,9 @@ impl Workplace {
     }
 }
 
-/// A run's rows in the order of its CSV, without what time and retries decide.
-fn rows(csv: &Path) -> Vec<Vec<(String, String)>> {
-    let rows = csv_rows(csv).into_iter().map(|row| {
-        let mut cells: Vec<_> = row.into_iter().collect();
-        cells.retain(|(column, _)| !MEASURED.contains(&column.as_str()));
-        cells.sort();
-        cells
-    });
-    rows.collect()
+/// A run's rows in the order of its CSV, without what is measured.
+fn rows(csv: &Path) -> Vec<Row> {
+    rows_without(csv, |column| MEASURED.contains(&column))
 }
 
 #[rstest]
@@ -70,8 +56,7 @@ fn rows(csv: &Path) -> Vec<Vec<(String, String)>> {
 #[case::a_selection("shuffle = true\nseed = 5\nn = 7\nfilter = 'a'")]
 fn merged_shards_have_the_rows_of_one_process(#[case] given: &str) {
     let server = FaultServer::start(scripted);
-    let model = format!("model = 'scripted'\nbase_url = '{}'", server.base_url());
-    for given in [given.to_owned(), format!("{model}\n{given}")] {
+    for given in [given.to_owned(), asking(&server, given)] {
         let (one, split) = (Workplace::new(), Workplace::new());
         let whole = one.answer(&given);
         split.shards(&["2/4", "4/4", "1/4", "3/4"], &given);
@@ -84,17 +69,12 @@ fn merged_shards_have_the_rows_of_one_process(#[case] given: &str) {
         for file in RunFolder::RESULTS {
             assert!(split.merged(file).is_file(), "{file}");
         }
-        let (rates, expected) = (&merged.summary.scores.rates, &whole.summary.scores.rates);
-        assert_eq!(
-            serde_json::to_value(rates).unwrap(),
-            serde_json::to_value(expected).unwrap()
-        );
+        let rates = |of: &RunResults| serde_json::to_value(&of.summary.scores.rates).unwrap();
+        assert_eq!(rates(&merged), rates(&whole));
         assert_eq!(merged.summary.run.identity, whole.summary.run.identity);
         let mut ordinals = Vec::new();
-        merged
-            .journal
-            .for_each_row(|row| ordinals.push(row.stamp.unwrap().ordinal))
-            .unwrap();
+        let number = |row: convfinqa::run::Row| ordinals.push(row.stamp.unwrap().ordinal);
+        merged.journal.for_each_row(number).unwrap();
         ordinals.sort_unstable();
         let all: Vec<_> = (1..=ordinals.len() as u64).collect();
         assert_eq!(ordinals, all, "the rows are numbered anew");
@@ -105,29 +85,20 @@ fn merged_shards_have_the_rows_of_one_process(#[case] given: &str) {
 fn a_killed_shard_is_continued_by_the_same_command_and_repeats_no_call() {
     let place = Workplace::new();
     let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(10)));
-    let model = format!(
-        "model = 'scripted'\nbase_url = '{}'\nconcurrency = 1",
-        server.base_url()
-    );
+    let model = asking(&server, "concurrency = 1");
     let shard = format!("shard = '1/2'\nrun = 'nightly'\n{model}");
     place.abandon(&shard, || server.count() > 9);
     let journal = Journal::read(&place.shard_folder(1).join("journal.sqlite")).unwrap();
-    let answered = journal.answered().unwrap();
+    assert!(journal.answered().unwrap() > 0);
     drop(journal);
-    assert!(answered > 0);
-    let all = place.shard("1/2", &model).unwrap();
-    assert_eq!(all.finish, Finish::Complete);
-    drop(all);
-    place.shards(&["2/2"], &model);
+    place.shards(&["1/2", "2/2"], &model);
     let merged = place.merge(false).unwrap();
     // The one request that was in flight may have been sent twice.
     let calls = usize::try_from(merged.summary.spent.calls).unwrap();
     assert!(server.count() <= calls + 1, "{} of {calls}", server.count());
-    let wrong = csv_rows(&place.merged("output.csv"));
-    let wrong = wrong
-        .iter()
-        .filter(|row| row["answer"] != answer_to(&row["question"]).to_string());
-    assert_eq!(wrong.count(), 0);
+    for row in csv_rows(&place.merged("output.csv")) {
+        assert_eq!(row["answer"], answer_to(&row["question"]).to_string());
+    }
 }
 
 /// Each is refused before a question is asked.
@@ -139,10 +110,8 @@ fn a_killed_shard_is_continued_by_the_same_command_and_repeats_no_call() {
 fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case] words: &str) {
     let place = Workplace::new();
     place.shards(&["1/3"], "");
-    refused(
-        place.shard("2/3", given),
-        &["shard 2/3 of run nightly", words, "--run"],
-    );
+    let named = ["shard 2/3 of run nightly", words, "--run"];
+    refused(place.shard("2/3", given), &named);
     assert!(!place.shard_folder(2).exists());
     refused(place.shard("2/4", ""), &["it has 3 shards, now 4"]);
     // The shard itself is refused in the same way.
@@ -153,23 +122,19 @@ fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case
 fn a_shard_of_another_model_other_prompts_or_another_version_is_refused_and_so_is_its_merge() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let (url, own) = (server.base_url(), place.path("own"));
-    let given = |model: &str| {
-        format!(
-            "model = '{model}'\nbase_url = '{url}'\nprompts = '{}'",
-            own.display()
-        )
-    };
+    let own = place.path("own");
+    let given = asking(&server, &format!("prompts = '{}'", own.display()));
     std::fs::create_dir(&own).unwrap();
     let text = include_str!("../../../prompts/analyst_system.j2");
     let prompt = place.write("own/analyst_system.j2", text);
-    place.shards(&["1/2"], &given("m"));
+    place.shards(&["1/2"], &given);
     let words = ["shard 2/2 of run nightly", "--model was m, now other"];
-    refused(place.shard("2/2", &given("other")), &words);
+    let other = given.replace("'m'", "'other'");
+    refused(place.shard("2/2", &other), &words);
 
     std::fs::write(&prompt, format!("{text}\nBe brief.")).unwrap();
     let words = ["shard 2/2 of run nightly", "the prompts have changed"];
-    refused(place.shard("2/2", &given("m")), &words);
+    refused(place.shard("2/2", &given), &words);
     std::fs::write(&prompt, text).unwrap();
 
     let plan = place.path("output/runs/nightly.shards/plan.json");
@@ -179,7 +144,7 @@ fn a_shard_of_another_model_other_prompts_or_another_version_is_refused_and_so_i
     assert_ne!(older, text);
     std::fs::write(&plan, older).unwrap();
     let words = "convfinqa's version was 0.0.1, now";
-    refused(place.shard("2/2", &given("m")), &[words]);
+    refused(place.shard("2/2", &given), &[words]);
     refused(place.merge(true), &["shard 1 of run nightly", words]);
 }
 
@@ -199,10 +164,8 @@ fn a_shard_of_other_data_is_refused_and_so_is_its_merge() {
     let same = Workplace::new();
     same.shards(&["1/2"], "");
     copy(&other.shard_folder(2), &same.shard_folder(2));
-    refused(
-        same.merge(false),
-        &["shard 2 of run nightly", "--max-rounds was 3, now 7"],
-    );
+    let words = ["shard 2 of run nightly", "--max-rounds was 3, now 7"];
+    refused(same.merge(false), &words);
 }
 
 pub(super) fn copy(from: &Path, to: &Path) {
@@ -221,32 +184,18 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
         true => Reply::content_filter(),
         false => scripted(request),
     });
-    let url = filtered.base_url();
-    let shard = |part: &str| {
-        let line = format!("--data-path sample --model m --base-url {url} -q");
-        let arguments = words(&line);
-        let mut command = place.command();
-        command
-            .args(&arguments)
-            .args(["--fail-under", "fe=100", "--run", "nightly"]);
-        Ran::of(command.args(["--shard", part]))
-    };
     for part in ["1/2", "2/2"] {
-        shard(part).ends(0);
+        let shard = format!("-q --fail-under fe=100 --run nightly --shard {part}");
+        place.chat(&filtered, &shard).ends(0);
     }
-    assert_eq!(place.run("merge -q").code, Some(4));
-    place
-        .run("merge -q --fail-under fe=100")
-        .fails(6, &["--fail-under"]);
+    place.run("merge -q").ends(4);
+    let judged = place.run("merge -q --fail-under fe=100");
+    judged.fails(6, &["--fail-under"]);
     place.run("--shard 4/3").fails(2, &["4/3"]);
-    place
-        .run("--shard auto")
-        .fails(2, &["not a task of an array job"]);
-    let line = format!("--shard 1/2 --record x --model m --base-url {url}");
-    let cassette = words(&line);
-    place
-        .run(&[&cassette[..], &["--data-path", "sample"]].concat())
-        .fails(2, &["leave out --shard"]);
+    let nowhere = place.run("--shard auto");
+    nowhere.fails(2, &["not a task of an array job"]);
+    let recorded = place.chat(&filtered, "--shard 1/2 --record x");
+    recorded.fails(2, &["leave out --shard"]);
 }
 
 /// An engine that reads 0 would not start it again.
@@ -261,79 +210,57 @@ fn a_shard_whose_provider_failed_a_question_ends_with_5_and_is_continued() {
             false => scripted(request),
         }
     });
-    let url = server.base_url();
-    let shard = || {
-        let model = ["--data-path", "sample", "--model", "m", "--base-url", &url];
-        let mut command = place.command();
-        command.args(model).args(["--attempts", "1", "-q"]);
-        Ran::of(command.args(["--run", "nightly", "--shard", "1/1"]))
-    };
-    assert_eq!(shard().code, Some(5));
-    place
-        .run("merge")
-        .fails(3, &["run nightly is not complete"]);
+    let shard = "--attempts 1 -q --run nightly --shard 1/1";
+    place.chat(&server, shard).ends(5);
+    let merged = place.run("merge");
+    merged.fails(3, &["run nightly is not complete"]);
     recovered.store(true, Ordering::Relaxed);
-    assert_eq!(shard().code, Some(0));
+    place.chat(&server, shard).ends(0);
     place.run("merge -q").succeeds();
 }
 
 #[test]
 fn the_engine_names_the_shard_and_the_run() {
     let place = Workplace::new();
+    let shard = "--data-path sample --shard auto -q";
     for task in ["0", "1"] {
-        let mut command = place.command();
-        command
-            .env("SLURM_ARRAY_TASK_ID", task)
-            .env("SLURM_ARRAY_TASK_MIN", "0");
-        command
-            .env("SLURM_ARRAY_TASK_COUNT", "2")
-            .env("SLURM_ARRAY_JOB_ID", "4711");
-        Ran::of(command.args(["--data-path", "sample", "--shard", "auto", "-q"])).succeeds();
+        let variables = [
+            ("SLURM_ARRAY_TASK_ID", task),
+            ("SLURM_ARRAY_TASK_MIN", "0"),
+            ("SLURM_ARRAY_TASK_COUNT", "2"),
+            ("SLURM_ARRAY_JOB_ID", "4711"),
+        ];
+        place.run_with(shard, &variables).succeeds();
     }
     place.run("merge").succeeds().prints("-4711");
-    let indexed = |index: &str, shards: &[&str]| {
-        let mut command = place.command();
-        command
-            .env("JOB_COMPLETION_INDEX", index)
-            .env("CONVFINQA_RUN", "indexed");
-        Ran::of(
-            command
-                .args(["--data-path", "sample", "--shard", "auto", "-q"])
-                .args(shards),
-        )
+    let run = ("CONVFINQA_RUN", "indexed");
+    let indexed = |index: &str, shards: &str| {
+        let variables = [("JOB_COMPLETION_INDEX", index), run];
+        place.run_with(&format!("{shard} {shards}"), &variables)
     };
-    indexed("0", &[]).fails(2, &["pass --shards N"]);
-    indexed("0", &["--shards", "2"]).succeeds();
-    indexed("1", &["--shards", "2"]).succeeds();
-    let mut command = place.command();
-    Ran::of(
-        command
-            .env("CONVFINQA_RUN", "indexed")
-            .args(["merge", "-q"]),
-    )
-    .succeeds();
+    indexed("0", "").fails(2, &["pass --shards N"]);
+    indexed("0", "--shards 2").succeeds();
+    indexed("1", "--shards 2").succeeds();
+    place.run_with("merge -q", &[run]).succeeds();
     assert!(place.path("output/runs/indexed/report.html").is_file());
 }
 
 #[test]
 fn episodes_are_split_and_merged_too() {
     let (one, split) = (Workplace::new(), Workplace::new());
-    let play = ["env", "play", "--data-path", "sample", "-q"];
-    one.run(&play).succeeds();
+    let play = "env play --data-path sample -q";
+    one.run(play).succeeds();
     for part in ["1/2", "2/2"] {
-        split
-            .run(&[&play[..], &["--run", "nightly", "--shard", part]].concat())
-            .succeeds();
+        let shard = format!("{play} --run nightly --shard {part}");
+        split.run(&shard).succeeds();
     }
     split.run("merge -q").succeeds();
     let whole = one.run_folder().join("output.csv");
     assert_eq!(rows(&split.merged("output.csv")), rows(&whole));
-    let export = [&play[..], &["--shard", "1/2", "--export-episodes", "x"]].concat();
-    split
-        .run(&export)
-        .fails(2, &["merge the shards, then", "--resume RUN"]);
-    let export = words("env play --resume nightly -q --export-episodes x");
-    split.run(&export).succeeds();
+    let export = split.run(&format!("{play} --shard 1/2 --export-episodes x"));
+    export.fails(2, &["merge the shards, then", "--resume RUN"]);
+    let export = "env play --resume nightly -q --export-episodes x";
+    split.run(export).succeeds();
     let lines = split.read("x").lines().count();
     assert!(lines >= rows(&whole).len(), "{lines}");
 }
@@ -343,36 +270,12 @@ fn episodes_are_split_and_merged_too() {
 fn a_shard_that_is_asked_to_end_is_continued_by_the_same_command() {
     let place = Workplace::new();
     let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
-    let url = server.base_url();
-    let line = format!("--data-path sample --model m --base-url {url} -q -j 1");
-    let arguments = words(&line);
-    let command = || {
-        let mut command = place.command();
-        command
-            .args(&arguments)
-            .args(["--shard", "1/1", "--run", "nightly"]);
-        command
-    };
-    let mut child = command().spawn().unwrap();
-    while server.count() < 9 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let end = ["-TERM", &child.id().to_string()];
-    assert!(
-        std::process::Command::new("kill")
-            .args(end)
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    Ran::of(&mut command()).succeeds();
-    Ran::of(place.command().args(["merge", "-q"])).succeeds();
-    let summary: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(place.merged("summary.json")).unwrap()).unwrap();
-    assert_eq!(
-        summary["spent"]["requests"],
-        server.count(),
-        "no request is repeated"
-    );
+    let shard = "-q -j 1 --shard 1/1 --run nightly";
+    let mut child = place.chat_command(&server, shard).begin();
+    wait_until(|| server.count() >= 9);
+    assert_eq!(signal(&mut child, "-TERM"), Some(130));
+    place.chat(&server, shard).succeeds();
+    place.run("merge -q").succeeds();
+    let requests = &place.json("output/runs/nightly/summary.json")["spent"]["requests"];
+    assert_eq!(*requests, server.count(), "no request is repeated");
 }

@@ -8,8 +8,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply, Request};
+use crate::support::in_process::asking;
 
 /// Questions of the sample.
 const QUESTIONS: usize = 58;
@@ -77,14 +78,8 @@ fn soak(epochs: usize) {
     });
     let place = Workplace::new();
     let started = Instant::now();
-    let ran = Ran::of(
-        place
-            .command()
-            .args(["--model", "scripted", "--data-path", "sample"])
-            .args(["--base-url", &server.base_url(), "-j", "64", "--quiet"])
-            .args(["--timeout", "2", "--json", "--epochs", &epochs.to_string()]),
-    );
-    ran.succeeds();
+    let line = format!("-j 64 --quiet --timeout 2 --json --epochs {epochs}");
+    place.chat(&server, &line).succeeds();
     let seconds = started.elapsed().as_secs_f64();
     let summary = place.summary();
 
@@ -93,8 +88,7 @@ fn soak(epochs: usize) {
     assert_eq!(rows.len(), epochs * QUESTIONS);
     let undisturbed = Workplace::new();
     let calm = FaultServer::start(scripted);
-    let settings = format!("model = 'scripted'\nbase_url = '{}'", calm.base_url());
-    undisturbed.answer(&settings);
+    undisturbed.answer(&asking(&calm, ""));
     let expected = undisturbed.rows("output/output.csv");
     for (at, row) in rows.iter().enumerate() {
         let expected = &expected[at % QUESTIONS];

@@ -7,6 +7,11 @@ use std::process::{Child, Command, Output, Stdio};
 
 use super::fault_server::FaultServer;
 
+/// The records of the built-in sample.
+pub fn sample_records() -> Vec<serde_json::Value> {
+    serde_json::from_str(include_str!("../../../data/sample.json")).unwrap()
+}
+
 /// A folder to run the binary in.
 pub struct Workplace {
     pub folder: tempfile::TempDir,

@@ -5,20 +5,23 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of, scripted};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace, sample_records};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{Span, collector, endpoint, questions, received};
 
 const KEY: &str = "sesame-open-the-door";
 
-fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
-    let line = format!(
-        "--model scripted --base-url {} --log json --log-level trace",
-        model.base_url()
-    );
+fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &str) -> Ran {
+    let url = model.base_url();
+    let line = format!("--model scripted --base-url {url} --log json --log-level trace {more}");
     let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
     let variables = [collector, ("OPENAI_API_KEY", KEY)];
-    place.run_with(&[&words(&line), more].concat(), &variables)
+    place.run_with(&line, &variables)
+}
+
+/// The option that lets content leave.
+fn asked_for(content: bool) -> &'static str {
+    ["", "--trace-content"][usize::from(content)]
 }
 
 /// Every byte that left: to the collector, into the file, and as log lines.
@@ -51,35 +54,27 @@ fn questions_and_replies_leave_only_on_request() {
     });
     for content in [false, true] {
         let (place, collector) = (Workplace::new(), collector());
-        let mut more = vec!["--data-path", "sample", "--n", "4"];
-        if content {
-            more.push("--trace-content");
-        }
+        let more = format!("--data-path sample --n 4 {}", asked_for(content));
         let ran = ask(&place, &model, &collector, &more);
         ran.ends(4);
         let all = exported(&place, &collector, &ran);
         let rows = place.rows("output/output.csv");
-        for text in rows
-            .iter()
-            .flat_map(|row| [&row["question"], &row["prediction"]])
-            .filter(|text| text.len() > 3)
-        {
+        let texts = rows.iter();
+        let texts = texts.flat_map(|row| [&row["question"], &row["prediction"]]);
+        for text in texts.filter(|text| text.len() > 3) {
             assert_eq!(holds(&all, text), content, "{text:?}");
         }
-        for text in ["invented company", "prattle", "ALL_OK", "read it off"] {
-            assert_eq!(all.contains(text), content, "{text:?}");
-        }
-        for name in [
+        let texts = ["invented company", "prattle", "ALL_OK", "read it off"];
+        let names = [
             "gen_ai.input.messages",
             "gen_ai.output.messages",
             "mlflow.spanInputs",
-        ] {
-            assert_eq!(all.contains(name), content, "{name}");
+        ];
+        for text in texts.iter().chain(&names) {
+            assert_eq!(all.contains(text), content, "{text:?}");
         }
-        assert!(
-            !ran.stderr.contains("invented company"),
-            "no prompt in log lines"
-        );
+        let prompt = ran.stderr.contains("invented company");
+        assert!(!prompt, "no prompt in log lines");
     }
 }
 
@@ -96,27 +91,19 @@ fn questions_and_replies_leave_only_on_request() {
 #[case::fatal(|quoted: &str| Reply::error(404, "model_not_found", quoted))]
 fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str) -> Reply) {
     let model = FaultServer::start(move |request| {
-        let user = request.user();
-        let prompt = user.split_whitespace().collect::<Vec<_>>();
-        reply(&format!(
-            "cannot read invented company: {}",
-            prompt.join(" ").replace('"', "")
-        ))
+        let user = request.user().replace('"', "");
+        let prompt = user.split_whitespace().collect::<Vec<_>>().join(" ");
+        reply(&format!("cannot read invented company: {prompt}"))
     });
     for content in [false, true] {
         let (place, collector) = (Workplace::new(), collector());
-        let mut more = vec!["--data-path", "sample", "--n", "1", "--attempts", "1"];
-        if content {
-            more.push("--trace-content");
-        }
+        let asked = asked_for(content);
+        let more = format!("--data-path sample --n 1 --attempts 1 {asked}");
         let mut ran = ask(&place, &model, &collector, &more);
         assert!(matches!(ran.code, Some(4 | 5)), "{}", ran.stderr);
         // What ends the program is said to its user as it is.
-        let told: Vec<&str> = ran.stderr.lines().collect();
-        ran.stderr = told
-            .into_iter()
-            .filter(|line| !line.contains("exit_code"))
-            .collect();
+        let told = ran.stderr.lines();
+        ran.stderr = told.filter(|line| !line.contains("exit_code")).collect();
         let all = exported(&place, &collector, &ran);
         ran.tells("call failed");
         assert_eq!(all.contains("invented company"), content, "{all}");
@@ -128,14 +115,11 @@ fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str
 fn an_answer_that_is_withheld_is_not_quoted() {
     let model = FaultServer::start(scripted);
     let (place, collector) = (Workplace::new(), collector());
-    let more = words("--data-path sample --n 4 --second-opinion require");
-    let ran = ask(&place, &model, &collector, &more);
-    let rows = place.rows("output/output.csv");
-    assert!(
-        rows.iter().any(|row| row["outcome"] == "abstained"),
-        "{}",
-        ran.stderr
-    );
+    let more = "--data-path sample --n 4 --second-opinion require";
+    let ran = ask(&place, &model, &collector, more);
+    let mut rows = place.rows("output/output.csv").into_iter();
+    let withheld = rows.any(|row| row["outcome"] == "abstained");
+    assert!(withheld, "{}", ran.stderr);
     let all = exported(&place, &collector, &ran);
     assert!(!all.contains("the second opinion is "), "{all}");
 }
@@ -144,13 +128,8 @@ fn an_answer_that_is_withheld_is_not_quoted() {
 fn content_has_the_form_of_the_conventions() {
     let (place, collector) = (Workplace::new(), collector());
     let model = FaultServer::start(scripted);
-    ask(
-        &place,
-        &model,
-        &collector,
-        &["--data-path", "sample", "--n", "1", "--trace-content"],
-    )
-    .succeeds();
+    let more = "--data-path sample --n 1 --trace-content";
+    ask(&place, &model, &collector, more).succeeds();
     let spans = received(&collector);
     let row = &place.rows("output/output.csv")[0];
     let parsed = |span: &Span, name| serde_json::from_str::<Value>(span.text(name)).unwrap();
@@ -194,12 +173,8 @@ fn secrets_are_removed_from_traces_and_logs() {
         }
         scripted(request)
     });
-    let ran = ask(
-        &place,
-        &model,
-        &collector,
-        &["--data-path", "sample", "--n", "1", "--trace-content"],
-    );
+    let more = "--data-path sample --n 1 --trace-content";
+    let ran = ask(&place, &model, &collector, more);
     ran.succeeds();
     let all = exported(&place, &collector, &ran);
     assert!(all.contains("ALL_OK by [redacted] and [redacted]"), "{all}");
@@ -208,16 +183,12 @@ fn secrets_are_removed_from_traces_and_logs() {
 
 /// A record whose golds are numbers that occur nowhere else.
 fn marked(place: &Workplace) -> usize {
-    let sample = include_str!("../../../data/sample.json");
-    let records: Vec<Value> = serde_json::from_str(sample).unwrap();
-    let mut record = records[0].clone();
+    let mut record = sample_records().remove(0);
     record["qa"]["answer"] = json!("918273999%");
     record["qa"]["program"] = json!("add(918273998, const_1)");
     record["qa"]["exe_ans"] = json!(918_273_999.0);
-    let turns = record["annotation"]["exe_ans_list"]
-        .as_array()
-        .unwrap()
-        .len();
+    let answers = record["annotation"]["exe_ans_list"].as_array();
+    let turns = answers.unwrap().len();
     for turn in 0..turns {
         record["annotation"]["exe_ans_list"][turn] = json!(marker(turn));
         record["annotation"]["turn_program"][turn] = json!(marker(turn).to_string());
@@ -236,13 +207,7 @@ fn no_gold_is_exported() {
     for mode in ["questions", "conversations"] {
         let (place, collector) = (Workplace::new(), collector());
         marked(&place);
-        let more = [
-            "--data-path",
-            "marked.json",
-            "--trace-content",
-            "--mode",
-            mode,
-        ];
+        let more = format!("--data-path marked.json --trace-content --mode {mode}");
         let ran = ask(&place, &model, &collector, &more);
         ran.succeeds();
         assert!(place.read("output/output.csv").contains("918273"));
@@ -257,25 +222,16 @@ fn no_gold_is_exported() {
 fn the_current_turns_gold_is_not_exported_with_gold_history() {
     let (place, collector, model) = (Workplace::new(), collector(), FaultServer::start(scripted));
     let turns = marked(&place);
-    let more = ["--data-path", "marked.json", "--trace-content"];
-    ask(
-        &place,
-        &model,
-        &collector,
-        &[&more[..], &["--mode", "conversations", "--history", "gold"]].concat(),
-    )
-    .succeeds();
+    let more = "--data-path marked.json --trace-content --mode conversations --history gold";
+    ask(&place, &model, &collector, more).succeeds();
     let spans = received(&collector);
     for turn in 0..turns {
-        let root = questions(&spans)
-            .into_iter()
-            .find(|root| root.text("convfinqa.question.part") == turn.to_string())
-            .unwrap();
-        let all: String = spans
-            .iter()
-            .filter(|span| span.trace == root.trace)
-            .map(|span| format!("{span:?}"))
-            .collect();
+        let part = turn.to_string();
+        let mut roots = questions(&spans).into_iter();
+        let root = roots.find(|root| root.text("convfinqa.question.part") == part);
+        let trace = &root.unwrap().trace;
+        let of_turn = spans.iter().filter(|span| span.trace == *trace);
+        let all: String = of_turn.map(|span| format!("{span:?}")).collect();
         for other in 0..turns {
             let is = all.contains(&marker(other).to_string());
             assert_eq!(is, other < turn, "gold of turn {other} in turn {turn}");

@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{CommandExt, Ran, Workplace, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{collector, endpoint, questions, received, written};
 
-fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more: &[&str]) -> Ran {
+fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more: &str) -> Ran {
     let variables = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", collector)], variables].concat();
-    let arguments = [&words("--data-path sample --n 8"), more].concat();
-    place.run_with(&arguments, &variables)
+    place.run_with(&format!("--data-path sample --n 8 {more}"), &variables)
 }
 
 #[test]
@@ -34,18 +33,12 @@ fn a_collector_that_fails_is_reported_once_and_costs_no_answer() {
         (endpoint(&silent), "no answer in time", hasty),
     ] {
         let place = Workplace::new();
-        let ran = offline(&place, &address, variables, &[]);
-        ran.succeeds();
-        let told: Vec<_> = ran
-            .stderr
-            .lines()
-            .filter(|line| line.starts_with("traces: "))
-            .collect();
+        let ran = offline(&place, &address, variables, "");
+        let lines = ran.succeeds().stderr.lines();
+        let told: Vec<_> = lines.filter(|line| line.starts_with("traces: ")).collect();
         assert_eq!(told.len(), 1, "{reason}: {}", ran.stderr);
-        assert!(
-            told[0].contains(&address) && told[0].contains(reason),
-            "{told:?}"
-        );
+        let named = told[0].contains(&address) && told[0].contains(reason);
+        assert!(named, "{told:?}");
         let rows = place.rows("output/output.csv").len();
         assert_eq!(written(&place).len(), rows + 1, "the file has all");
     }
@@ -66,7 +59,7 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
     assert!(file(&place));
 
     let place = Workplace::new();
-    offline(&place, &address, &[], &["--traces", "off"]).succeeds();
+    offline(&place, &address, &[], "--traces off").succeeds();
     assert!(!file(&place));
     assert!(!received(&receiver).is_empty(), "sent all the same");
 
@@ -76,7 +69,7 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
         ("OTEL_TRACES_EXPORTER", "none"),
     ] {
         let place = Workplace::new();
-        offline(&place, &address, &[(name, value)], &[]).succeeds();
+        offline(&place, &address, &[(name, value)], "").succeeds();
         assert_eq!(receiver.count(), sent, "{name}");
         assert!(!file(&place), "{name}");
     }
@@ -86,18 +79,14 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
 fn the_standard_variables_are_obeyed() {
     let (place, receiver) = (Workplace::new(), collector());
     let traces = format!("{}/v1/traces", endpoint(&receiver));
-    offline(
-        &place,
-        "http://127.0.0.1:9/elsewhere",
-        &[
-            ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &traces),
-            ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=finance,x-key=a%20b"),
-            ("OTEL_SERVICE_NAME", "mine"),
-            ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=ci"),
-        ],
-        &[],
-    )
-    .succeeds();
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", traces.as_str()),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=finance,x-key=a%20b"),
+        ("OTEL_SERVICE_NAME", "mine"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=ci"),
+    ];
+    let elsewhere = "http://127.0.0.1:9/elsewhere";
+    offline(&place, elsewhere, &variables, "").succeeds();
     let request = &receiver.requests()[0];
     assert_eq!(request.header("x-team"), Some("finance"));
     assert_eq!(request.header("x-key"), Some("a b"));
@@ -109,18 +98,16 @@ fn the_standard_variables_are_obeyed() {
 #[test]
 fn an_invalid_address_is_one_line() {
     let place = Workplace::new();
-    offline(&place, "not an address", &[], &[])
-        .fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "not an address"]);
+    let ran = offline(&place, "not an address", &[], "");
+    ran.fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "not an address"]);
     assert!(!place.path("output").exists(), "nothing is begun");
 }
 
 #[test]
 fn a_question_about_ones_own_document_is_traced_too() {
     let (place, receiver) = (Workplace::new(), collector());
-    place.write(
-        "report.md",
-        "| item | 2019 | 2018 |\n|---|---|---|\n| sales | 12 | 10 |\n",
-    );
+    let page = "| item | 2019 | 2018 |\n|---|---|---|\n| sales | 12 | 10 |\n";
+    place.write("report.md", page);
     let question = "what was the change in sales from 2018 to 2019?";
     let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(&receiver));
     let ran = place.run_with(&["ask", "report.md", question], &[collector]);
@@ -136,20 +123,9 @@ fn a_question_about_ones_own_document_is_traced_too() {
 fn a_killed_run_leaves_whole_traces_and_continues_after_a_cut_one() {
     let place = Workplace::new();
     let model = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
-    let url = model.base_url();
-    let line =
-        format!("--model scripted --data-path sample --n 30 -j 4 --traces on --base-url {url}");
-    let arguments = words(&line);
-    let mut child = place
-        .command()
-        .args(&arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    while model.count() < 40 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let line = "--n 30 -j 4 --traces on";
+    let mut child = place.chat_command(&model, line).begin();
+    wait_until(|| model.count() >= 40);
     child.kill().unwrap();
     child.wait().unwrap();
     let before = written(&place);
@@ -161,7 +137,7 @@ fn a_killed_run_leaves_whole_traces_and_continues_after_a_cut_one() {
     std::fs::write(&file, text).unwrap();
     assert_eq!(written(&place).len(), before.len(), "a cut line is left");
 
-    Ran::of(place.command().args(&arguments).arg("--resume")).succeeds();
+    place.run("--resume --traces on").succeeds();
     let lines = written(&place);
     let mut traced = HashSet::new();
     for line in &lines {

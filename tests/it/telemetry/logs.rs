@@ -1,5 +1,6 @@
 //! Log lines: quiet by default, JSON that parses, the question in each line.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
@@ -7,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Row, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 
@@ -16,10 +17,8 @@ use crate::support::json::has;
 fn lines(ran: &Ran) -> Vec<Value> {
     let parsed = ran.stderr.lines().map(|line| {
         let value: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
-        assert!(
-            value["timestamp"].is_string() && value["level"].is_string(),
-            "{line}"
-        );
+        let is_whole = value["timestamp"].is_string() && value["level"].is_string();
+        assert!(is_whole, "{line}");
         value
     });
     parsed.collect()
@@ -35,38 +34,31 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
             scripted(request)
         }
     });
-    let ran = place.run(&format!(
-        "--model scripted --base-url {} --data-path sample --n 6 --verbose --log json --log-level debug --traces on",
-        model.base_url()
-    ));
+    let log = "--verbose --log json --log-level debug --traces on";
+    let ran = place.chat(&model, &format!("--n 6 {log}"));
     ran.succeeds();
     let lines = lines(&ran);
     let said = |message: &str| -> Vec<_> {
-        lines
-            .iter()
-            .filter(|line| line["message"] == message)
-            .collect()
+        let said = lines.iter().filter(|line| line["message"] == message);
+        said.collect()
     };
     let rows = place.rows("output/output.csv");
     let answered = said("question answered");
     assert_eq!(answered.len(), rows.len());
     for line in answered {
-        let row = rows
-            .iter()
-            .find(|row| {
-                line["convfinqa.question.id"] == row["id"]
-                    && line["convfinqa.question.part"] == row["part"]
-            })
-            .unwrap();
+        let of_line = |row: &&Row| {
+            line["convfinqa.question.id"] == row["id"]
+                && line["convfinqa.question.part"] == row["part"]
+        };
+        let row = rows.iter().find(of_line).unwrap();
         assert_eq!(line["rounds"].to_string(), row["rounds"], "{line}");
         assert!(line["seconds"].as_f64() > Some(0.0));
         assert_eq!(line["trace_id"].as_str().unwrap().len(), 32);
     }
-    let runs: std::collections::HashSet<_> = lines
+    let runs = lines
         .iter()
-        .filter_map(|line| line["convfinqa.run.id"].as_str())
-        .collect();
-    assert_eq!(runs.len(), 1);
+        .filter_map(|line| line["convfinqa.run.id"].as_str());
+    assert_eq!(runs.collect::<HashSet<_>>().len(), 1);
     let retries = said("retry");
     assert!(!retries.is_empty());
     for retry in retries {
@@ -92,24 +84,23 @@ fn an_error_is_a_json_line_too() {
 #[test]
 fn without_log_there_are_no_lines_and_levels_choose_among_them() {
     let place = Workplace::new();
-    let run = |more: &[&str]| {
-        let ran = place.run(&[&["--data-path", "sample", "--n", "2"], more].concat());
+    let run = |more: &str| {
+        let ran = place.run(&format!("--data-path sample --n 2 {more}"));
         ran.succeeds();
         ran.stderr
     };
-    assert!(!run(&[]).contains("INFO"));
-    let text = run(&["--log", "text"]);
-    let answered: Vec<_> = text
+    assert!(!run("").contains("INFO"));
+    let text = run("--log text");
+    let answered = text
         .lines()
-        .filter(|line| line.contains("question answered"))
-        .collect();
+        .filter(|line| line.contains("question answered"));
+    let answered: Vec<_> = answered.collect();
     assert_eq!(answered.len(), 3);
-    assert!(
-        answered[0].contains(" INFO convfinqa::run::trace: question answered convfinqa.run.id=")
-    );
-    assert!(!run(&["--log", "text", "--log-level", "warn"]).contains("INFO"));
-    assert!(!run(&["--log", "text", "--log-level", "off"]).contains("INFO"));
-    let quiet = run(&["--log", "text", "--quiet"]);
+    let start = " INFO convfinqa::run::trace: question answered convfinqa.run.id=";
+    assert!(answered[0].contains(start), "{}", answered[0]);
+    assert!(!run("--log text --log-level warn").contains("INFO"));
+    assert!(!run("--log text --log-level off").contains("INFO"));
+    let quiet = run("--log text --quiet");
     assert!(quiet.lines().all(|line| line.contains(" INFO ")), "{quiet}");
 
     let by_variable = |name: &str, level: &str| {

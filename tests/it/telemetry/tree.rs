@@ -3,23 +3,23 @@
 use serde_json::json;
 
 use crate::support::agents::{is_critic, is_sent_back, question_of, scripted};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{Span, collector, endpoint, questions, received, written};
 
-fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
+fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &str) -> Ran {
     let url = model.base_url();
     // The scripted critic alone decides what is sent back.
-    let line = format!("--model scripted --data-path sample --no-verify --base-url {url}");
+    let line = format!("--model scripted --data-path sample --no-verify --base-url {url} {more}");
     let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
-    place.run_with(&[&words(&line), more].concat(), &[collector])
+    place.run_with(&line, &[collector])
 }
 
 #[test]
 fn a_question_is_one_trace_of_rounds_agents_and_calls() {
     let (place, model, collector) = (Workplace::new(), FaultServer::start(scripted), collector());
-    let more = words("--n 6 --temperature 0.3 --max-tokens 900 --seed 5");
-    ask(&place, &model, &collector, &more).succeeds();
+    let more = "--n 6 --temperature 0.3 --max-tokens 900 --seed 5";
+    ask(&place, &model, &collector, more).succeeds();
     let spans = received(&collector);
     let rows = place.rows("output/output.csv");
     let roots = questions(&spans);
@@ -29,13 +29,11 @@ fn a_question_is_one_trace_of_rounds_agents_and_calls() {
     assert_eq!(run.get("convfinqa.run.questions"), rows.len());
 
     for row in &rows {
-        let root = roots
-            .iter()
-            .find(|root| {
-                root.text("convfinqa.question.id") == row["id"]
-                    && root.text("convfinqa.question.part") == row["part"]
-            })
-            .unwrap();
+        let of_row = |root: &&&Span| {
+            root.text("convfinqa.question.id") == row["id"]
+                && root.text("convfinqa.question.part") == row["part"]
+        };
+        let root = roots.iter().find(of_row).unwrap();
         assert_eq!(root.name, "invoke_workflow analyst_critic");
         assert_eq!(root.get("gen_ai.operation.name"), "invoke_workflow");
         assert_eq!(root.get("convfinqa.run.id"), run.get("convfinqa.run.id"));
@@ -54,10 +52,8 @@ fn a_question_is_one_trace_of_rounds_agents_and_calls() {
             assert_eq!(round.name, format!("round {number}"));
             assert_eq!(round.get("convfinqa.round"), number);
             let last = usize::try_from(number).unwrap() == rounds.len();
-            assert_eq!(
-                round.get("convfinqa.verdict"),
-                if last { "ok" } else { "revise" }
-            );
+            let verdict = if last { "ok" } else { "revise" };
+            assert_eq!(round.get("convfinqa.verdict"), verdict);
             check_agents(round, last, &spans);
         }
     }
@@ -85,11 +81,9 @@ fn check_agents(round: &Span, last: bool, spans: &[Span]) {
     let agents = round.children(spans);
     let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["invoke_agent analyst", "invoke_agent critic"]);
-    let routes: Vec<_> = agents
-        .iter()
-        .map(|agent| agent.text("convfinqa.route"))
-        .collect();
-    assert_eq!(routes, ["submit", if last { "accept" } else { "revise" }]);
+    let routes = agents.iter().map(|agent| agent.text("convfinqa.route"));
+    let expected = ["submit", if last { "accept" } else { "revise" }];
+    assert!(routes.eq(expected), "{agents:?}");
     for agent in agents {
         assert_eq!(agent.get("gen_ai.operation.name"), "invoke_agent");
         let name = agent.text("gen_ai.agent.name");
@@ -131,15 +125,13 @@ fn a_failed_question_is_a_failed_trace_with_its_retries() {
             Reply::content_filter()
         }
     });
-    ask(&place, &model, &collector, &["--n", "1"]).ends(4);
+    ask(&place, &model, &collector, "--n 1").ends(4);
     let spans = received(&collector);
     let roots = questions(&spans);
     assert!(roots[0].failed);
     assert_eq!(roots[0].get("error.type"), "content_filter");
-    let call = spans
-        .iter()
-        .find(|span| span.name.starts_with("chat"))
-        .unwrap();
+    let mut calls = spans.iter().filter(|span| span.name.starts_with("chat"));
+    let call = calls.next().unwrap();
     assert!(call.failed);
     assert_eq!(call.get("error.type"), "content_filter");
     assert_eq!(call.get("convfinqa.attempts"), 2);
@@ -149,13 +141,7 @@ fn a_failed_question_is_a_failed_trace_with_its_retries() {
 #[test]
 fn turns_of_a_conversation_share_its_id() {
     let (place, model, collector) = (Workplace::new(), FaultServer::start(scripted), collector());
-    ask(
-        &place,
-        &model,
-        &collector,
-        &["--n", "1", "--mode", "conversations"],
-    )
-    .succeeds();
+    ask(&place, &model, &collector, "--n 1 --mode conversations").succeeds();
     let spans = received(&collector);
     let turns = questions(&spans);
     assert!(turns.len() > 2);
@@ -181,50 +167,33 @@ fn a_resumed_run_traces_what_it_asks_anew_and_marks_what_it_recalls() {
     });
     // The same address for both processes: it is part of the run's identity.
     let address = refusing.address();
-    let ran = ask(&place, &refusing, &collector, &["--n", "6", "-j", "1"]);
+    let ran = ask(&place, &refusing, &collector, "--n 6 -j 1");
     ran.ends(5);
     let before = received(&collector);
-    let broken = questions(&before)
-        .into_iter()
-        .find(|root| root.failed)
-        .unwrap();
+    let mut roots = questions(&before).into_iter();
+    let broken = roots.find(|root| root.failed).unwrap();
     assert_eq!(broken.get("error.type"), "fatal");
     let run = before.iter().find(|span| span.name == "run").unwrap();
     assert_eq!(run.get("convfinqa.run.finish"), "fatal");
 
     drop(refusing);
     let healthy = FaultServer::at(address, scripted);
-    ask(
-        &place,
-        &healthy,
-        &collector,
-        &["--n", "6", "-j", "1", "--resume"],
-    )
-    .succeeds();
+    ask(&place, &healthy, &collector, "--n 6 -j 1 --resume").succeeds();
     let after = received(&collector).split_off(before.len());
     let key = |root: &Span| {
         let part = root.text("convfinqa.question.part");
         format!("{} {part}", root.text("convfinqa.question.id"))
     };
-    let answered: Vec<_> = questions(&before)
-        .into_iter()
-        .filter(|root| !root.failed)
-        .map(key)
-        .collect();
+    let answered = questions(&before).into_iter().filter(|root| !root.failed);
+    let answered: Vec<_> = answered.map(key).collect();
     let anew: Vec<_> = questions(&after).into_iter().map(key).collect();
     assert!(anew.contains(&key(broken)));
-    assert!(
-        anew.iter().all(|key| !answered.contains(key)),
-        "{anew:?} {answered:?}"
-    );
-    assert_eq!(
-        anew.len() + answered.len(),
-        place.rows("output/output.csv").len()
-    );
-    let recalled: Vec<_> = after
-        .iter()
-        .filter(|span| span.attributes.contains_key("convfinqa.recalled"))
-        .collect();
+    let again = anew.iter().any(|key| answered.contains(key));
+    assert!(!again, "{anew:?} {answered:?}");
+    let rows = place.rows("output/output.csv").len();
+    assert_eq!(anew.len() + answered.len(), rows);
+    let is_recalled = |span: &&Span| span.attributes.contains_key("convfinqa.recalled");
+    let recalled: Vec<_> = after.iter().filter(is_recalled).collect();
     assert_eq!(recalled.len(), 1);
     assert_eq!(recalled[0].get("gen_ai.response.model"), "served-model");
     assert_eq!(recalled[0].get("convfinqa.node"), "analyst");

@@ -3,41 +3,44 @@
 use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::Finish;
 
-use super::{Ending, Ran, Workplace};
-use super::{live, nothing_twice, resume, rows, server, start};
+use super::{
+    BatchServer, Ending, Workplace, batched, later, live, nothing_twice, resume, server, submit,
+};
+use crate::support::cli::CommandExt;
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::asking;
 
 /// A run whose first batch ends like this, and the others well, gives the rows of a live run,
 /// and says these words.
 #[track_caller]
-fn recovers(first: Ending, more: &[&str], words: &str) {
-    let (place, server) = (
-        Workplace::new(),
-        server(move |number| match number {
-            0 => first,
-            _ => Ending::Complete,
-        }),
-    );
-    let mut arguments = vec!["--n", "6"];
-    arguments.extend(more);
-    let ran = Ran::of(&mut start(&place, &server, &arguments));
+fn recovers(first: Ending, more: &str, words: &str) {
+    let (place, server) = (Workplace::new(), beginning_with(first));
+    let ran = batched(&place, &server, &format!("--n 6 {more}"));
     ran.succeeds();
-    assert_eq!(rows(&place), live(&["--n", "6"]).0);
+    assert_eq!(place.unmeasured_rows(), live("--n 6").0);
     ran.tells(words);
+}
+
+/// A Batch API whose first batch ends like this, and the others well.
+fn beginning_with(first: Ending) -> BatchServer {
+    server(move |number| match number {
+        0 => first,
+        _ => Ending::Complete,
+    })
 }
 
 #[test]
 fn a_batch_that_is_completed_without_an_output_file_is_sent_again() {
     let words =
         "batch_0 is completed without an output file, results: 0, requests without a result: 6";
-    recovers(Ending::WithoutOutput, &[], words);
+    recovers(Ending::WithoutOutput, "", words);
 }
 
 #[test]
 fn requests_that_fail_in_a_batch_join_the_next_wave() {
     recovers(
         Ending::PartlyFailed(2),
-        &[],
+        "",
         "batch_0 ended, results: 6, errors: 2",
     );
 }
@@ -45,14 +48,14 @@ fn requests_that_fail_in_a_batch_join_the_next_wave() {
 #[test]
 fn an_expired_batch_gives_what_it_has_and_the_rest_joins_the_next_wave() {
     let words = "batch_0 expired, results: 4, requests without a result: 2";
-    recovers(Ending::Expired(4), &[], words);
+    recovers(Ending::Expired(4), "", words);
 }
 
 #[test]
 fn the_rest_of_an_expired_batch_may_be_sent_live() {
     recovers(
         Ending::Expired(4),
-        &["--batch-late", "live"],
+        "--batch-late live",
         "batch_0 expired, results: 4",
     );
 }
@@ -60,13 +63,13 @@ fn the_rest_of_an_expired_batch_may_be_sent_live() {
 #[test]
 fn a_batch_that_somebody_cancels_gives_what_it_has() {
     let words = "batch_0 was cancelled, results: 1, requests without a result: 5";
-    recovers(Ending::Cancelled(1), &[], words);
+    recovers(Ending::Cancelled(1), "", words);
 }
 
 #[test]
 fn a_batch_that_does_not_end_in_time_is_cancelled() {
     let words = "cancelling batch batch_0, which has not ended within 1 s (--batch-timeout)";
-    recovers(Ending::Never(3), &["--batch-timeout", "1s"], words);
+    recovers(Ending::Never(3), "--batch-timeout 1s", words);
 }
 
 #[test]
@@ -78,29 +81,23 @@ fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
             lines[0].truncate(half);
         }
     });
-    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    let ran = batched(&place, &server, "--n 6");
     ran.succeeds();
-    assert_eq!(rows(&place), live(&["--n", "6"]).0);
+    assert_eq!(place.unmeasured_rows(), live("--n 6").0);
     let words = "batch_0 ended, results: 5, requests without a result: 1, unreadable lines: 1";
     ran.tells(words);
 }
 
 #[test]
 fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
-    let (place, server) = (
-        Workplace::new(),
-        server(|number| match number {
-            0 => Ending::InvalidLine(2),
-            _ => Ending::Complete,
-        }),
-    );
-    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    let (place, server) = (Workplace::new(), beginning_with(Ending::InvalidLine(2)));
+    let ran = batched(&place, &server, "--n 6");
     ran.succeeds();
     let words = "batch batch_0 was rejected: This line is not valid. (invalid_json_line)";
     ran.tells(words);
     assert_eq!(server.batches()[1].requests.len(), 5);
     // The request is asked again in the second pass: one call more.
-    let [mut batched, mut live] = [rows(&place), live(&["--n", "6"]).0];
+    let [mut batched, mut live] = [place.unmeasured_rows(), live("--n 6").0];
     for row in batched.iter_mut().chain(&mut live) {
         row.remove("calls").unwrap();
     }
@@ -110,14 +107,11 @@ fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
 #[test]
 fn a_limit_of_enqueued_tokens_makes_the_batches_smaller_also_for_the_next_process() {
     let (place, server) = (Workplace::new(), server(|_| Ending::AtMost(2)));
-    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    let ran = batched(&place, &server, "--n 6");
     ran.succeeds().tells("Enqueued token limit reached");
-    assert_eq!(rows(&place), live(&["--n", "6"]).0);
-    let sizes: Vec<_> = server
-        .batches()
-        .iter()
-        .map(|it| it.requests.len())
-        .collect();
+    assert_eq!(place.unmeasured_rows(), live("--n 6").0);
+    let batches = server.batches();
+    let sizes: Vec<_> = batches.iter().map(|it| it.requests.len()).collect();
     let too_large = sizes.iter().filter(|size| **size > 2).count();
     assert!(too_large <= 3, "{sizes:?}");
 }
@@ -130,43 +124,31 @@ fn a_file_that_the_provider_rejects_ends_the_run_and_loses_nothing() {
         let is_upload = request.path == "/v1/files";
         is_upload.then(|| Reply::error(400, "invalid_file_format", words))
     });
-    let ran = Ran::of(&mut start(&place, &server, &["--n", "3"]));
+    let ran = batched(&place, &server, "--n 3");
     ran.fails(5, &["POST /files", "Invalid file format for Batch API."]);
 
     let (place, server) = (Workplace::new(), super::server(|_| Ending::Refused));
-    let ran = Ran::of(&mut start(&place, &server, &["--n", "3"]));
-    ran.fails(
-        5,
-        &["batch batch_0 was rejected: The file is not what it should be."],
-    );
+    let words = "batch batch_0 was rejected: The file is not what it should be.";
+    batched(&place, &server, "--n 3").fails(5, &[words]);
     server.end_as(Ending::Complete);
-    Ran::of(&mut resume(&place, &["--resume"])).succeeds();
-    assert_eq!(rows(&place), live(&["--n", "3"]).0);
+    later(&place, "--resume").succeeds();
+    assert_eq!(place.unmeasured_rows(), live("--n 3").0);
 }
 
 #[test]
 fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
     let (place, server) = (Workplace::new(), server(|_| Ending::After(2)));
-    let mut submit = resume(&place, &["batch", "submit", "--model", "m", "--n", "3"]);
-    submit.args([
-        "--data-path",
-        "sample",
-        "--mode",
-        "conversations",
-        "--base-url",
-    ]);
-    Ran::of(submit.arg(server.http.base_url())).succeeds();
-    let mut other = resume(&place, &["batch", "fetch"]);
-    let ran = Ran::of(other.env("OPENAI_API_KEY", "secret-of-another"));
-    ran.fails(5, &["batch batch_0 is not at", "another account"]);
-    assert!(!ran.stderr.contains("secret-of-another"));
-    let mut status = resume(&place, &["batch", "status"]);
-    let ran = Ran::of(status.env("OPENAI_API_KEY", "secret-of-another"));
-    ran.fails(5, &["batch batch_0 is not at", "another account"]);
-    Ran::of(&mut resume(&place, &["--resume"])).succeeds();
-    assert_eq!(rows(&place), live(&["--n", "3"]).0);
+    submit(&place, &server, "--n 3").succeeds();
+    for line in ["batch fetch", "batch status"] {
+        let mut other = resume(&place, line);
+        let ran = other.env("OPENAI_API_KEY", "secret-of-another").ran();
+        ran.fails(5, &["batch batch_0 is not at", "another account"]);
+        assert!(!ran.stderr.contains("secret-of-another"));
+    }
+    later(&place, "--resume").succeeds();
+    assert_eq!(place.unmeasured_rows(), live("--n 3").0);
     nothing_twice(&server);
-    let journal = std::fs::read(place.run_folder().join("journal.sqlite")).unwrap();
+    let journal = std::fs::read(place.journal_path()).unwrap();
     let key = b"secret-of-another";
     assert!(!journal.windows(key.len()).any(|part| part == key));
 }
@@ -175,20 +157,10 @@ fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
 fn results_that_are_there_when_the_provider_is_given_up_are_not_paid_again() {
     // Fewer conversations than have their results read at a time, and more.
     for epochs in [1, 3] {
-        let (place, server) = (
-            Workplace::new(),
-            server(|number| match number {
-                0 => Ending::PartlyFailed(20),
-                _ => Ending::Complete,
-            }),
-        );
+        let (place, server) = (Workplace::new(), beginning_with(Ending::PartlyFailed(20)));
         server.edit_results(|_, lines| lines.sort_by_key(|line| !line.contains("server_error")));
-        let url = server.http.base_url();
-        let given = format!(
-            "model = 'm'\nbase_url = '{url}'\nengine = 'batch'\nattempts = 1\ncritic = 'off'\n\
-             epochs = {epochs}"
-        );
-        let settings = place.settings(&given);
+        let given = format!("engine = 'batch'\nattempts = 1\ncritic = 'off'\nepochs = {epochs}");
+        let settings = place.settings(&asking(&server.http, &given));
         finqa_agents::models::install_crypto();
         // On one thread, all results are there before the first of them is read.
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -216,10 +188,10 @@ fn a_server_without_a_batch_api_is_named() {
     for status in [404, 405] {
         let place = Workplace::new();
         let server = FaultServer::start(move |_| Reply::error(status, "", "Not Found"));
-        let mut command = super::of(&place, &server, &["--n", "3", "--engine", "batch"]);
+        let hint = "`convfinqa --resume --engine live`";
         let no_api = format!("{} has no Batch API (POST /files", server.base_url());
-        let words = [no_api.as_str(), "`convfinqa --resume --engine live`"];
-        Ran::of(&mut command).fails(5, &words);
+        let ran = super::of(&place, &server, "--n 3 --engine batch").ran();
+        ran.fails(5, &[&no_api, hint]);
         // Files exist, batches do not.
         let (place, server) = (Workplace::new(), super::server(|_| Ending::Complete));
         server.intercept(move |request| {
@@ -227,10 +199,7 @@ fn a_server_without_a_batch_api_is_named() {
             is_submission.then(|| Reply::error(status, "", "Not Found"))
         });
         let no_api = format!("{} has no Batch API (POST /batches", server.http.base_url());
-        let words = [no_api.as_str(), "`convfinqa --resume --engine live`"];
-        let mut submit = resume(&place, &["batch", "submit"]);
-        let given = super::of(&place, &server.http, &["--n", "3"]);
-        Ran::of(submit.args(given.get_args())).fails(5, &words);
-        Ran::of(&mut resume(&place, &["--resume", "--engine", "live"])).succeeds();
+        submit(&place, &server, "--n 3").fails(5, &[&no_api, hint]);
+        later(&place, "--resume --engine live").succeeds();
     }
 }

@@ -4,21 +4,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use super::{Ending, Ran, Workplace, fetch_to_the_end, live_at, of, resume, rows};
+use rstest::rstest;
+
+use super::{Ending, Ran, Workplace, fetch_to_the_end, later, live_at, submit};
 use crate::support::agents::{question_of, scripted};
 use crate::support::batch_server::BatchServer;
 use crate::support::fault_server::{Reply, Request};
 
 /// Submits conversations of the sample to a server that answers like this, and fetches
 /// until no batch is at the provider.
-fn submitted(answer: fn(&Request) -> Reply, more: &[&str]) -> (Workplace, BatchServer, Ran) {
-    let (place, server) = (
-        Workplace::new(),
-        BatchServer::start(answer, |_| Ending::Complete),
-    );
-    let given = of(&place, &server.http, more);
-    let mut submit = resume(&place, &["batch", "submit"]);
-    Ran::of(submit.args(given.get_args())).succeeds();
+fn submitted(
+    answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    more: &str,
+) -> (Workplace, BatchServer, Ran) {
+    let place = Workplace::new();
+    let server = BatchServer::start(answer, |_| Ending::Complete);
+    submit(&place, &server, more).succeeds();
     let fetched = fetch_to_the_end(&place);
     (place, server, fetched)
 }
@@ -32,9 +33,9 @@ fn a_request_that_is_always_refused_is_the_outcome_of_its_question() {
         true => Reply::error(400, "invalid_request", "No."),
         false => scripted(request),
     };
-    let (place, _, fetched) = submitted(answer, &["--n", "3"]);
+    let (place, _, fetched) = submitted(answer, "--n 3");
     fetched.succeeds();
-    let [mut batched, mut live] = [rows(&place), live_at(answer, &["--n", "3"])];
+    let [mut batched, mut live] = [place.unmeasured_rows(), live_at(answer, "--n 3")];
     // A result in a batch names its request.
     for row in batched.iter_mut().chain(&mut live) {
         row.remove("error").unwrap();
@@ -42,80 +43,64 @@ fn a_request_that_is_always_refused_is_the_outcome_of_its_question() {
     assert_eq!(batched, live);
 }
 
-#[test]
-fn a_request_that_always_fails_is_in_as_many_batches_as_it_has_attempts() {
-    let answer = |request: &Request| match question_of(request) == FIRST {
-        true => Reply::error(500, "server_error", "The server had an error"),
-        false => scripted(request),
-    };
-    let (place, server, fetched) = submitted(answer, &["--n", "3", "--attempts", "3"]);
-    assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
-    let most = server.submissions().into_values().max();
-    let batches = server.batches();
-    let sizes: Vec<_> = batches.iter().map(|it| it.requests.len()).collect();
-    assert_eq!(most, Some(3), "{sizes:?}");
-    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
-    again.fails(5, &["no answer in as many batches as --attempts allows"]);
-    assert_eq!(server.batches().len(), batches.len());
+fn error() -> Reply {
+    Reply::error(500, "server_error", "The server had an error")
 }
 
-/// A request that gets these results is in `--attempts` batches, one process for each wave.
-#[track_caller]
-fn is_in_as_many_batches_as_attempts(answer: fn(&Request) -> Reply) {
-    let (place, server, fetched) = submitted(answer, &["--n", "3", "--attempts", "3"]);
-    assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
+fn without_choices() -> Reply {
+    Reply::json(200, &json!({"id": "without_choices"}))
+}
+
+fn error_as_a_result() -> Reply {
+    let error = json!({"error": {"message": "The server had an error"}});
+    Reply::json(200, &error)
+}
+
+/// A result that cannot be used does not end the count of failures.
+fn error_and_without_choices() -> Reply {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    match ASKED.fetch_add(1, Ordering::Relaxed) % 2 {
+        0 => error(),
+        _ => without_choices(),
+    }
+}
+
+/// One process for each wave.
+#[rstest]
+#[case::error(error)]
+#[case::without_choices(without_choices)]
+#[case::error_as_a_result(error_as_a_result)]
+#[case::in_turn(error_and_without_choices)]
+fn a_request_that_always_fails_is_in_as_many_batches_as_it_has_attempts(
+    #[case] failure: fn() -> Reply,
+) {
+    let answer = move |request: &Request| match question_of(request) == FIRST {
+        true => failure(),
+        false => scripted(request),
+    };
+    let (place, server, fetched) = submitted(answer, "--n 3 --attempts 3 --critic off");
+    fetched.ends(5);
     assert_eq!(server.submissions().into_values().max(), Some(3));
     let batches = server.batches().len();
-    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+    let again = later(&place, "batch fetch");
     again.fails(5, &["no answer in as many batches as --attempts allows"]);
     assert_eq!(server.batches().len(), batches);
 }
 
 #[test]
-fn a_request_with_a_result_that_cannot_be_used_is_in_as_many_batches_as_it_has_attempts() {
-    is_in_as_many_batches_as_attempts(|request| match question_of(request) == FIRST {
-        true => Reply::json(200, &json!({"id": "without_choices"})),
-        false => scripted(request),
-    });
-    is_in_as_many_batches_as_attempts(|request| match question_of(request) == FIRST {
-        true => Reply::json(
-            200,
-            &json!({"error": {"message": "The server had an error"}}),
-        ),
-        false => scripted(request),
-    });
-}
-
-#[test]
-fn a_result_that_cannot_be_used_does_not_end_the_count_of_failures() {
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
-    is_in_as_many_batches_as_attempts(|request| {
-        if question_of(request) != FIRST {
-            return scripted(request);
-        }
-        match ASKED.fetch_add(1, Ordering::Relaxed) % 2 {
-            0 => Reply::error(500, "server_error", "The server had an error"),
-            _ => Reply::json(200, &json!({"id": "without_choices"})),
-        }
-    });
-}
-
-#[test]
 fn a_request_without_a_result_is_in_no_more_batches_in_the_second_pass() {
     for (attempts, most, ending) in [
-        ("1", 1, Ending::Expired(0)),
-        ("1", 1, Ending::WithoutOutput),
-        ("2", 2, Ending::Expired(0)),
+        (1, 1, Ending::Expired(0)),
+        (1, 1, Ending::WithoutOutput),
+        (2, 2, Ending::Expired(0)),
     ] {
         let place = Workplace::new();
         let server = BatchServer::start(scripted, move |number| match number {
             0 => Ending::Complete,
             _ => ending,
         });
-        let more = ["--n", "1", "--critic", "off", "--attempts", attempts];
-        let given = of(&place, &server.http, &more);
-        let mut submit = resume(&place, &["batch", "submit"]);
-        Ran::of(submit.args(given.get_args())).succeeds();
+        let more = format!("--n 1 --critic off --attempts {attempts}");
+        submit(&place, &server, &more).succeeds();
         let fetched = fetch_to_the_end(&place);
         assert_eq!(fetched.code, Some(5), "{}", fetched.stderr);
         assert_eq!(server.submissions().into_values().max(), Some(most));
@@ -133,9 +118,9 @@ fn what_a_model_refuses_in_a_request_is_known_to_the_next_process() {
         true => scripted(request),
         false => Reply::unsupported("response_format", "No format."),
     };
-    let (place, server, fetched) = submitted(answer, &["--n", "3"]);
+    let (place, server, fetched) = submitted(answer, "--n 3");
     fetched.succeeds();
-    let [mut batched, mut live] = [rows(&place), live_at(answer, &["--n", "3"])];
+    let [mut batched, mut live] = [place.unmeasured_rows(), live_at(answer, "--n 3")];
     // A call whose request was refused once is ended and made again by the next process.
     for row in batched.iter_mut().chain(&mut live) {
         row.remove("calls").unwrap();

@@ -2,40 +2,42 @@
 
 use rstest::rstest;
 
-use super::{Blow, Ending, Form, Ran, Workplace};
-use super::{cost, in_form, live_in, nothing_twice, resume, rows, server, spawn, start};
+use super::{Blow, Ending, Form, Workplace};
+use super::{batched, cost, in_form, later, live_in, nothing_twice, resume, server};
+use crate::support::cli::CommandExt;
 
 /// What a row says of a request whose submission was lost and repeated.
 const TWICE: &str = "a request may be at the provider twice";
 
 /// Runs conversations to the end, each process being struck one request later than the one
 /// before; says how many were.
-fn run_struck(form: Form, more: &[&str], blow: Blow) -> usize {
+fn run_struck(form: Form, more: &str, blow: Blow) -> usize {
     let (rows_live, cost_live) = live_in(form, more);
     let (place, server) = (Workplace::new(), server(|_| Ending::After(1)));
     let mut struck = 0;
     loop {
         let runs = place.path("output/runs");
         let begun = std::fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some());
-        let command = match begun {
-            false => {
-                let mut command = in_form(form, &place, &server.http, more);
-                command.args(["--engine", "batch"]);
-                command
-            }
-            true => resume(&place, &["--resume"]),
+        let mut command = match begun {
+            false => in_form(
+                form,
+                &place,
+                &server.http,
+                &format!("--engine batch {more}"),
+            ),
+            true => resume(&place, "--resume"),
         };
-        match server.kill_at(spawn(command), struck + 1, blow) {
+        match server.kill_at(command.begin(), struck + 1, blow) {
             None => struck += 1,
             Some(0) => break,
             Some(code) => {
-                let again = Ran::of(&mut resume(&place, &["--resume"]));
+                let again = later(&place, "--resume");
                 panic!("ended with {code}: {}", again.stderr);
             }
         }
     }
     // Who is killed before a submission cannot know that it did not arrive.
-    let mut rows = rows(&place);
+    let mut rows = place.unmeasured_rows();
     let said = rows
         .iter_mut()
         .map(|row| std::mem::take(row.get_mut("error").unwrap()));
@@ -48,25 +50,18 @@ fn run_struck(form: Form, more: &[&str], blow: Blow) -> usize {
     struck
 }
 
-#[test]
-fn a_run_killed_at_each_request_finds_its_batches_again_and_submits_nothing_twice() {
-    for blow in [Blow::Before, Blow::After] {
-        let killed = run_struck(Form::OpenAi, &["--n", "2"], blow);
-        assert!(killed > 5, "{killed}");
-    }
-}
-
-#[test]
-fn anthropics_batches_are_found_again_by_a_run_killed_at_each_request() {
-    for blow in [Blow::Before, Blow::After] {
-        let killed = run_struck(Form::Anthropic, &["--n", "2"], blow);
-        assert!(killed > 5, "{killed}");
-    }
+#[rstest]
+fn a_run_killed_at_each_request_finds_its_batches_again_and_submits_nothing_twice(
+    #[values(Form::OpenAi, Form::Anthropic)] form: Form,
+    #[values(Blow::Before, Blow::After)] blow: Blow,
+) {
+    let killed = run_struck(form, "--n 2", blow);
+    assert!(killed > 5, "{killed}");
 }
 
 #[test]
 fn a_run_that_is_asked_to_end_at_each_request_loses_no_result() {
-    let struck = run_struck(Form::OpenAi, &["--n", "2"], Blow::Terminate);
+    let struck = run_struck(Form::OpenAi, "--n 2", Blow::Terminate);
     assert!(struck > 5, "{struck}");
 }
 
@@ -76,7 +71,7 @@ fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run(
     #[values(Form::OpenAi, Form::Anthropic)] form: Form,
     #[values(Blow::Before, Blow::After)] blow: Blow,
 ) {
-    let killed = run_struck(form, &["--n", "30", "--epochs", "10"], blow);
+    let killed = run_struck(form, "--n 30 --epochs 10", blow);
     println!("{form:?}, {blow:?}: {killed} processes killed");
 }
 
@@ -84,6 +79,6 @@ fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run(
 fn a_submission_whose_reply_is_lost_is_found_by_its_metadata() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
     server.lose_replies(1);
-    Ran::of(&mut start(&place, &server, &["--n", "3"])).succeeds();
+    batched(&place, &server, "--n 3").succeeds();
     nothing_twice(&server);
 }
