@@ -11,7 +11,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     dead_code,
     reason = "a measuring program ends at the first surprise"

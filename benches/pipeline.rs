@@ -11,7 +11,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::cast_precision_loss,
     reason = "a measuring program ends at the first surprise"
 )]
 

@@ -10,7 +10,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::cast_precision_loss,
     dead_code,
     reason = "a bench, with a helper of the tests"
 )]

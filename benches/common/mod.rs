@@ -1,13 +1,7 @@
 //! What the benches share: records repeated, a run by a model in this process,
 //! and what a process has used.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_precision_loss,
-    dead_code,
-    reason = "a measuring program ends at the first surprise, and each uses a part of this"
-)]
+#![allow(dead_code, reason = "each bench uses a part of this")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -22,7 +22,6 @@
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
     reason = "an attack stops at the first surprise, and its figures are small"
 )]
 

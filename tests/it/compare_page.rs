@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::report::{HOSTILE, convfinqa, rewrite, sample_run};
+use crate::report::{HOSTILE, rewrite, sample_run};
 use crate::support::browser::browse;
+use crate::support::cli::Workplace;
 
 /// Two runs over the sample: B gets a third of the questions right by gold's own
 /// answer, and a third wrong.
-fn two_runs(folder: &Path, change: impl Fn(usize, &mut Value)) -> (PathBuf, PathBuf) {
-    let a = sample_run(folder);
+fn two_runs(place: &Workplace, change: impl Fn(usize, &mut Value)) -> (PathBuf, PathBuf) {
+    let a = sample_run(place);
     let rows = 58;
     rewrite(&a.join("journal.sqlite"), rows, &change);
     let b = a.with_file_name("second");
@@ -38,38 +39,37 @@ fn two_runs(folder: &Path, change: impl Fn(usize, &mut Value)) -> (PathBuf, Path
     (a, b)
 }
 
-fn page_of(folder: &Path, a: &Path, b: &Path) -> PathBuf {
-    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    let (code, text) = convfinqa(folder, &["compare", a, b, "--html", "compare.html"]);
-    assert_eq!(code, 0, "{text}");
-    assert!(text.trim_end().ends_with("Page: compare.html"), "{text}");
-    folder.join("compare.html")
+fn page_of(place: &Workplace, a: &Path, b: &Path) -> PathBuf {
+    let ran = place.run(&compare(a, b, "--html compare.html"));
+    let shown = ran.succeeds().stdout.trim_end();
+    assert!(shown.ends_with("Page: compare.html"), "{shown}");
+    place.path("compare.html")
+}
+
+fn compare(a: &Path, b: &Path, options: &str) -> String {
+    format!("compare {} {} {options}", a.display(), b.display())
 }
 
 #[test]
 fn flips_of_two_runs_are_shown_side_by_side() {
-    let folder = tempfile::tempdir().unwrap();
-    let (a, b) = two_runs(folder.path(), |_, _| {});
-    let (code, text) = convfinqa(folder.path(), &["report", b.to_str().unwrap()]);
-    assert_eq!(code, 0, "{text}");
-    let html = std::fs::read_to_string(page_of(folder.path(), &a, &b)).unwrap();
+    let place = Workplace::new();
+    let (a, b) = two_runs(&place, |_, _| {});
+    place.run(&format!("report {}", b.display())).succeeds();
+    let html = std::fs::read_to_string(page_of(&place, &a, &b)).unwrap();
     assert!(!html.contains("http://") && !html.contains("https://"));
     assert!(html.contains("Gained by B") && html.contains("McNemar p"));
 
-    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
     // JSON stays JSON, and what cannot be written is one line.
-    let json = ["compare", a, b, "--json", "--html", "compare.html"];
-    let (code, text) = convfinqa(folder.path(), &json);
-    assert_eq!(code, 0);
-    serde_json::from_str::<Value>(&text).unwrap();
-    let (code, text) = convfinqa(folder.path(), &["compare", a, b, "--html", "no/where.html"]);
-    assert_eq!((code, text.lines().count()), (2, 1), "{text}");
-    assert!(text.contains("where.html"), "{text}");
+    let json = place.run(&compare(&a, &b, "--json --html compare.html"));
+    json.succeeds().json();
+    let refused = place.run(&compare(&a, &b, "--html no/where.html"));
+    refused.fails(2, &["where.html"]);
+    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
 }
 
 #[test]
 fn files_without_pages_or_programs_are_compared_too() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Workplace::new();
     let file = |name: &str, answers: [&str; 3]| {
         let mut text =
             "id,question,ground_truth,prediction,latency,exact_match,numerical_match\n".to_owned();
@@ -78,39 +78,37 @@ fn files_without_pages_or_programs_are_compared_too() {
                 "P/2001/page_{at}.pdf-1,how much?,10{at},{answer},1.0,True,True\n"
             ));
         }
-        std::fs::write(folder.path().join(name), text).unwrap();
+        place.write(name, &text);
     };
     file("a.csv", ["100", "101", "5"]);
     file("b.csv", ["100", "7", "102"]);
-    let arguments = ["compare", "a.csv", "b.csv", "--html", "page.html"];
-    let (code, text) = convfinqa(folder.path(), &arguments);
-    assert_eq!(code, 0, "{text}");
-    let html = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    place.run("compare a.csv b.csv --html page.html").succeeds();
+    let html = place.read("page.html");
     assert!(html.contains("a.csv") && html.contains("right in A alone"));
 }
 
 #[test]
 #[ignore = "needs Chromium"]
 fn needs_browser_the_page_of_two_runs_works() {
-    let folder = tempfile::tempdir().unwrap();
-    let (a, b) = two_runs(folder.path(), |_, _| {});
-    let page = page_of(folder.path(), &a, &b);
+    let place = Workplace::new();
+    let (a, b) = two_runs(&place, |_, _| {});
+    let page = page_of(&place, &a, &b);
     browse("compare_page.py", &page, &[]);
 }
 
 /// A page of two runs whose questions and labels are hostile.
-fn hostile_page(folder: &Path) -> PathBuf {
-    let (a, b) = two_runs(folder, |_, row| {
+fn hostile_page(place: &Workplace) -> PathBuf {
+    let (a, b) = two_runs(place, |_, row| {
         row["question"] = json!(HOSTILE[0]);
         row["settled"]["answer"]["label"] = json!(HOSTILE[1]);
     });
-    page_of(folder, &a, &b)
+    page_of(place, &a, &b)
 }
 
 #[test]
 fn hostile_texts_of_two_runs_stay_texts() {
-    let folder = tempfile::tempdir().unwrap();
-    let page = hostile_page(folder.path());
+    let place = Workplace::new();
+    let page = hostile_page(&place);
     let html = std::fs::read_to_string(page).unwrap();
     assert!(!html.contains("window.hacked = 1; alert(1)</script>"));
 }
@@ -118,7 +116,7 @@ fn hostile_texts_of_two_runs_stay_texts() {
 #[test]
 #[ignore = "needs Chromium"]
 fn needs_browser_hostile_texts_of_two_runs_stay_texts() {
-    let folder = tempfile::tempdir().unwrap();
-    let page = hostile_page(folder.path());
+    let place = Workplace::new();
+    let page = hostile_page(&place);
     browse("compare_page.py", &page, &["--hostile"]);
 }

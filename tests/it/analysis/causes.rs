@@ -5,7 +5,7 @@ use convfinqa::dataset::sample;
 use convfinqa::score::Rule;
 use rstest::rstest;
 
-use super::{convfinqa, csv, stdout};
+use crate::support::cli::Workplace;
 
 const CHANGE: &str = "Single_NOVX/2019/page_41.pdf-1";
 const LEASES: &str = "Double_ORLN/2017/page_12.pdf";
@@ -14,9 +14,9 @@ const PLANS: &str = "Single_CNQY/2010/page_112.pdf-1";
 
 /// The misses of rows `id,part,prediction,program,outcome` on the sample.
 fn misses(rows: &[&str], rule: Rule) -> Vec<Miss> {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Workplace::new();
     let text = "id,part,prediction,program,outcome\n".to_owned() + &rows.join("\n");
-    let file = csv(folder.path(), "answers.csv", &text);
+    let file = place.write("answers.csv", &text);
     let answers = Answers::open(&file, Some(&sample().unwrap())).unwrap();
     analyze(&answers, rule).misses
 }
@@ -104,10 +104,8 @@ fn a_right_program_with_a_wrong_figure_is_arithmetic() {
 #[case("abstained", Cause::NoAnswer)]
 #[case("provider_error", Cause::NoAnswer)]
 fn of_an_outcome(#[case] outcome: &str, #[case] cause: Cause) {
-    let miss = only(
-        &format!("{CHANGE},qa,,,{outcome}"),
-        Rule::FinancialEquivalence,
-    );
+    let row = format!("{CHANGE},qa,,,{outcome}");
+    let miss = only(&row, Rule::FinancialEquivalence);
     assert_eq!(miss.cause, cause);
 }
 
@@ -131,20 +129,18 @@ fn an_earlier_answer_repeated_and_an_earlier_error_carried_over() {
         turn(2, "8650"),
         turn(3, "8650"),
     ];
-    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-    let causes: Vec<Cause> = misses(&rows, Rule::FinancialEquivalence)
-        .iter()
-        .map(|miss| miss.cause)
-        .collect();
-    assert_eq!(
-        causes,
-        [Cause::WrongColumn, Cause::CarriedOver, Cause::StaleTurn]
+    let misses = misses(
+        &rows.each_ref().map(String::as_str),
+        Rule::FinancialEquivalence,
     );
+    let causes = misses.iter().map(|miss| miss.cause);
+    let expected = [Cause::WrongColumn, Cause::CarriedOver, Cause::StaleTurn];
+    assert_eq!(causes.collect::<Vec<_>>(), expected);
 }
 
 fn without_records(text: &str) -> Vec<Miss> {
-    let folder = tempfile::tempdir().unwrap();
-    let answers = Answers::open(&csv(folder.path(), "a.csv", text), None).unwrap();
+    let place = Workplace::new();
+    let answers = Answers::open(&place.write("a.csv", text), None).unwrap();
     analyze(&answers, Rule::FinancialEquivalence).misses
 }
 
@@ -192,61 +188,34 @@ fn a_suspect_sign_excuses_only_the_sign() {
 /// Tables, CSV and JSON of the command.
 #[test]
 fn the_command_shows_writes_and_prints() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Workplace::new();
     let text =
         format!("id,part,prediction\n{CHANGE},qa,3.7%\n{LEASES},qa_0,79.8%\n{LEASES},qa_1,10.43\n");
-    let file = csv(folder.path(), "answers.csv", &text);
-    let file = file.to_str().unwrap();
-    let written = folder.path().join("misses.csv");
-    let shown = convfinqa(&[
-        "analyze",
-        file,
-        "--data-path",
-        "sample",
-        "--csv",
-        written.to_str().unwrap(),
-    ]);
-    assert!(shown.status.success(), "{shown:?}");
-    let text = stdout(&shown);
-    assert!(text.contains("2 misses of 3 questions"), "{text}");
-    let own_lines = text.lines().filter(|line| !line.contains(file));
+    place.write("answers.csv", &text);
+    let shown = place.run("analyze answers.csv --data-path sample --csv misses.csv");
+    let text = &shown.succeeds().prints("2 misses of 3 questions").stdout;
     assert!(
-        own_lines.into_iter().all(|line| line.chars().count() <= 80),
+        text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
     );
-    let mut rows = ::csv::Reader::from_path(&written).unwrap();
-    let causes: Vec<String> = rows
-        .records()
-        .map(|row| row.unwrap().get(3).unwrap().to_owned())
-        .collect();
+    let rows = place.rows("misses.csv");
+    let causes: Vec<&str> = rows.iter().map(|row| row["cause"].as_str()).collect();
     assert_eq!(causes, ["sign", "complement"]);
 
-    let shown = convfinqa(&["analyze", file, "--json", "--data-path", "sample"]);
-    let json: serde_json::Value = serde_json::from_str(&stdout(&shown)).unwrap();
+    let shown = place.run("analyze answers.csv --json --data-path sample");
+    let json = shown.succeeds().json();
     assert_eq!(json["causes"][0]["share"], 0.5);
     assert_eq!(json["misses"][1]["cause"], "complement");
     assert_eq!(json["not_looked_for"][0]["missing"], "program");
 
     // Nothing can be judged without gold, and nothing is called a miss.
-    let refused = convfinqa(&["analyze", file, "--json"]);
-    assert_eq!(refused.status.code(), Some(3));
-    assert_eq!(stdout(&refused), "");
+    let refused = place.run("analyze answers.csv --json");
+    assert_eq!(refused.ends(3).stdout, "");
 }
 
 #[test]
 fn without_an_output_there_is_one_clear_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = assert_cmd::Command::cargo_bin("convfinqa").unwrap();
-    let refused = command
-        .arg("analyze")
-        .env_clear()
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert_eq!(refused.status.code(), Some(3));
-    let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(
-        error.contains("output/output.csv") && error.lines().count() == 1,
-        "{error}"
-    );
+    let refused = Workplace::new().run("analyze");
+    refused.fails(3, &["output/output.csv"]);
+    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
 }

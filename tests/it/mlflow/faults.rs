@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use super::fake::Fake;
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 fn tracked(place: &Workplace, uri: &str) -> Ran {
-    tracked_with(place, uri, &[])
+    tracked_with(place, uri, "")
 }
 
-fn tracked_with(place: &Workplace, uri: &str, arguments: &[&str]) -> Ran {
-    let arguments = [&words("--data-path sample --n 5"), arguments].concat();
-    place.run_with(&arguments, &[("MLFLOW_TRACKING_URI", uri)])
+fn tracked_with(place: &Workplace, uri: &str, more: &str) -> Ran {
+    let line = format!("--data-path sample --n 5 {more}");
+    place.run_with(&line, &[("MLFLOW_TRACKING_URI", uri)])
 }
 
 fn sync(place: &Workplace, uri: &str) -> Ran {
@@ -66,15 +66,12 @@ fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
     let place = Workplace::new();
     let ran = tracked(&place, "databricks");
     ran.succeeds().tells("this run is not tracked");
-    place
-        .run("--data-path sample --mlflow sqlite:///x.db")
-        .fails(2, &["sqlite:///x.db", "mlflow server"]);
-    place
-        .run("--data-path sample --mlflow http://me:s3cr@h:1")
-        .fails(2, &["MLFLOW_TRACKING_PASSWORD"]);
-    place
-        .run("track sync last")
-        .fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
+    let ran = place.run("--data-path sample --mlflow sqlite:///x.db");
+    ran.fails(2, &["sqlite:///x.db", "mlflow server"]);
+    let ran = place.run("--data-path sample --mlflow http://me:s3cr@h:1");
+    ran.fails(2, &["MLFLOW_TRACKING_PASSWORD"]);
+    let synced = place.run("track sync last");
+    synced.fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
 }
 
 #[test]
@@ -84,7 +81,7 @@ fn the_link_is_one_that_the_host_of_a_container_can_open() {
     let with_links = |rule: &str| {
         let links = ("MLFLOW_LINKS", rule);
         let server = ("MLFLOW_TRACKING_URI", &*server.uri());
-        place.run_with(&words("--data-path sample --n 2"), &[server, links])
+        place.run_with("--data-path sample --n 2", &[server, links])
     };
     with_links("localhost:5001").fails(2, &["MLFLOW_LINKS", "SERVER=ADDRESS"]);
     assert!(!place.path("output").exists(), "nothing is begun");
@@ -94,11 +91,8 @@ fn the_link_is_one_that_the_host_of_a_container_can_open() {
     let said = format!("{}{}", ran.stdout, ran.stderr);
     let link = "MLflow: http://localhost:5001/#/experiments/";
     assert!(said.contains(link), "{said}");
-    assert_eq!(
-        server.told().status,
-        "FINISHED",
-        "the server itself is used"
-    );
+    let status = &server.told().status;
+    assert_eq!(status, "FINISHED", "the server itself is used");
 }
 
 /// A container's image says which commit it was built from.
@@ -109,7 +103,7 @@ fn a_run_is_tagged_with_the_commit_that_the_environment_names() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let uri = ("MLFLOW_TRACKING_URI", &*server.uri());
     let variables = [uri, ("CONVFINQA_COMMIT", commit)];
-    let ran = place.run_with(&words("--data-path sample --n 1"), &variables);
+    let ran = place.run_with("--data-path sample --n 1", &variables);
     ran.succeeds();
     let tag = json!({"key": "mlflow.source.git.commit", "value": commit});
     let requests = server.requests();
@@ -124,7 +118,7 @@ fn a_run_is_tagged_with_the_commit_that_the_environment_names() {
 fn off_is_off() {
     let server = FaultServer::start(|_| Reply::plain(500, ""));
     let place = Workplace::new();
-    let ran = tracked_with(&place, &server.azure_endpoint(), &["--mlflow", "off"]);
+    let ran = tracked_with(&place, &server.azure_endpoint(), "--mlflow off");
     assert!(!ran.succeeds().stderr.contains("MLflow"), "{}", ran.stderr);
     let told = sync(&place, &server.azure_endpoint());
     told.succeeds().prints("every run");
@@ -149,33 +143,24 @@ fn an_answer_that_was_lost_makes_no_second_run_and_no_second_point() {
     points.sort();
     points.dedup();
     assert_eq!(points.len(), told.points.len(), "a point came twice");
-    let steps = points
-        .iter()
-        .filter(|(key, _)| key == "exact_match")
-        .count();
-    assert_eq!(steps, place.rows("output/output.csv").len());
+    let steps = points.iter().filter(|(key, _)| key == "exact_match");
+    assert_eq!(steps.count(), place.rows("output/output.csv").len());
     assert!(told.files.contains_key("output.csv"));
 }
 
 #[test]
 fn an_older_server_gets_shorter_parameters() {
     let server = Fake::start(|request| {
-        let params = request.body["params"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
+        let mut params = request.body["params"].as_array().into_iter().flatten();
         let long = |param: &Value| param["value"].as_str().unwrap().chars().count() > 500;
-        params.iter().any(long).then(|| {
-            mlflow_error(
-                400,
-                "INVALID_PARAMETER_VALUE",
-                "Param value had length 6000, which exceeded length limit of 500",
-            )
-        })
+        let words = "Param value had length 6000, which exceeded length limit of 500";
+        params
+            .any(long)
+            .then(|| mlflow_error(400, "INVALID_PARAMETER_VALUE", words))
     });
     let place = Workplace::new();
     let filter = format!("({}|.)", "x".repeat(7000));
-    let ran = tracked_with(&place, &server.uri(), &["--filter", &filter]);
+    let ran = tracked_with(&place, &server.uri(), &format!("--filter '{filter}'"));
     assert!(ran.succeeds().stdout.contains("MLflow: "), "{}", ran.stderr);
     let told = server.told();
     assert_eq!(told.params["filter"].chars().count(), 500);
@@ -186,15 +171,11 @@ fn an_older_server_gets_shorter_parameters() {
 #[test]
 fn files_that_are_not_passed_on_are_said_and_the_rest_arrives() {
     let server = Fake::start(|request| {
+        let created = json!({"run": {"info": {
+            "run_id": "r1", "experiment_id": "7", "status": "RUNNING",
+            "lifecycle_stage": "active", "artifact_uri": "s3://bucket/7/r1"}}});
         let elsewhere = request.path.ends_with("runs/create");
-        elsewhere.then(|| {
-            Reply::json(
-                200,
-                &json!({"run": {"info": {
-                "run_id": "r1", "experiment_id": "7", "status": "RUNNING",
-                "lifecycle_stage": "active", "artifact_uri": "s3://bucket/7/r1"}}}),
-            )
-        })
+        elsewhere.then(|| Reply::json(200, &created))
     });
     let place = Workplace::new();
     let ran = tracked(&place, &server.uri());
@@ -215,13 +196,11 @@ fn traces_that_a_server_cannot_take_hold_up_nothing_and_are_kept() {
     });
     let place = Workplace::new();
     let ran = tracked(&place, &server.uri());
-    let line = "MLflow: not delivered: traces: ";
-    assert_eq!(
-        ran.succeeds().stderr.matches(line).count(),
-        1,
-        "{}",
-        ran.stderr
-    );
+    let told = ran
+        .succeeds()
+        .stderr
+        .matches("MLflow: not delivered: traces: ");
+    assert_eq!(told.count(), 1, "{}", ran.stderr);
     assert!(server.told().files.contains_key("output.csv"));
     sync(&place, &server.uri()).succeeds().prints("every run");
 }
@@ -235,7 +214,7 @@ fn one_trace_that_is_refused_spoils_no_other() {
     };
     let server = Fake::start(bad);
     let place = Workplace::new();
-    tracked_with(&place, &server.uri(), &["--traces", "off"]).succeeds();
+    tracked_with(&place, &server.uri(), "--traces off").succeeds();
     let line = |id: &str, trace: char| {
         let trace = trace.to_string();
         json!({"resourceSpans": [{"scopeSpans": [{"spans": [{
@@ -278,21 +257,16 @@ fn a_secret_is_sent_and_kept_nowhere(
     let server = Fake::start(|_| None);
     let place = Workplace::new();
     let uri = server.uri().replace("http://", "http://in:address@");
-    let mut command = place.command();
-    command
-        .args(["--data-path", "sample", "--n", "3"])
-        .env("MLFLOW_TRACKING_URI", &uri)
-        .env("MLFLOW_TRACKING_USERNAME", "me")
-        .env(variable, secret);
-    let ran = Ran::of(&mut command);
+    let variables = [
+        ("MLFLOW_TRACKING_URI", uri.as_str()),
+        ("MLFLOW_TRACKING_USERNAME", "me"),
+        (variable, secret),
+    ];
+    let ran = place.run_with("--data-path sample --n 3", &variables);
     ran.succeeds();
     for request in server.requests() {
-        assert_eq!(
-            request.header("authorization"),
-            Some(header),
-            "{}",
-            request.path
-        );
+        let sent = request.header("authorization");
+        assert_eq!(sent, Some(header), "{}", request.path);
     }
     for entry in std::fs::read_dir(place.run_folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -310,12 +284,11 @@ fn a_secret_is_sent_and_kept_nowhere(
 fn a_run_of_a_newer_format_is_not_delivered() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
-    tracked_with(&place, &server.uri(), &["--mlflow", "off"]).succeeds();
-    let journal = place.run_folder().join("journal.sqlite");
-    let connection = rusqlite::Connection::open(journal).unwrap();
-    connection.pragma_update(None, "user_version", 99).unwrap();
-    drop(connection);
-    let ran = place.run(&["track", "sync", "last", "--mlflow", &server.uri()]);
+    tracked_with(&place, &server.uri(), "--mlflow off").succeeds();
+    let journal = place.journal_tables();
+    journal.pragma_update(None, "user_version", 99).unwrap();
+    drop(journal);
+    let ran = sync(&place, &server.uri());
     ran.fails(2, &["newer than this program's"]);
     assert!(server.requests().is_empty());
 }
@@ -362,8 +335,9 @@ fn a_secret_that_the_server_repeats_is_kept_nowhere(
             ("MLFLOW_TRACKING_PASSWORD", SECRET),
         ],
     };
-    let line = "--data-path sample --n 2 --log text --log-level trace --mlflow";
-    let ran = place.run_with(&[&words(line)[..], &[&server.uri()]].concat(), variables);
+    let log = "--log text --log-level trace";
+    let line = format!("--data-path sample --n 2 {log} --mlflow {}", server.uri());
+    let ran = place.run_with(&line, variables);
     ran.succeeds();
     // `me:planted-0123456789` as a header has it.
     let header = "bWU6cGxhbnRlZC0wMTIzNDU2Nzg5";
@@ -386,10 +360,8 @@ fn a_setting_that_the_model_does_not_take_is_a_tag() {
         Some(_) => Reply::unsupported("temperature", "'temperature' is not supported"),
         None => scripted(request),
     });
-    let (url, uri) = (model.base_url(), mlflow.uri());
-    let arguments = ["--model", "scripted", "--base-url", &url, "--mlflow", &uri];
-    let more = ["--data-path", "sample", "--n", "2", "--temperature", "0.3"];
-    place.run(&[&arguments[..], &more].concat()).succeeds();
+    let line = format!("--n 2 --temperature 0.3 --mlflow {}", mlflow.uri());
+    place.chat(&model, &line).succeeds();
     let requests = mlflow.requests();
     let told = requests.iter().any(|request| {
         let body = request.body.to_string();
@@ -404,7 +376,7 @@ fn shards_are_delivered_as_one_run_by_merge() {
     let mlflow = Fake::start(|_| None);
     let place = Workplace::new();
     for part in ["1/2", "2/2"] {
-        let shard = ["--shard", part, "--run", "nightly"];
+        let shard = format!("--shard {part} --run nightly");
         let ran = tracked_with(&place, &mlflow.uri(), &shard);
         ran.succeeds().tells("`convfinqa merge nightly` delivers");
     }

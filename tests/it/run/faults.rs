@@ -23,7 +23,7 @@ fn every_question_has_its_own_outcome_behind_a_faulty_server(#[case] azure: bool
         ],
         false => &[("OPENAI_BASE_URL", &url), ("OPENAI_API_KEY", "k")],
     };
-    let line = "--model scripted --data-path sample -j 16 --timeout 2 --json";
+    let line = "--model scripted --data-path sample -j 16 --timeout 5 --json";
     let ran = place.run_with(line, variables);
     // Content filters leave questions without an answer: exit code 4.
     ran.ends(4);

@@ -78,7 +78,7 @@ fn soak(epochs: usize) {
     });
     let place = Workplace::new();
     let started = Instant::now();
-    let line = format!("-j 64 --quiet --timeout 2 --json --epochs {epochs}");
+    let line = format!("-j 64 --quiet --timeout 5 --json --epochs {epochs}");
     place.chat(&server, &line).succeeds();
     let seconds = started.elapsed().as_secs_f64();
     let summary = place.summary();

@@ -3,31 +3,28 @@
 use std::time::Duration;
 
 use crate::support::agents::scripted;
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::screen::{Screen, in_terminal};
 
 /// A run by a model that takes its time and fails at times, in a terminal.
-fn live(place: &Workplace, more: &[&str], variables: &[(&str, &str)]) -> String {
+fn live(place: &Workplace, more: &str, variables: &[(&str, &str)]) -> String {
     let model = FaultServer::start(|request| {
-        let reply = if request.repeat == 0 && request.index % 5 == 0 {
-            Reply::error(503, "x", "busy").header("retry-after-ms", "1")
-        } else {
-            scripted(request)
+        let reply = match request.repeat == 0 && request.index % 5 == 0 {
+            true => Reply::error(503, "x", "busy").header("retry-after-ms", "1"),
+            false => scripted(request),
         };
         reply.after(Duration::from_millis(30))
     });
     let url = model.base_url();
-    let arguments = ["run", "--model", "scripted", "--base-url", &url, "-j", "4"];
-    let arguments = [&arguments[..], &["--data-path", "sample", "-n", "12"], more].concat();
-    in_terminal(place, 80, &arguments, variables)
+    let line = format!("run --model m --base-url {url} -j 4 --data-path sample -n 12 {more}");
+    in_terminal(place, 80, &words(&line), variables)
 }
 
 #[test]
 fn the_progress_bar_does_not_tear_among_log_lines() {
     let place = Workplace::new();
-    let more = ["--verbose", "--log", "text"];
-    let written = live(&place, &more, &[]);
+    let written = live(&place, "--verbose --log text", &[]);
     assert!(written.contains('╸'), "there was a bar: {written:?}");
     let lines = Screen::of(&written, 80).text();
     let all = lines.join("\n");
@@ -37,10 +34,10 @@ fn the_progress_bar_does_not_tear_among_log_lines() {
         let question = format!("  question:  {}", row["question"]);
         assert!(lines.contains(&question), "{question:?} is torn in\n{all}");
     }
-    let logged: Vec<_> = lines
+    let logged = lines
         .iter()
-        .filter(|line| line.contains("question answered"))
-        .collect();
+        .filter(|line| line.contains("question answered"));
+    let logged: Vec<_> = logged.collect();
     assert_eq!(logged.len(), rows.len(), "{all}");
     for line in logged {
         // A time first, a number last, and nothing between that is not this line's.
@@ -56,9 +53,9 @@ fn the_progress_bar_does_not_tear_among_log_lines() {
 fn no_color_holds_for_tables_and_bar_alike() {
     let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     for (variable, arguments, coloured) in [
-        ("NOTHING", [].as_slice(), true),
-        ("NO_COLOR", &[], false),
-        ("NOTHING", &["--color", "never"], false),
+        ("NOTHING", "", true),
+        ("NO_COLOR", "", false),
+        ("NOTHING", "--color never", false),
     ] {
         let place = Workplace::new();
         let written = live(&place, arguments, &[(variable, "1")]);
