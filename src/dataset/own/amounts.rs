@@ -49,8 +49,12 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
     let columns: Vec<Evidence> = (1..width)
         .map(|column| {
             let mut sum = Evidence::default();
-            for cell in body.iter().filter_map(|row| row.get(column)) {
+            let cells = || body.iter().filter_map(|row| row.get(column));
+            for cell in cells() {
                 sum.add(evidence(cell));
+            }
+            if sum.is_comma().is_none() && groups_by_points(cells()) {
+                sum.comma = 1;
             }
             sum
         })
@@ -63,7 +67,7 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
         let mut example = None;
         for cell in body.iter_mut().filter_map(|row| row.get_mut(column)) {
             if let Some(plain) = rewritten(cell, comma) {
-                if cell.contains(',') && comma {
+                if comma && cell.contains([',', '.']) {
                     example = example.or(Some((cell.clone(), plain.clone())));
                 }
                 *cell = plain;
@@ -71,12 +75,27 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
         }
         if let Some((written, plain)) = example {
             let name = header.get(column).map_or("", String::as_str);
+            let marks = match written.contains(',') {
+                true => "has decimal commas",
+                false => "separates thousands by points",
+            };
             notes.push(format!(
-                "column {name:?} has decimal commas: {written} is read as {plain}"
+                "column {name:?} {marks}: {written} is read as {plain}"
             ));
         }
     }
     notes
+}
+
+/// Whether "1.204" is among "415" and "230": decimals would all have the same digits after the
+/// point, so it separates thousands.
+fn groups_by_points<'a>(cells: impl Iterator<Item = &'a String>) -> bool {
+    let all: Vec<String> = cells.filter_map(|cell| digits(cell)).collect();
+    let (pointed, whole): (Vec<&String>, Vec<&String>) =
+        all.iter().partition(|digits| digits.contains('.'));
+    let small = |digits: &&String| digits.len() <= 3 && digits.chars().all(|c| c.is_ascii_digit());
+    let large = whole.iter().any(|digits| digits.len() == 3);
+    !pointed.is_empty() && large && whole.iter().all(small)
 }
 
 /// What a cell says about its column's decimal sign; nothing if both readings are possible.
@@ -184,6 +203,14 @@ mod tests {
         );
         assert_eq!(column(&["1,234", "0,5"]), ["1.234", "0.5"]);
         assert_eq!(column(&["1.234", "1.234.567"]), ["1234", "1234567"]);
+    }
+
+    #[test]
+    fn points_among_whole_numbers_of_three_digits_separate_thousands() {
+        assert_eq!(column(&["1.204", "415", "1.619"]), ["1204", "415", "1619"]);
+        for decimals in [["1.204", "415.250", "7"], ["1.204", "1415", "415"]] {
+            assert_eq!(column(&decimals), decimals);
+        }
     }
 
     #[test]

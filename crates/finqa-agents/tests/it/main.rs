@@ -14,6 +14,7 @@ mod models;
 mod offline;
 mod own_signs;
 mod own_tables;
+mod own_terms;
 mod own_totals;
 mod parse;
 mod prompt;

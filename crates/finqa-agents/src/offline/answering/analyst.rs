@@ -13,7 +13,7 @@ use super::doubt;
 use super::filling::{FilledPlan, fill};
 use super::scale;
 use super::variants::variants;
-use crate::offline::direct::{DirectQuestion, DirectReading};
+use crate::offline::direct::{DirectQuestion, DirectReading, aligned};
 use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
@@ -213,7 +213,8 @@ impl RuleAnalyst {
             .take(ALTERNATIVES + 1)
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
-                describe(described, plan, *score, &filled.expr, &history, points)
+                let expr = aligned(facts, filled.expr.clone());
+                describe(described, plan, *score, &expr, &history, points)
             });
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();

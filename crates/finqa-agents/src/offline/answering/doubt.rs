@@ -38,7 +38,7 @@ const BEYOND: [(&[&str], &str); 7] = [
 ];
 
 /// What candidates for a user's own page seldom are, where its labels were not understood.
-const OF_OWN_PAGES: [(&[&str], &str); 3] = [
+const OF_OWN_PAGES: [(&[&str], &str); 4] = [
     (
         &[
             "over quarter",
@@ -51,6 +51,7 @@ const OF_OWN_PAGES: [(&[&str], &str); 3] = [
         "a figure of single quarters or months",
     ),
     (&["average", "mean"], "an average"),
+    (&["rate", "rates"], "a rate"),
     (&["negative", "positive"], "a sign"),
 ];
 
@@ -72,6 +73,7 @@ pub(crate) fn doubt(
         LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
         "a date" => year,
         "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
+        "a rate" => best.in_percent || best.program.contains("divide("),
         "an average" => best.program.contains("table_average(") || best.program.contains("divide("),
         _ => false,
     };
@@ -133,10 +135,5 @@ fn lacking(scene: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
         let content = token.kind == TokenKind::Word && !is_stop(&token.text);
         content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)
     })?;
-    // As the question spells it, not its stem.
-    let words = asked.phrase.split_whitespace();
-    let spelled = words
-        .into_iter()
-        .find(|word| word.starts_with(&*missing.text));
-    Some(spelled.unwrap_or(&missing.text).to_owned())
+    Some(asked.spelled(&missing.text).to_owned())
 }

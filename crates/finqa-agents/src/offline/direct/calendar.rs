@@ -34,6 +34,10 @@ impl CalendarSpan {
         self.order() == other.order()
     }
 
+    pub(crate) fn ends_with(self, other: Self) -> bool {
+        self.range().1 == other.range().1
+    }
+
     /// Number of months.
     pub(crate) fn length(self) -> u8 {
         let (first, last) = self.range();
@@ -154,19 +158,22 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b({nth})[- ]half\b"), |found| {
             half_of(ordinal(found.get(1)?.as_str())?)
         }),
+        // A season: "2021/22".
+        (
+            r"\b(?:fy ?)?((?:19|20)\d\d)[/\u{2013}-](?:20)?(\d\d)\b".to_owned(),
+            |found| {
+                let first: u16 = found.get(1)?.as_str().parse().ok()?;
+                let last: u16 = found.get(2)?.as_str().parse().ok()?;
+                let year = Some(first + 1).filter(|year| year % 100 == last);
+                year.map(|_| CalendarSpan { year, months: None })
+            },
+        ),
         (r"\bfy ?'?(\d{4}|\d{2})\b".to_owned(), |found| {
             let year = full_year(found.get(1)?.as_str());
             Some(CalendarSpan {
                 year,
                 months: Some(WHOLE),
             })
-        }),
-        // A season: "2021/22".
-        (r"\b((?:19|20)\d\d)/(\d\d)\b".to_owned(), |found| {
-            let first: u16 = found.get(1)?.as_str().parse().ok()?;
-            let last: u16 = found.get(2)?.as_str().parse().ok()?;
-            let year = Some(first + 1).filter(|year| year % 100 == last);
-            year.map(|_| CalendarSpan { year, months: None })
         }),
         (r"\b(?:full|whole|entire)[- ]year\b".to_owned(), |_| {
             part(WHOLE)
@@ -186,11 +193,12 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b{century}-{two}-{two}\b"), |found| {
             closing_day(found, 3, 2, 1)
         }),
+        (
+            format!(r"\b(\d\d?)(?:st|nd|rd|th)?(?: of)?[ -]({month})\b\.?"),
+            |found| day_of_month(found, 1, 2),
+        ),
         (format!(r"\b({month})\b\.?{on}"), |found| {
-            let month = month_of(found.get(1)?.as_str())?;
-            // The last day of a year means the year.
-            let closing = month == 12 && found.get(2).is_some_and(|day| day.as_str() == "31");
-            part(if closing { WHOLE } else { (month, month) })
+            day_of_month(found, 2, 1)
         }),
         (r"\b(?:19[5-9]|20[0-6])\d\b".to_owned(), |found| {
             let year = full_year(found.get(0)?.as_str());
@@ -233,6 +241,13 @@ fn month_of(word: &str) -> Option<u8> {
         .iter()
         .position(|month| month.starts_with(word.get(..3).unwrap_or(word)))?;
     u8::try_from(at + 1).ok()
+}
+
+/// A day of a named month, or the month. The last day of a year means the year.
+fn day_of_month(found: &Captures<'_>, day: usize, month: usize) -> Option<CalendarSpan> {
+    let month = month_of(found.get(month)?.as_str())?;
+    let closing = month == 12 && found.get(day).is_some_and(|day| day.as_str() == "31");
+    part(if closing { WHOLE } else { (month, month) })
 }
 
 /// A date of digits. The last day of a year means the year.
@@ -349,144 +364,4 @@ fn is_period(text: &str, at: &Range<usize>) -> bool {
         !(named.contains(&last) || dated || before.trim().is_empty() && after.trim().is_empty())
     };
     !amount && !verb
-}
-
-/// The periods of a question, and the places that name a part of one.
-#[derive(Debug, Default)]
-pub(crate) struct AskedSpans {
-    pub(crate) named: Vec<NamedSpan>,
-    pub(crate) parts: Vec<Range<usize>>,
-}
-
-/// The periods of a question: a part of a year has the year that the question names.
-pub(crate) fn asked_spans(text: &str) -> AskedSpans {
-    let mut found = spans(text);
-    let bare = |named: &NamedSpan| named.span.months.is_none();
-    let yearless = |named: &NamedSpan| named.span.year.is_none();
-    let mut years: Vec<u16> = found.iter().filter_map(|named| named.span.year).collect();
-    years.dedup();
-    let of_years = found.iter().filter(|named| yearless(named));
-    let parts: Vec<CalendarSpan> = of_years.map(|named| named.span).collect();
-    let apart = found.iter().all(|named| yearless(named) || bare(named));
-    let mut dropped: Option<fn(&NamedSpan) -> bool> = None;
-    match (parts.as_slice(), years.as_slice()) {
-        // "the three months ended June 30, 2022 and 2021", "Q2 from 2022 to 2023"
-        ([part], [_, ..]) if apart => {
-            for named in found.iter_mut().filter(|named| bare(named)) {
-                named.span.months = part.months;
-            }
-            dropped = Some(|named| named.span.year.is_none());
-        }
-        ([_, ..], [year]) => {
-            for named in found.iter_mut().filter(|named| yearless(named)) {
-                named.span.year = Some(*year);
-            }
-            // The year itself belongs to its parts.
-            dropped = apart.then_some(|named| named.span.months.is_none());
-        }
-        // "Q2 2022 and 2021"
-        ([], [_, ..]) => {
-            let months = found.first().and_then(|first| first.span.months);
-            let later = found.iter_mut().skip(1);
-            for named in later.filter(|named| named.span.months.is_none()) {
-                named.span.months = months;
-            }
-        }
-        _ => {}
-    }
-    let drop = |named: &NamedSpan| dropped.is_some_and(|drop| drop(named));
-    let (parts, named): (Vec<_>, Vec<_>) = found.into_iter().partition(drop);
-    let parts = parts.into_iter().map(|named| named.at).collect();
-    AskedSpans { named, parts }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    type YearAndMonths = (Option<u16>, Option<(u8, u8)>);
-
-    fn named(text: &str) -> Vec<YearAndMonths> {
-        let found = asked_spans(&text.to_lowercase());
-        found
-            .named
-            .iter()
-            .map(|n| (n.span.year, n.span.months))
-            .collect()
-    }
-
-    #[test]
-    fn months_are_shown_as_they_are_written() {
-        let shown = |months| {
-            let year = Some(2025);
-            let span = CalendarSpan {
-                year,
-                months: Some(months),
-            };
-            span.to_string()
-        };
-        assert_eq!(shown((4, 12)), "April to December of 2025");
-        assert_eq!(shown((2, 2)), "February of 2025");
-    }
-
-    #[test]
-    fn labels_and_questions_name_the_same_periods() {
-        for text in [
-            "Q3 2022",
-            "3Q22",
-            "third quarter of 2022",
-            "2022 Q3",
-            "three months ended September 30, 2022",
-        ] {
-            assert_eq!(named(text), [(Some(2022), Some((7, 9)))], "{text}");
-        }
-        for text in [
-            "FY 2022",
-            "fiscal 2022",
-            "fiscal year 2022",
-            "year ended December 31, 2022",
-            "FY22",
-        ] {
-            assert_eq!(named(text), [(Some(2022), Some(WHOLE))], "{text}");
-        }
-        assert_eq!(named("2021/22"), [(Some(2022), None)]);
-        assert_eq!(named("H1 2023"), named("first half of 2023"));
-        assert_eq!(named("H1 2023"), named("first six months of 2023"));
-        assert_eq!(named("Jan 2024"), [(Some(2024), Some((1, 1)))]);
-        assert_eq!(
-            named("six months ended June 30, 2023"),
-            [(Some(2023), Some((1, 6)))]
-        );
-    }
-
-    #[test]
-    fn a_part_of_a_year_takes_the_year_of_the_question() {
-        let (q3, q4) = (Some((7, 9)), Some((10, 12)));
-        assert_eq!(
-            named("from Q3 to Q4 2022"),
-            [(Some(2022), q3), (Some(2022), q4)]
-        );
-        assert_eq!(
-            named("in Q3 from 2021 to 2022"),
-            [(Some(2021), q3), (Some(2022), q3)]
-        );
-        assert_eq!(
-            named("in Q3 2022 and 2021"),
-            [(Some(2022), q3), (Some(2021), q3)]
-        );
-        assert_eq!(named("in Q3"), [(None, q3)]);
-    }
-
-    #[test]
-    fn amounts_and_verbs_are_not_periods() {
-        for text in [
-            "$ 2014",
-            "2,014 shares",
-            "2014.5",
-            "what may sales be",
-            "five years",
-        ] {
-            assert_eq!(named(text), [], "{text}");
-        }
-    }
 }

@@ -2,12 +2,11 @@
 
 use super::DirectAnswer;
 use super::calendar::CalendarSpan;
-use super::labels::PagePeriod;
+use super::periods::PagePeriod;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{CHANGE, COMPOUND};
-use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -29,7 +28,7 @@ const MOVED: [&str; 14] = [
     "rate",
 ];
 /// Words of a change that has fallen.
-const FALLEN: [&str; 12] = [
+pub(super) const FALLEN: [&str; 12] = [
     "decrease",
     "decreased",
     "decreases",
@@ -44,7 +43,9 @@ const FALLEN: [&str; 12] = [
     "reduced",
 ];
 /// Words of a change in a count.
-const JOINED: [&str; 6] = ["added", "add", "gained", "gain", "lost", "lose"];
+const JOINED: [&str; 8] = [
+    "added", "add", "gained", "gain", "opened", "hired", "lost", "lose",
+];
 const MORE: [&str; 14] = [
     "more", "higher", "greater", "larger", "bigger", "exceed", "exceeds", "exceeded", "above",
     "better", "less", "lower", "fewer", "smaller",
@@ -65,7 +66,7 @@ impl DirectReader<'_> {
     fn says_joined(&self) -> bool {
         self.asked.spans_through()
             && self.asked.wording.says(&JOINED)
-            && !JOINED.iter().any(|word| self.table.knows(&stem(word)))
+            && !JOINED.iter().any(|word| self.table.writes(word))
     }
 
     /// The page's period that a question names.
@@ -97,6 +98,12 @@ impl DirectReader<'_> {
                 [early, late] => Ok((*early, *late)),
                 _ => Err(NoReading::Open),
             },
+            [span] if self.asked.wording.says(&["since"]) => {
+                let early = self.only_period(*span)?;
+                let mut alike = self.table.periods.iter().rev();
+                let late = alike.find(|other| other.length() == early.length());
+                Ok((early, *late.ok_or(NoReading::Open)?))
+            }
             [span] => {
                 let late = self.only_period(*span)?;
                 let missing =

@@ -27,7 +27,11 @@ const SPANNING: [&str; 12] = [
 
 impl DirectReader<'_> {
     pub(super) fn look_up(&mut self) -> Reading<DirectAnswer> {
-        let operand = self.whole(&[]);
+        let operand = self.asked.terms(&self.table, self.asked.text(), &[]);
+        // "A and B" may ask for both.
+        if operand.terms.iter().any(|(op, _)| *op == Op::Add) {
+            return Err(NoReading::Open);
+        }
         let span = self.asked.spans().first().copied();
         let mut amounts = [self.amount(&operand, span)?];
         self.magnitudes(&mut amounts);
@@ -140,6 +144,9 @@ impl DirectReader<'_> {
         if over {
             let periods = self.series()?;
             let amounts = self.over(&operand, &periods)?;
+            for (amount, period) in amounts.iter().zip(&periods) {
+                self.check_accumulates(amount, *period)?;
+            }
             return as_total(&amounts);
         }
         // The page's own total comes first.
@@ -227,7 +234,7 @@ impl DirectReader<'_> {
     }
 
     /// The first or the last row may be the total of the others without its name.
-    fn doubt_total_among(&mut self, amounts: &[TableAmount]) {
+    pub(super) fn doubt_total_among(&mut self, amounts: &[TableAmount]) {
         let all: f64 = amounts.iter().map(|amount| amount.number).sum();
         let ends = [amounts.first(), amounts.last()];
         let whole = ends.into_iter().flatten().find(|amount| {

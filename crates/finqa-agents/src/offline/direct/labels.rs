@@ -48,19 +48,6 @@ pub(crate) struct CellMatch {
     pub(crate) found: usize,
 }
 
-/// A period of a question on the page.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PagePeriod {
-    One(CalendarSpan),
-    /// The sum of the first less the sum of the second.
-    Composed(Vec<CalendarSpan>, Vec<CalendarSpan>),
-    /// Several fit.
-    Open,
-    /// Only the page's text has it.
-    InText,
-    Missing,
-}
-
 pub(crate) struct LabelledTable<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) rows: Vec<AxisLabel>,
@@ -68,7 +55,7 @@ pub(crate) struct LabelledTable<'a> {
     /// Words of the upper left cell and of headings, which are about all cells.
     corner: Vec<String>,
     /// Facts by row and column.
-    cells: BTreeMap<(usize, usize), usize>,
+    pub(super) cells: BTreeMap<(usize, usize), usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(crate) periods: Vec<CalendarSpan>,
     /// The largest scale that a cell has of its own.
@@ -80,6 +67,9 @@ const MOST_WORDS: usize = u64::BITS as usize;
 
 /// Words of a label that a question leaves out without meaning another row.
 const LIGHT: [&str; 3] = ["total", "net", "overall"];
+
+/// Words of a total, also in other languages.
+const TOTALS: [&str; 5] = ["total", "gesamt", "insgesamt", "summe", "totale"];
 
 /// The words of a text that name something, stemmed; numbers too.
 pub(crate) fn label_words(text: &str) -> Vec<String> {
@@ -137,13 +127,20 @@ impl AxisLabel {
         let shown = finqa_core::text::single_spaced(&shown);
         let shown = if words.is_empty() { name } else { shown.trim() };
         Self {
-            total: words.iter().any(|word| word == "total"),
+            total: words.iter().any(|word| TOTALS.contains(&&**word)),
             name: shown.to_owned(),
             words,
             aside: label_words(&aside),
             section: label_words(section),
             span,
         }
+    }
+
+    /// Whether its name has a word as it is.
+    pub(crate) fn writes(&self, word: &str) -> bool {
+        let name = self.name.to_lowercase();
+        name.split(|c: char| !c.is_alphabetic())
+            .any(|other| other == word)
     }
 
     pub(crate) fn says(&self, word: &str) -> bool {
@@ -158,9 +155,11 @@ impl AxisLabel {
     }
 
     /// The weight of its words that nobody asked for, and of those that only its section has.
-    fn excess(&self, asked: &[&String]) -> f64 {
+    /// Words of the context excuse a label's own, but a label without them fits better.
+    fn excess(&self, asked: &[&String], context: &[&String]) -> f64 {
+        let said = |words: &[&String]| words.iter().any(|word| self.says(word));
         // Labels that say none of them fit alike, however long they are.
-        if !self.words.is_empty() && !asked.iter().any(|word| self.says(word)) {
+        if !self.words.is_empty() && !said(asked) && !said(context) {
             let light = self.words.iter().all(|word| LIGHT.contains(&&**word));
             return if light { 0.5 } else { 1.0 };
         }
@@ -168,11 +167,21 @@ impl AxisLabel {
             .iter()
             .filter(|word| self.says_by_section(word))
             .count();
-        let missing = |word: &&String| !asked.iter().any(|other| same_word(other, word));
-        let weight = |word: &String| if LIGHT.contains(&&**word) { 0.5 } else { 1.0 };
+        let is_in = |words: &[&String], word: &str| words.iter().any(|o| same_word(o, word));
+        let missing = |word: &&String| !is_in(asked, word);
+        let weight = |word: &String| match (LIGHT.contains(&&**word), is_in(context, word)) {
+            (true, true) => 0.0,
+            (false, true) => 0.05,
+            (true, false) => 0.5,
+            (false, false) => 1.0,
+        };
         let words: f64 = self.words.iter().filter(missing).map(weight).sum();
         #[allow(clippy::cast_precision_loss, reason = "labels are short")]
-        let aside = self.aside.iter().filter(missing).count() as f64;
+        let aside = self
+            .aside
+            .iter()
+            .filter(|word| missing(word) && !is_in(context, word));
+        let aside = aside.count() as f64;
         #[allow(clippy::cast_precision_loss, reason = "questions are short")]
         let of_section = of_section as f64;
         words + 0.1 * aside + 0.3 * of_section
@@ -195,8 +204,16 @@ fn titles(facts: &Facts) -> Vec<String> {
             .filter(|_| with_figures.contains(&(at + 1)));
         next.is_some_and(|next| next.text.contains(" : "))
     };
-    let short = sentences
-        .filter(|(at, s)| s.words.len() <= 16 && !with_figures.contains(at) && !of_other(*at));
+    // "Table 4: emissions": the figure is its number.
+    let numbered = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphabetic());
+        let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+        ["table", "note", "exhibit", "schedule", "item"].contains(&first)
+    };
+    let short = sentences.filter(|(at, s)| {
+        let plain = !with_figures.contains(at) || numbered(&s.text);
+        s.words.len() <= 16 && plain && !of_other(*at)
+    });
     short
         .flat_map(|(_, sentence)| label_words(&sentence.text))
         .collect()
@@ -297,13 +314,19 @@ impl<'a> LabelledTable<'a> {
         labels.into_iter().any(|label| label.says(word)) || self.corner_says(word)
     }
 
+    /// Whether a label has a word as it is.
+    pub(crate) fn writes(&self, word: &str) -> bool {
+        let mut labels = self.rows.iter().chain(&self.columns).skip(1);
+        labels.any(|label| label.writes(word))
+    }
+
     /// Whether any has this word or a synonym of it.
     pub(crate) fn means(&self, word: &str) -> bool {
         self.knows(&self.known_as(word))
     }
 
     fn corner_says(&self, word: &str) -> bool {
-        self.corner.iter().any(|other| same_word(other, word))
+        self.corner.iter().any(|other| other == word)
     }
 
     /// The word itself if a label has it, else a synonym that one has.
@@ -327,7 +350,7 @@ impl<'a> LabelledTable<'a> {
             .iter()
             .map(|word| self.known_as(word))
             .collect();
-        let wider: Vec<&String> = words.iter().chain(&context).collect();
+        let context: Vec<&String> = context.iter().collect();
         let bits = |said: &dyn Fn(&str) -> bool| {
             let words = asked.iter().enumerate();
             words.fold(0_u64, |all, (at, word)| all | u64::from(said(word)) << at)
@@ -335,7 +358,12 @@ impl<'a> LabelledTable<'a> {
         let weigh = |labels: &[AxisLabel]| -> Vec<(u64, f64)> {
             labels
                 .iter()
-                .map(|label| (bits(&|word| label.says(word)), label.excess(&wider)))
+                .map(|label| {
+                    (
+                        bits(&|word| label.says(word)),
+                        label.excess(&asked, &context),
+                    )
+                })
                 .collect()
         };
         let (rows, columns) = (weigh(&self.rows), weigh(&self.columns));
@@ -385,84 +413,6 @@ impl<'a> LabelledTable<'a> {
         }
         out
     }
-
-    /// A question's period among those of the page.
-    pub(crate) fn period(&self, asked: CalendarSpan) -> PagePeriod {
-        let of_year = |span: &&CalendarSpan| {
-            asked.year.is_none() || span.year.is_none() || span.year == asked.year
-        };
-        let in_year: Vec<CalendarSpan> = self.periods.iter().filter(of_year).copied().collect();
-        let written = |year: u16| {
-            self.facts
-                .sentences
-                .iter()
-                .any(|s| s.text.contains(&year.to_string()))
-        };
-        let yearless = in_year.iter().all(|span| span.year.is_none());
-        let in_text = asked.year.is_none_or(written);
-        if in_year.is_empty() || yearless && !in_text {
-            let missing = !in_text && !self.cells.is_empty();
-            return if missing {
-                PagePeriod::Missing
-            } else {
-                PagePeriod::InText
-            };
-        }
-        let exact = in_year.iter().filter(|span| span.range() == asked.range());
-        match exact.copied().collect::<Vec<_>>().as_slice() {
-            // Of a year and a fiscal year, the one that is asked for.
-            [one] if one.covers(asked) => return PagePeriod::One(asked),
-            [one] => return PagePeriod::One(*one),
-            [] => {}
-            [..] => return PagePeriod::Open,
-        }
-        match in_year.as_slice() {
-            // A year's only column may be a day's: "March 31, 2023".
-            [one] if asked.months.is_none() && one.length() == 1 => PagePeriod::One(*one),
-            _ => composed(&in_year, asked).unwrap_or(PagePeriod::Missing),
-        }
-    }
-}
-
-/// A period from others of one year: halves of quarters, what the first half leaves of a year.
-fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
-    let (first, last) = asked.range();
-    let mut years: Vec<Option<u16>> = of_page.iter().map(|span| span.year).collect();
-    years.dedup();
-    let [year] = years.as_slice() else {
-        return None;
-    };
-    let at = |months: (u8, u8)| {
-        of_page
-            .iter()
-            .find(|span| span.year == *year && span.range() == months)
-    };
-    for length in [6, 3, 1] {
-        let mut parts = Vec::new();
-        let mut from = first;
-        while from <= last
-            && let Some(part) = at((from, from + length - 1))
-        {
-            parts.push(*part);
-            from += length;
-        }
-        if from == last + 1 && parts.len() > 1 {
-            return Some(PagePeriod::Composed(parts, Vec::new()));
-        }
-    }
-    let wholes = of_page
-        .iter()
-        .filter(|span| span.range().0 <= first && span.range().1 >= last);
-    wholes.into_iter().find_map(|whole| {
-        let (from, to) = whole.range();
-        let rest = match (from == first, to == last) {
-            (false, true) => (from, first - 1),
-            (true, false) => (last + 1, to),
-            _ => return None,
-        };
-        let rest = at(rest)?;
-        Some(PagePeriod::Composed(vec![*whole], vec![*rest]))
-    })
 }
 
 /// Whether a page's period is a whole year.

@@ -5,13 +5,18 @@
 //! The dataset's pages are not read this way: there the questions name rows loosely, and
 //! what they mean is learned.
 
+pub(crate) use scales::aligned;
+
+mod asked_spans;
 mod calendar;
 mod changes;
 mod compute;
 mod labels;
+mod periods;
 mod phrase;
 mod scales;
 mod shares;
+mod terms;
 mod values;
 mod which;
 
@@ -118,12 +123,13 @@ fn text_only(table: &LabelledTable<'_>, asked: &AskedPhrase) -> Option<String> {
     let mut unknown = words.iter().filter(|word| {
         word.chars().all(char::is_alphabetic)
             && table.facts.vocabulary.get(word).is_some()
-            && !values::LOOSE.contains(&&***word)
+            && !values::is_loose(word)
             && !is_operation(word)
             && !is_weak(word)
             && !table.means(word)
     });
     if let Some(word) = unknown.next() {
+        let word = asked.wording.spelled(word);
         return Some(format!("the table does not mention {word:?}"));
     }
     let known: Vec<&String> = words.iter().filter(|word| table.knows(word)).collect();
@@ -218,6 +224,12 @@ impl DirectReader<'_> {
         if wording.says(&["median"]) {
             return self.median();
         }
+        if let Some(answer) = self.term()? {
+            return Ok(answer);
+        }
+        if let Some(answer) = self.product()? {
+            return Ok(answer);
+        }
         if self.says_complement() {
             return self.complement();
         }
@@ -230,12 +242,15 @@ impl DirectReader<'_> {
         if self.says_average() {
             return self.average();
         }
-        if wording.extreme().is_some() {
+        if self.asked.wording.extreme().is_some() {
             return self.extreme();
         }
         if self.says_sum() {
             return self.total();
         }
-        self.look_up()
+        match self.sales_of_units()? {
+            Some(answer) => Ok(answer),
+            None => self.look_up(),
+        }
     }
 }

@@ -1,19 +1,21 @@
 //! A question about a labelled table: its periods and the labels that it names in full are
 //! single words, so that neither is mistaken for an operation.
 
-use super::calendar::{CalendarSpan, asked_spans};
+use super::asked_spans::asked_spans;
+use super::calendar::CalendarSpan;
 use super::labels::{AxisLabel, LabelledTable, is_year, label_words, without_brackets};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::stem;
 use crate::offline::reading::words::is_stop;
+use finqa_core::program::Op;
 
 const SPAN: &str = "zqspan";
 const LABEL: &str = "zqlabel";
 const CAPITALS: &str = "zqcapitals";
 
 /// Words that name no quantity of a table.
-const FILLERS: [&str; 56] = [
+const FILLERS: [&str; 61] = [
     "work",
     "worked",
     "carry",
@@ -70,6 +72,11 @@ const FILLERS: [&str; 56] = [
     "previous",
     "last",
     "date",
+    "included",
+    "under",
+    "win",
+    "won",
+    "have",
 ];
 
 /// A question, or a part of one.
@@ -78,6 +85,8 @@ pub(crate) struct AskedPhrase {
     pub(crate) wording: Wording,
     spans: Vec<CalendarSpan>,
     labels: Vec<Vec<String>>,
+    /// Words of a label that all operands have.
+    shared: Vec<String>,
 }
 
 /// A part of a question that names a quantity.
@@ -89,11 +98,26 @@ pub(crate) struct NamedOperand {
     pub(crate) spans: Vec<CalendarSpan>,
     /// Only percentages, or only amounts.
     pub(crate) percent: Option<bool>,
+    /// What is added to it or subtracted from it.
+    pub(crate) terms: Vec<(Op, NamedOperand)>,
 }
+
+/// Words that join the terms of an operand.
+const TERMS: [(&str, Op); 6] = [
+    ("plus", Op::Add),
+    ("and", Op::Add),
+    ("minus", Op::Subtract),
+    ("less", Op::Subtract),
+    ("net of", Op::Subtract),
+    ("after", Op::Subtract),
+];
 
 impl AskedPhrase {
     pub(crate) fn read(table: &LabelledTable<'_>, question: &str) -> Self {
         let mut text = with_capitals(table, question).to_lowercase();
+        if table.knows("population") {
+            text = text.replace(" per capita", " per population");
+        }
         let asked = asked_spans(&text);
         let mut places: Vec<_> = asked
             .parts
@@ -130,6 +154,8 @@ impl AskedPhrase {
             "over",
             "less",
             "minus",
+            "times",
+            "multiplied by",
         ]) || defined.says(&["to", "and"]) && plain.contains(" ratio");
         let names = label_words(&aside)
             .iter()
@@ -146,9 +172,15 @@ impl AskedPhrase {
                 } else {
                     ""
                 };
+                let aside = aside.replace(" over ", " divided by ");
                 format!("{ratio}{aside} {}", of_plain.collect::<Vec<_>>().join(" "))
             }
             false => format!("{plain} {aside}"),
+        };
+        // "The trade balance of A (exports minus imports)": both are A's.
+        let shared = match defines && names {
+            true => named_in_full(table, &plain, &aside),
+            false => Vec::new(),
         };
         let mut labels = Vec::new();
         let text = with_commas_read(&with_labels(table, &text, &mut labels));
@@ -156,6 +188,7 @@ impl AskedPhrase {
             wording: Wording::read(&text),
             spans,
             labels,
+            shared,
         }
     }
 
@@ -219,7 +252,49 @@ impl AskedPhrase {
                 "all" | "both" | "each" | "every" | "which" | "four" | "three" | "two" | "five"
             );
         }
+        if !operand.words.is_empty() {
+            operand.words.extend(self.shared.iter().cloned());
+        }
         operand
+    }
+
+    /// A part as an operand of one or more terms: "A plus B". One label with all words is one
+    /// term.
+    pub(crate) fn terms(
+        &self,
+        table: &LabelledTable<'_>,
+        text: &str,
+        operations: &[&[&str]],
+    ) -> NamedOperand {
+        let whole = self.operand(table, text, operations);
+        let mut labels = table.rows.iter().chain(&table.columns).skip(1);
+        if labels.any(|label| whole.words.iter().all(|word| label.says(word))) {
+            return whole;
+        }
+        let mut pieces = vec![(Op::Add, format!(" {} ", text.trim()))];
+        for (word, op) in TERMS {
+            let word = format!(" {word} ");
+            let split = pieces.iter().flat_map(|(first, piece)| {
+                let parts = piece.split(&word).enumerate();
+                parts
+                    .map(|(at, part)| (if at == 0 { *first } else { op }, format!(" {part} ")))
+                    .collect::<Vec<_>>()
+            });
+            pieces = split.collect();
+        }
+        let mut terms = pieces
+            .into_iter()
+            .map(|(op, piece)| (op, self.operand(table, &piece, operations)))
+            .collect::<Vec<_>>();
+        let known = |operand: &NamedOperand| operand.words.iter().any(|word| table.means(word));
+        if terms.len() < 2 || !terms.iter().all(|(_, operand)| known(operand)) {
+            return whole;
+        }
+        for (_, operand) in &mut terms {
+            operand.spans.clone_from(&whole.spans);
+        }
+        let (_, first) = terms.remove(0);
+        NamedOperand { terms, ..first }
     }
 
     /// Whether it says a word, or names a label with it.
@@ -234,6 +309,20 @@ impl AskedPhrase {
             .iter()
             .any(|word| table.knows(word) && !is_operation(word))
     }
+}
+
+/// The words of a label that one text has in full and the other not at all.
+fn named_in_full(table: &LabelledTable<'_>, text: &str, other: &str) -> Vec<String> {
+    let (words, others) = (label_words(text), label_words(other));
+    let mut labels = table.rows.iter().chain(&table.columns).skip(1);
+    let full = |label: &&AxisLabel| {
+        let said = label.words.iter().all(|word| words.contains(word));
+        said && !label.words.is_empty() && !label.words.iter().any(|word| others.contains(word))
+    };
+    labels
+        .find(full)
+        .map(|label| label.words.clone())
+        .unwrap_or_default()
 }
 
 /// "A, B and C" as "A and B and C".
@@ -303,7 +392,11 @@ fn with_capitals(table: &LabelledTable<'_>, question: &str) -> String {
 fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<String>>) -> String {
     let bare = |word: &str| -> String {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '&' | '%'));
-        stem(word).into_owned()
+        if word == "&" {
+            "and".to_owned()
+        } else {
+            stem(word).into_owned()
+        }
     };
     let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     let all = table

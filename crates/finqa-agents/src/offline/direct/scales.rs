@@ -25,8 +25,12 @@ pub(super) fn relative(facts: &Facts, fact: &Fact, largest: Option<f64>) -> f64 
     }
 }
 
-/// An expression with all cells in the largest scale of them, in units if one has none.
-pub(super) fn aligned(facts: &Facts, expr: Expr) -> Expr {
+/// An expression with all cells of a user's table in the largest scale of them, in units if one
+/// has none.
+pub(crate) fn aligned(facts: &Facts, expr: Expr) -> Expr {
+    if !facts.own {
+        return expr;
+    }
     let of_leaf = |source: Option<usize>| {
         let fact = facts.all.get(source?).filter(|fact| !fact.percent);
         fact.map(|fact| factor(facts, fact))

@@ -2,12 +2,13 @@
 
 use super::DirectAnswer;
 use super::compute::per;
-use super::labels::LabelQuery;
+use super::labels::{AxisLabel, LabelQuery};
 use super::phrase::NamedOperand;
-use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
+use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
 use crate::offline::question::mention::ratio_operands;
 use crate::offline::question::operations::LEFT_OF_WHOLE;
+use crate::offline::question::wording::Wording;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -41,19 +42,8 @@ const SHARE: [&str; 26] = [
     "as",
 ];
 
-/// Ratios that go by a name, with the words of their rows.
-const NAMED_RATIOS: [(&str, &[&str], &[&str]); 3] = [
-    (
-        "current ratio",
-        &["current", "asset"],
-        &["current", "liability"],
-    ),
-    ("debt ratio", &["liability"], &["asset"]),
-    ("equity ratio", &["equity"], &["asset"]),
-];
-
 /// The rows that a margin is a share of.
-const SALES: [&str; 5] = ["revenue", "sale", "turnover", "umsatz", "umsatzerlös"];
+pub(super) const SALES: [&str; 5] = ["revenue", "sale", "turnover", "umsatz", "umsatzerlös"];
 
 /// The rows of the profits that margins are named after.
 const PROFITS: [&str; 5] = ["profit", "income", "earning", "margin", "result"];
@@ -103,16 +93,6 @@ impl DirectReader<'_> {
         {
             return self.margin();
         }
-        for (name, part, whole) in NAMED_RATIOS {
-            if wording.says(&[name]) {
-                let operand = |words: &[&str]| NamedOperand {
-                    words: words.iter().map(|word| (*word).to_owned()).collect(),
-                    context: vec!["total".to_owned()],
-                    ..NamedOperand::default()
-                };
-                return self.divided(operand(part), operand(whole), UnitKind::Ratio);
-            }
-        }
         let percent =
             wording.percent() || wording.says(&["%", "share", "portion", "proportion", "fraction"]);
         let kind = if percent {
@@ -129,7 +109,12 @@ impl DirectReader<'_> {
                 return self.quotient(&part, &whole, kind, &[&SHARE]);
             }
         }
-        if let Some((part, whole)) = ratio_operands(wording) {
+        let came = text.replace(" went to ", " came from ");
+        let operands = match came == text {
+            true => ratio_operands(wording),
+            false => ratio_operands(&Wording::read(&came)),
+        };
+        if let Some((part, whole)) = operands {
             return self.quotient(&part, &whole, kind, &[&SHARE]);
         }
         // "The debt to equity ratio"
@@ -151,8 +136,8 @@ impl DirectReader<'_> {
         kind: UnitKind,
         lists: &[&[&str]],
     ) -> Reading<DirectAnswer> {
-        let mut part = self.asked.operand(&self.table, part, lists);
-        let mut whole = self.asked.operand(&self.table, whole, lists);
+        let mut part = self.asked.terms(&self.table, part, lists);
+        let mut whole = self.asked.terms(&self.table, whole, lists);
         // "Of full-year sales in Q4": a period alone is of the other's quantity.
         if part.words.is_empty() && !part.spans.is_empty() {
             part.words.clone_from(&whole.words);
@@ -169,10 +154,27 @@ impl DirectReader<'_> {
         if whole.words.is_empty() {
             whole.words.push("total".to_owned());
         }
-        self.divided(part, whole, kind)
+        let answer = self.divided(part, whole.clone(), kind)?;
+        self.doubt_no_total(&whole);
+        Ok(answer)
     }
 
-    fn divided(
+    /// "Total income" where only "Subscription income" says it: other rows may be income too.
+    fn doubt_no_total(&mut self, whole: &NamedOperand) {
+        let said = |label: &AxisLabel| whole.words.iter().all(|word| label.says(word));
+        let mut labels = self.table.rows.iter().chain(&self.table.columns).skip(1);
+        let whole_of = |label: &AxisLabel| label.total || label.words.len() <= whole.words.len();
+        let total = labels.any(|label| said(label) && whole_of(label));
+        let mut rows = self.table.rows.iter().skip(1);
+        let part = rows.find(|label| said(label)).filter(|_| !total);
+        if let Some(name) = part.map(|label| label.name.clone())
+            && self.asked.wording.says(&["total"])
+        {
+            self.doubt(format!("{name} may be only a part of the total"));
+        }
+    }
+
+    pub(super) fn divided(
         &mut self,
         part: NamedOperand,
         whole: NamedOperand,
@@ -234,6 +236,7 @@ impl DirectReader<'_> {
         self.doubts.truncate(doubts);
         // Without a row of its own, a whole is the sum of its parts.
         let parts = self.parts_of(part.place, None)?;
+        self.doubt_total_among(&parts);
         let known = whole
             .words
             .iter()
@@ -244,7 +247,7 @@ impl DirectReader<'_> {
             expr,
             number,
             percent: false,
-            place: (usize::MAX, usize::MAX),
+            place: NO_PLACE,
         })
     }
 
@@ -282,7 +285,13 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         let table = &self.table;
-        let rows = |word: &str| table.rows.iter().skip(1).any(|row| row.says(word));
+        let in_rows = table
+            .rows
+            .iter()
+            .skip(1)
+            .any(|row| SALES.iter().any(|word| row.says(word)));
+        let labels = if in_rows { &table.rows } else { &table.columns };
+        let rows = |word: &str| labels.iter().skip(1).any(|row| row.says(word));
         let profit = |word: &String| PROFITS.contains(&word.as_str());
         // "Of retail" may be a column; "net profit" goes by many names.
         let (named, others): (Vec<String>, Vec<String>) = operand
@@ -295,7 +304,7 @@ impl DirectReader<'_> {
             named.iter().cloned().chain(extra).collect()
         };
         let row_of = |words: &[String]| {
-            let mut all = table.rows.iter().skip(1);
+            let mut all = labels.iter().skip(1);
             all.any(|row| words.iter().all(|word| row.says(word)))
         };
         let operand = |words: Vec<String>| NamedOperand {
@@ -341,7 +350,7 @@ impl DirectReader<'_> {
             "was", "were", "is", "are", "did", "do", "does", "there", "come", "came", "from",
             "work", "worked", "relate", "belong",
         ];
-        let mut part = self.asked.operand(&self.table, &after, &[&SHARE, verbs]);
+        let mut part = self.asked.terms(&self.table, &after, &[&SHARE, verbs]);
         let mut whole = self
             .asked
             .operand(&self.table, &before, &[&SHARE, verbs, &["total"]]);
@@ -365,7 +374,7 @@ impl DirectReader<'_> {
                 words: vec!["total".to_owned()],
                 context: whole.context.clone(),
                 spans: whole.spans.clone(),
-                percent: None,
+                ..NamedOperand::default()
             };
             Some(self.amount(&total, span)?)
         } else {

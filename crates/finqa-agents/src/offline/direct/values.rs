@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::calendar::CalendarSpan;
-use super::labels::{AxisLabel, LabelQuery, LabelledTable, PagePeriod, is_year};
+use super::labels::{AxisLabel, LabelQuery, LabelledTable, is_year};
+use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
 use super::scales::relative;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::outflow::{is_outflow, names_cost};
+use crate::offline::reading::text::stem;
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.
@@ -31,9 +33,12 @@ pub(crate) struct TableAmount {
     pub(crate) expr: Expr,
     pub(crate) number: f64,
     pub(crate) percent: bool,
-    /// Row and column; of a composed period those of its first part.
+    /// Row and column; of a composed period those of its first part, of several rows `NO_PLACE`.
     pub(crate) place: (usize, usize),
 }
+
+/// The place of what is in no single cell.
+pub(crate) const NO_PLACE: (usize, usize) = (usize::MAX, usize::MAX);
 
 /// A question, its table, and the doubts that reading it leaves.
 pub(crate) struct DirectReader<'a> {
@@ -42,42 +47,19 @@ pub(crate) struct DirectReader<'a> {
     pub(crate) doubts: Vec<String>,
 }
 
-/// Words of quantities that accumulate over time.
-const FLOWS: [&str; 27] = [
-    "sale",
-    "revenue",
-    "turnover",
-    "cost",
-    "expense",
-    "income",
-    "profit",
-    "earning",
-    "loss",
-    "expenditure",
-    "order",
-    "dividend",
-    "pay",
-    "gross",
-    "ebit",
-    "ebitda",
-    "tax",
-    "interest",
-    "purchase",
-    "shipment",
-    "production",
-    "new",
-    "added",
-    "churn",
-    "provid",
-    "return",
-    "result",
-];
+/// Words of a question about the last day of a period.
+const AT_END: [&str; 5] = ["end of", "year end", "period end", "close of", "closing"];
 
 /// Nouns that a question adds to a row's name: "research expense", "operating cash flow".
-pub(super) const LOOSE: [&str; 11] = [
+const LOOSE: [&str; 12] = [
     "expense", "cost", "spend", "charge", "flow", "people", "person", "staff", "due", "payable",
-    "matur",
+    "matur", "payment",
 ];
+
+/// Whether a stem is of a noun that a question adds.
+pub(super) fn is_loose(word: &str) -> bool {
+    LOOSE.iter().any(|noun| stem(noun) == word)
+}
 
 impl DirectReader<'_> {
     pub(super) fn doubt(&mut self, why: String) {
@@ -88,6 +70,32 @@ impl DirectReader<'_> {
 
     /// The cell that an operand names; its own period comes before the question's.
     pub(crate) fn amount(
+        &mut self,
+        operand: &NamedOperand,
+        span: Option<CalendarSpan>,
+    ) -> Reading<TableAmount> {
+        let mut total = self.single(operand, span)?;
+        for (op, term) in &operand.terms {
+            let mut next = self.single(term, span)?;
+            if next.percent != total.percent || next.place == total.place {
+                return Err(NoReading::Open);
+            }
+            if *op == Op::Subtract {
+                self.subtracted(&mut next);
+                next.number = -next.number;
+            }
+            total = TableAmount {
+                number: total.number + next.number,
+                expr: Expr::step(*op, total.expr, next.expr),
+                percent: total.percent,
+                place: NO_PLACE,
+            };
+        }
+        Ok(total)
+    }
+
+    /// The cell of an operand without its further terms.
+    fn single(
         &mut self,
         operand: &NamedOperand,
         span: Option<CalendarSpan>,
@@ -122,7 +130,11 @@ impl DirectReader<'_> {
             }
             Some((_, PagePeriod::InText)) => Err(NoReading::Open),
             Some((span, PagePeriod::Missing)) => {
-                Err(NoReading::Missing(format!("the page has no {span}")))
+                let part = self.table.only_part(span);
+                let missing = || NoReading::Missing(format!("the page has no {span}"));
+                let part = part.ok_or_else(missing)?;
+                self.doubt(format!("of {span}, the page has only the {part}"));
+                self.cell(&query(Some(part)))
             }
             Some((span, PagePeriod::Open)) if span.year.is_some() => Err(NoReading::Open),
             Some((span, PagePeriod::Open)) => {
@@ -133,13 +145,17 @@ impl DirectReader<'_> {
                 self.cell(&query(Some(latest)))
             }
             Some((span, PagePeriod::Composed(more, less))) => {
+                let last = more.last().copied().filter(|last| last.ends_with(span));
+                if let Some(last) = last.filter(|_| self.asked.wording.says(&AT_END)) {
+                    return self.cell(&query(Some(last)));
+                }
                 let mut amounts = Vec::new();
                 for period in more.iter().chain(&less) {
                     amounts.push(self.cell(&query(Some(*period)))?);
                 }
                 let first = amounts.first().ok_or(NoReading::Open)?;
-                if !amounts.iter().all(|amount| self.accumulates(amount)) {
-                    return Err(NoReading::Missing(format!("the page has no {span}")));
+                for amount in &amounts {
+                    self.check_accumulates(amount, span)?;
                 }
                 let mut total = first.clone();
                 for (at, amount) in amounts.into_iter().enumerate().skip(1) {
@@ -157,37 +173,6 @@ impl DirectReader<'_> {
         }
     }
 
-    /// Whether the quantity of a row and column adds up over time.
-    fn accumulates(&self, amount: &TableAmount) -> bool {
-        let (row, column) = amount.place;
-        let labels = [self.table.rows.get(row), self.table.columns.get(column)];
-        let says = |words: &[&str]| {
-            labels
-                .iter()
-                .flatten()
-                .any(|label| words.iter().any(|word| label.says(word)))
-        };
-        !amount.percent
-            && says(&FLOWS)
-            && !says(&[
-                "rate",
-                "ratio",
-                "margin",
-                "per",
-                "average",
-                "balance",
-                "receivable",
-                "payable",
-                "asset",
-                "backlog",
-                "inventory",
-                "debt",
-                "equity",
-                "customer",
-                "subscriber",
-            ])
-    }
-
     /// The cells that a query names best; words that nothing on the page has leave a doubt.
     pub(crate) fn cells(&mut self, query: &LabelQuery) -> Reading<Vec<(usize, usize, usize)>> {
         let found = self.table.find(query);
@@ -196,24 +181,17 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         for word in &found.missing {
-            if found.found > 0 && LOOSE.contains(&word.as_str()) {
+            if found.found > 0 && is_loose(word) {
                 continue;
             }
             if self.table.facts.vocabulary.get(word).is_some() && !self.table.knows(word) {
                 // The page's text may say more of it.
                 return Err(NoReading::Open);
             }
-            let word = self.spelled(word);
+            let word = self.asked.wording.spelled(word);
             self.doubt(format!("the page does not mention {word:?}"));
         }
         Ok(found.cells)
-    }
-
-    /// A stem as the question spells it.
-    fn spelled(&self, stem: &str) -> String {
-        let mut words = self.asked.text().split_whitespace();
-        let word = words.find(|word| word.starts_with(stem));
-        word.unwrap_or(stem).trim_end_matches("'s").to_owned()
     }
 
     fn cell(&mut self, query: &LabelQuery) -> Reading<TableAmount> {

@@ -2,12 +2,14 @@
 
 use super::DirectAnswer;
 use super::calendar::CalendarSpan;
+use super::changes::FALLEN;
 use super::compute::extreme_of;
-use super::labels::{AxisLabel, LabelQuery, is_year};
+use super::labels::{AxisLabel, LabelQuery, is_year, label_words};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{CHANGE, LARGEST, SMALLEST};
+use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -69,7 +71,7 @@ impl DirectReader<'_> {
             &nouns,
         ];
         if grows {
-            lists.push(&CHANGE);
+            lists.extend([&CHANGE as &[&str], &FALLEN, &["absolute", "terms"]]);
         }
         let operand = self.whole(&lists);
         match (time, grows) {
@@ -150,7 +152,9 @@ impl DirectReader<'_> {
         };
         let (in_rows, in_columns) = (best(&self.table.rows), best(&self.table.columns));
         // "Which region grew fastest?": all rows are of one quantity.
-        let by_column = in_rows <= in_columns || operand.words.is_empty();
+        let by_column = self
+            .items_are_rows()
+            .unwrap_or(in_rows <= in_columns || operand.words.is_empty());
         let query = |percent| LabelQuery {
             words: operand.words.clone(),
             context: operand.context.clone(),
@@ -185,6 +189,12 @@ impl DirectReader<'_> {
             (true, false) => columns,
             (false, _) => rows,
         };
+        let lines = match (by_column, lines.as_slice()) {
+            (_, [_]) => lines,
+            (true, _) if in_columns == 0 => totals(&self.table.columns),
+            (false, _) if in_rows == 0 => totals(&self.table.rows),
+            _ => lines,
+        };
         let [line] = lines.as_slice() else {
             return Err(NoReading::Open);
         };
@@ -213,6 +223,20 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         Ok(out)
+    }
+
+    /// Whether the noun of "which" names the rows or the columns, if the upper left cell says:
+    /// "Region", "Sales by segment and region".
+    fn items_are_rows(&self) -> Option<bool> {
+        let noun = noun(self.asked.text())?;
+        let corner = self.table.facts.columns.first()?.name.to_lowercase();
+        let words = label_words(&corner);
+        let noun = stem(&noun).into_owned();
+        let second = corner
+            .split_once(" by ")
+            .and_then(|(_, by)| by.split_once(" and "));
+        let of_columns = second.is_some_and(|(_, second)| label_words(second).contains(&noun));
+        words.contains(&noun).then_some(!of_columns)
     }
 
     /// The columns with amounts of a period.
@@ -260,64 +284,65 @@ impl DirectReader<'_> {
             ([], [a, b]) => (*a, *b),
             _ => return Err(NoReading::Open),
         };
-        let relative = self
-            .asked
-            .wording
-            .says(&["fastest", "slowest", "rate", "percent", "%", "most"]);
+        let wording = &self.asked.wording;
+        let relative = wording.says(&["fastest", "slowest", "rate", "percent", "%"]);
+        // "Grew the most" may mean the amount or the rate.
+        let most = !relative && wording.extreme().is_some() && !wording.says(&["absolute"]);
+        // Who fell the most has the smallest change.
+        let largest = largest != wording.says(&FALLEN);
         let mut operand = operand.clone();
         operand.spans.clear();
         let (before, after) = (
             self.parts(&operand, Some(early))?,
             self.parts(&operand, Some(late))?,
         );
-        let mut sizes: Vec<(f64, String)> = Vec::new();
-        let mut best: Option<(f64, Expr, String)> = None;
+        let mut pairs: Vec<(TableAmount, TableAmount, String)> = Vec::new();
         for (amount, label) in after {
             let mut of_name = before.iter().filter(|(_, other)| *other == label);
-            let earlier = match (of_name.next(), of_name.next()) {
-                (Some((earlier, _)), None) => earlier,
+            match (of_name.next(), of_name.next()) {
+                (Some((earlier, _)), None) => pairs.push((amount, earlier.clone(), label)),
                 (Some(_), Some(_)) => return Err(NoReading::Open),
-                (None, _) => {
-                    self.doubt(format!("{label} has no figure of {early}"));
-                    continue;
-                }
-            };
-            if relative && earlier.number <= 0.0 {
-                return Err(NoReading::Open);
-            }
-            let change = amount.number - earlier.number;
-            let size = if relative {
-                change / earlier.number
-            } else {
-                change
-            };
-            let difference = Expr::step(Op::Subtract, amount.expr, earlier.expr.clone());
-            let expr = if relative {
-                Expr::step(Op::Divide, difference, earlier.expr.clone())
-            } else {
-                difference
-            };
-            sizes.push((size, label.clone()));
-            let better = best.as_ref().is_none_or(|(known, ..)| {
-                if largest {
-                    size > *known
-                } else {
-                    size < *known
-                }
-            });
-            if better {
-                best = Some((size, expr, label));
+                (None, _) => self.doubt(format!("{label} has no figure of {early}")),
             }
         }
-        let (size, expr, label) = best.ok_or(NoReading::Open)?;
-        self.doubts.extend(tie(size, sizes));
-        let kind = if relative {
-            UnitKind::Percent
-        } else {
-            UnitKind::Number
+        let losses = pairs.iter().any(|(_, earlier, _)| earlier.number <= 0.0);
+        if relative && losses {
+            return Err(NoReading::Open);
+        }
+        let size = |relative: bool, (late, early, _): &(TableAmount, TableAmount, String)| {
+            let change = late.number - early.number;
+            if relative {
+                change / early.number
+            } else {
+                change
+            }
         };
+        let sign = if largest { 1.0 } else { -1.0 };
+        let leader = |relative: bool| {
+            let by_size =
+                |a: &&_, b: &&_| (sign * size(relative, a)).total_cmp(&(sign * size(relative, b)));
+            pairs.iter().max_by(by_size)
+        };
+        let best = leader(relative).ok_or(NoReading::Open)?;
+        let (late, earlier, label) = best;
+        let sizes = pairs
+            .iter()
+            .map(|pair| (size(relative, pair), pair.2.clone()));
+        let tied = tie(size(relative, best), sizes);
+        let by_rate = leader(true).filter(|(.., other)| most && !losses && other != label);
+        let by_rate = by_rate.map(|(.., other)| format!("{other} has the larger rate of change"));
+        let difference = Expr::step(Op::Subtract, late.expr.clone(), earlier.expr.clone());
+        let (expr, kind) = match relative {
+            true => (
+                Expr::step(Op::Divide, difference, earlier.expr.clone()),
+                UnitKind::Percent,
+            ),
+            false => (difference, UnitKind::Number),
+        };
+        let label = Some(label.clone());
+        self.doubts.extend(tied.or(by_rate));
         Ok(DirectAnswer {
-            label: Some(label),
+            label,
             ..DirectAnswer::new("label of the extreme", expr, kind)
         })
     }
@@ -332,6 +357,15 @@ fn tie(best: f64, named: impl IntoIterator<Item = (f64, String)>) -> Option<Stri
         .filter(|(size, _)| (size - best).abs() <= near);
     let names: Vec<String> = tied.map(|(_, name)| name).collect();
     (names.len() > 1).then(|| format!("{} have the same value", names.join(" and ")))
+}
+
+/// The lines that are a total.
+fn totals(labels: &[AxisLabel]) -> Vec<usize> {
+    let labels = labels.iter().enumerate().skip(1);
+    labels
+        .filter(|(_, label)| label.total)
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// The noun after "which".

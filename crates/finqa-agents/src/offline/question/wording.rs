@@ -1,7 +1,7 @@
 //! A question as the rules read it: its words, its years, its cues.
 
 use super::operations;
-use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
+use crate::offline::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::offline::reading::words::is_weak;
 
 /// A question, tokenised once.
@@ -51,6 +51,14 @@ impl Wording {
     /// Whether any of these phrases (whole words) occurs.
     pub(crate) fn says(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|p| self.places(p).next().is_some())
+    }
+
+    /// A stem as the question spells it.
+    pub(crate) fn spelled<'a>(&'a self, of: &'a str) -> &'a str {
+        let trimmed = |word: &'a str| word.trim_matches(|c: char| !c.is_alphanumeric());
+        let mut words = self.phrase.split_whitespace().map(trimmed);
+        let found = words.find(|word| stem(word) == of || stem(word.trim_end_matches("'s")) == of);
+        found.unwrap_or(of).trim_end_matches("'s")
     }
 
     /// Byte offset of a phrase (whole words) in `phrase`.

@@ -1,0 +1,223 @@
+//! The periods of a question among those of a page, and which quantities add up over them.
+
+use super::calendar::CalendarSpan;
+use super::labels::{LabelledTable, is_year};
+use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use crate::offline::reading::text::stem;
+
+/// A period of a question on the page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PagePeriod {
+    One(CalendarSpan),
+    /// The sum of the first less the sum of the second.
+    Composed(Vec<CalendarSpan>, Vec<CalendarSpan>),
+    /// Several fit.
+    Open,
+    /// Only the page's text has it.
+    InText,
+    Missing,
+}
+
+/// Words of quantities that accumulate over time.
+const FLOWS: [&str; 27] = [
+    "sale",
+    "revenue",
+    "turnover",
+    "cost",
+    "expense",
+    "income",
+    "profit",
+    "earning",
+    "loss",
+    "expenditure",
+    "order",
+    "dividend",
+    "pay",
+    "gross",
+    "ebit",
+    "ebitda",
+    "tax",
+    "interest",
+    "purchase",
+    "shipment",
+    "production",
+    "new",
+    "added",
+    "churn",
+    "provid",
+    "return",
+    "result",
+];
+
+/// Words of labels that count what is new, or gone.
+const COUNTED_NEW: [&str; 9] = [
+    "new",
+    "added",
+    "additions",
+    "lost",
+    "churned",
+    "opened",
+    "closed",
+    "sold",
+    "completed",
+];
+
+/// Words of quantities that have no sum.
+const RATES: [&str; 9] = [
+    "rate", "ratio", "margin", "per", "average", "price", "share", "yield", "score",
+];
+
+/// Words of quantities at a point in time.
+const STOCKS: [&str; 22] = [
+    "balance",
+    "receivable",
+    "payable",
+    "asset",
+    "liability",
+    "backlog",
+    "inventory",
+    "debt",
+    "equity",
+    "customer",
+    "subscriber",
+    "user",
+    "member",
+    "employee",
+    "headcount",
+    "staff",
+    "fte",
+    "store",
+    "site",
+    "arr",
+    "mrr",
+    "outstanding",
+];
+
+impl LabelledTable<'_> {
+    /// The only period of the page in the year of one that it lacks.
+    pub(crate) fn only_part(&self, missing: CalendarSpan) -> Option<CalendarSpan> {
+        let of_year = |span: &&CalendarSpan| span.year.is_some() && span.year == missing.year;
+        let mut parts = self.periods.iter().filter(of_year);
+        let only = parts.next().copied().filter(|_| is_year(missing));
+        only.filter(|_| parts.next().is_none())
+    }
+
+    /// A question's period among those of the page.
+    pub(crate) fn period(&self, asked: CalendarSpan) -> PagePeriod {
+        let of_year = |span: &&CalendarSpan| {
+            asked.year.is_none() || span.year.is_none() || span.year == asked.year
+        };
+        let in_year: Vec<CalendarSpan> = self.periods.iter().filter(of_year).copied().collect();
+        let written = |year: u16| {
+            self.facts
+                .sentences
+                .iter()
+                .any(|s| s.text.contains(&year.to_string()))
+        };
+        let yearless = in_year.iter().all(|span| span.year.is_none());
+        let in_text = asked.year.is_none_or(written);
+        if in_year.is_empty() || yearless && !in_text {
+            let missing = !in_text && !self.cells.is_empty();
+            return if missing {
+                PagePeriod::Missing
+            } else {
+                PagePeriod::InText
+            };
+        }
+        let exact = in_year.iter().filter(|span| span.range() == asked.range());
+        match exact.copied().collect::<Vec<_>>().as_slice() {
+            // Of a year and a fiscal year, the one that is asked for.
+            [one] if one.covers(asked) => return PagePeriod::One(asked),
+            [one] => return PagePeriod::One(*one),
+            [] => {}
+            [..] => return PagePeriod::Open,
+        }
+        // Among days, the last of December is one of the month too.
+        let days = in_year.iter().any(|span| span.length() == 1);
+        let closing = in_year.iter().find(|span| days && is_year(**span));
+        if let Some(closing) = closing.filter(|_| asked.range() == (12, 12)) {
+            return PagePeriod::One(*closing);
+        }
+        match in_year.as_slice() {
+            // A year's only column may be a day's: "March 31, 2023".
+            [one] if is_year(asked) && one.length() == 1 => PagePeriod::One(*one),
+            _ => composed(&in_year, asked).unwrap_or(PagePeriod::Missing),
+        }
+    }
+}
+
+/// A period from others of one year: halves of quarters, what the first half leaves of a year.
+fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
+    let (first, last) = asked.range();
+    let mut years: Vec<Option<u16>> = of_page.iter().map(|span| span.year).collect();
+    years.dedup();
+    let [year] = years.as_slice() else {
+        return None;
+    };
+    let at = |months: (u8, u8)| {
+        of_page
+            .iter()
+            .find(|span| span.year == *year && span.range() == months)
+    };
+    for length in [6, 3, 1] {
+        let mut parts = Vec::new();
+        let mut from = first;
+        while from <= last
+            && let Some(part) = at((from, from + length - 1))
+        {
+            parts.push(*part);
+            from += length;
+        }
+        if from == last + 1 && parts.len() > 1 {
+            return Some(PagePeriod::Composed(parts, Vec::new()));
+        }
+    }
+    let wholes = of_page
+        .iter()
+        .filter(|span| span.range().0 <= first && span.range().1 >= last);
+    wholes.into_iter().find_map(|whole| {
+        let (from, to) = whole.range();
+        let rest = match (from == first, to == last) {
+            (false, true) => (from, first - 1),
+            (true, false) => (last + 1, to),
+            _ => return None,
+        };
+        let rest = at(rest)?;
+        Some(PagePeriod::Composed(vec![*whole], vec![*rest]))
+    })
+}
+
+impl DirectReader<'_> {
+    /// An error if the quantity of a row and column does not add up over time; a doubt if it
+    /// may not.
+    pub(super) fn check_accumulates(
+        &mut self,
+        amount: &TableAmount,
+        span: CalendarSpan,
+    ) -> Reading<()> {
+        let (row, column) = amount.place;
+        let labels = [self.table.rows.get(row), self.table.columns.get(column)];
+        let says = |words: &[&str]| {
+            labels
+                .iter()
+                .flatten()
+                .any(|label| words.iter().any(|word| label.says(&stem(word))))
+        };
+        let never = amount.percent || says(&RATES);
+        let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));
+        let counts_new = COUNTED_NEW.iter().any(|word| writes(word));
+        if never || says(&STOCKS) && !counts_new {
+            return Err(NoReading::Missing(format!("the page has no {span}")));
+        }
+        if !says(&FLOWS) && !counts_new && !self.says_sum() {
+            let name = labels
+                .into_iter()
+                .flatten()
+                .find(|label| !label.words.is_empty());
+            let name = name.map_or("it", |label| &label.name);
+            let why = format!("{name} of several periods may not add up to {span}");
+            self.doubt(why);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! Figures that go by a name, and sales of a price times a count.
+
+use super::DirectAnswer;
+use super::labels::AxisLabel;
+use super::phrase::NamedOperand;
+use super::shares::SALES;
+use super::values::{DirectReader, NoReading, Reading};
+use crate::offline::expr::Expr;
+use crate::offline::reading::text::stem;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// A figure by its name: the words of its rows, the first that the table has, and what joins
+/// them.
+struct Term {
+    names: &'static [&'static str],
+    first: &'static [&'static [&'static str]],
+    op: Op,
+    second: &'static [&'static [&'static str]],
+    kind: UnitKind,
+}
+
+const CURRENT_ASSETS: &[&[&str]] = &[&["current", "asset"]];
+const CURRENT_LIABILITIES: &[&[&str]] = &[&["current", "liability"]];
+const NET_INCOME: &[&[&str]] = &[&["net", "income"], &["net", "profit"], &["net", "earning"]];
+const ASSETS: &[&[&str]] = &[&["asset"]];
+const EQUITY: &[&[&str]] = &[&["equity"]];
+
+const TERMS: [Term; 8] = [
+    Term {
+        names: &["current ratio"],
+        first: CURRENT_ASSETS,
+        op: Op::Divide,
+        second: CURRENT_LIABILITIES,
+        kind: UnitKind::Ratio,
+    },
+    Term {
+        names: &["debt ratio"],
+        first: &[&["liability"]],
+        op: Op::Divide,
+        second: ASSETS,
+        kind: UnitKind::Ratio,
+    },
+    Term {
+        names: &["equity ratio"],
+        first: EQUITY,
+        op: Op::Divide,
+        second: ASSETS,
+        kind: UnitKind::Ratio,
+    },
+    Term {
+        names: &["return on assets", "return on total assets"],
+        first: NET_INCOME,
+        op: Op::Divide,
+        second: ASSETS,
+        kind: UnitKind::Percent,
+    },
+    Term {
+        names: &["return on equity"],
+        first: NET_INCOME,
+        op: Op::Divide,
+        second: EQUITY,
+        kind: UnitKind::Percent,
+    },
+    Term {
+        names: &["working capital"],
+        first: CURRENT_ASSETS,
+        op: Op::Subtract,
+        second: CURRENT_LIABILITIES,
+        kind: UnitKind::Number,
+    },
+    Term {
+        names: &["free cash flow"],
+        first: &[&["operating", "cash"], &["operating", "activity"]],
+        op: Op::Subtract,
+        second: &[&["capital", "expenditure"], &["capex"]],
+        kind: UnitKind::Number,
+    },
+    Term {
+        names: &["gross profit"],
+        first: &[
+            &["total", "revenue"],
+            &["net", "sale"],
+            &["revenue"],
+            &["sale"],
+        ],
+        op: Op::Subtract,
+        second: &[&["cost", "revenue"], &["cost", "sale"]],
+        kind: UnitKind::Number,
+    },
+];
+
+/// Words of counts that prices are multiplied with, the surest first.
+const COUNTS: [&[&str]; 3] = [
+    &["sold"],
+    &["quantity", "quantities", "qty", "volume", "volumes"],
+    &["number", "units", "shares"],
+];
+
+impl DirectReader<'_> {
+    /// A figure that goes by a name and that no row has; a change or share of it is not read.
+    pub(super) fn term(&mut self) -> Reading<Option<DirectAnswer>> {
+        let wording = &self.asked.wording;
+        let said = |term: &&Term| wording.says(term.names);
+        let Some(term) = TERMS.iter().find(said) else {
+            return Ok(None);
+        };
+        let name = term.names.iter().find(|name| wording.says(&[name]));
+        let rest = self.whole(&[&[name.copied().unwrap_or_default()], &["much", "have"]]);
+        if !rest.words.is_empty() {
+            return Ok(None);
+        }
+        if wording.change() || self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        let labels = || self.table.rows.iter().chain(&self.table.columns).skip(1);
+        let stems = |words: &[&str]| -> Vec<String> {
+            words.iter().map(|word| stem(word).into_owned()).collect()
+        };
+        let known =
+            |words: &Vec<String>| labels().any(|label| words.iter().all(|word| label.says(word)));
+        let operand = |of: &[&[&str]]| {
+            let mut rows = of.iter().map(|words| stems(words));
+            let words = rows.find(known).ok_or(NoReading::Open)?;
+            Ok(NamedOperand {
+                words,
+                context: vec!["total".to_owned()],
+                ..NamedOperand::default()
+            })
+        };
+        let (first, second) = (operand(term.first)?, operand(term.second)?);
+        if term.op == Op::Divide {
+            return self.divided(first, second, term.kind).map(Some);
+        }
+        let whole = NamedOperand {
+            terms: vec![(Op::Subtract, second)],
+            ..first
+        };
+        let span = self.asked.spans().first().copied();
+        let amount = self.amount(&whole, span)?;
+        Ok(Some(DirectAnswer::new(
+            "difference",
+            amount.expr,
+            term.kind,
+        )))
+    }
+
+    /// "A times B"; of a percentage, its share.
+    pub(super) fn product(&mut self) -> Reading<Option<DirectAnswer>> {
+        let joined = ["times", "multiplied by"];
+        let wording = &self.asked.wording;
+        let Some((left, right)) = joined.iter().find_map(|word| wording.split(word)) else {
+            return Ok(None);
+        };
+        let span = self.asked.spans().first().copied();
+        let mut factor = |text: &str| {
+            let operand = self.asked.operand(&self.table, text, &[]);
+            let known = operand.words.iter().any(|word| self.table.means(word));
+            let amount = match known {
+                true => self.amount(&operand, span)?,
+                false => return Err(NoReading::Open),
+            };
+            let label = self.table.rows.get(amount.place.0);
+            let rate = ["margin", "rate", "yield"];
+            if let Some(label) = label.filter(|label| rate.iter().any(|word| label.writes(word)))
+                && !amount.percent
+            {
+                let why = format!("{} may be a percentage", label.name);
+                self.doubt(why);
+            }
+            Ok(match amount.percent {
+                true => Expr::step(Op::Divide, amount.expr, Expr::constant(100)),
+                false => amount.expr,
+            })
+        };
+        let (left, right) = (factor(&left)?, factor(&right)?);
+        let product = Expr::step(Op::Multiply, left, right);
+        Ok(Some(DirectAnswer::new(
+            "product",
+            product,
+            UnitKind::Number,
+        )))
+    }
+
+    /// Sales where the table has prices and counts in their place: "the revenue from A".
+    pub(super) fn sales_of_units(&mut self) -> Reading<Option<DirectAnswer>> {
+        let money = |word: &String| {
+            let mut nouns = SALES.iter().chain(&["proceeds", "value"]);
+            nouns.any(|noun| stem(noun) == *word)
+        };
+        let operand = self.whole(&[]);
+        let of_money: Vec<&String> = operand.words.iter().filter(|word| money(word)).collect();
+        if of_money.is_empty() || of_money.iter().any(|word| self.table.knows(word)) {
+            return Ok(None);
+        }
+        let only = |labels: &[AxisLabel], words: &[&str]| -> Option<Vec<String>> {
+            let said = |label: &&AxisLabel| words.iter().any(|word| label.writes(word));
+            let mut found = labels.iter().skip(1).filter(said);
+            let only = found.next().map(|label| label.words.clone());
+            only.filter(|_| found.next().is_none())
+        };
+        let axes = [&self.table.columns, &self.table.rows];
+        let pair = axes.into_iter().find_map(|labels| {
+            let mut counts = COUNTS.iter().filter_map(|words| only(labels, words));
+            only(labels, &["price", "prices"]).zip(counts.next())
+        });
+        let Some((price, count)) = pair else {
+            return Ok(None);
+        };
+        let named = operand.words.iter().filter(|word| !money(word));
+        let named: Vec<String> = named.cloned().collect();
+        let span = self.asked.spans().first().copied();
+        let mut factor = |label: Vec<String>| {
+            let words = named.iter().cloned().chain(label).collect();
+            self.amount(
+                &NamedOperand {
+                    words,
+                    spans: operand.spans.clone(),
+                    ..NamedOperand::default()
+                },
+                span,
+            )
+        };
+        let (count, price) = (factor(count)?, factor(price)?);
+        let product = Expr::step(Op::Multiply, count.expr, price.expr);
+        Ok(Some(DirectAnswer::new(
+            "count times price",
+            product,
+            UnitKind::Number,
+        )))
+    }
+}
