@@ -1,6 +1,7 @@
 //! The analyst's reply to an [`Analysis`].
 
-use serde_json::{Map, Value};
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use super::candidates::{bounded, without_think};
 use super::error::ParseFailure;
@@ -82,17 +83,14 @@ fn rank(object: &ReplyObject) -> u8 {
 }
 
 fn from_object(object: &ReplyObject, notes: &mut Notes) -> Analysis {
-    let mut unit = object
-        .member("unit", &["units", "answerunit", "predictedunit"], notes)
-        .cloned();
-    let steps = object.member(
-        "steps",
-        &["step", "reasoning", "thoughts", "explanation"],
-        notes,
-    );
-    let steps = steps
-        .cloned()
-        .map_or_else(Vec::new, |value| steps_of(&value, notes));
+    let mut unit = object.member("unit", &["units", "answerunit", "predictedunit"], notes);
+    let steps = object
+        .member(
+            "steps",
+            &["step", "reasoning", "thoughts", "explanation"],
+            notes,
+        )
+        .map_or_else(Vec::new, |value| steps_of(value, notes));
     if steps.is_empty() {
         notes.add(Leniency::StepsShape);
     }
@@ -102,29 +100,26 @@ fn from_object(object: &ReplyObject, notes: &mut Notes) -> Analysis {
             &["finalanswer", "result", "value", "predictedanswer"],
             notes,
         )
-        .cloned()
-        .and_then(|value| answer_of(&value, &mut unit, notes))
+        .and_then(|value| answer_of(value, &mut unit, notes))
         .unwrap_or_default();
     let evidence = object
         .member("evidence", &["evidences", "citations", "sources"], notes)
-        .cloned()
-        .map_or_else(Vec::new, |value| evidence_of(&value, notes));
+        .map_or_else(Vec::new, |value| evidence_of(value, notes));
     let program = object
         .member("program", &["calculation", "formula", "expression"], notes)
-        .cloned()
-        .and_then(|value| program(&value, &evidence, notes));
+        .and_then(|value| program(value, &evidence, notes));
     let label = object
         .member("label", &["answerlabel", "description"], notes)
         .and_then(scalar)
         .filter(|label| !label.is_empty());
-    let confidence = object.member("confidence", &[], notes).cloned();
+    let confidence = object.member("confidence", &[], notes);
     Analysis {
         steps,
         answer,
         program,
-        unit: unit.and_then(|value| unit_of(&value, notes)),
+        unit: unit.and_then(|value| unit_of(value, notes)),
         label,
-        confidence: confidence.and_then(|value| confidence_of(&value, notes)),
+        confidence: confidence.and_then(|value| confidence_of(value, notes)),
         evidence,
     }
 }
@@ -165,7 +160,11 @@ fn step_of(item: &Value, notes: &mut Notes) -> Option<String> {
 }
 
 /// The answer as text; a unit next to its value goes to `unit` if none is given.
-fn answer_of(value: &Value, unit: &mut Option<Value>, notes: &mut Notes) -> Option<String> {
+fn answer_of<'a>(
+    value: &'a Value,
+    unit: &mut Option<&'a Value>,
+    notes: &mut Notes,
+) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),
         Value::Array(items) => match items.as_slice() {
@@ -178,7 +177,7 @@ fn answer_of(value: &Value, unit: &mut Option<Value>, notes: &mut Notes) -> Opti
         Value::Object(map) => {
             notes.add(Leniency::AnswerObject);
             if unit.is_none() {
-                *unit = map.get("unit").cloned();
+                *unit = map.get("unit");
             }
             ["value", "answer", "number", "result", "amount"]
                 .iter()
@@ -202,7 +201,7 @@ fn unit_of(value: &Value, notes: &mut Notes) -> Option<Unit> {
         }
         Value::Object(map) => {
             // Our own form, as transcripts have it.
-            if let Ok(unit) = serde_json::from_value(value.clone()) {
+            if let Ok(unit) = Unit::deserialize(value) {
                 return Some(unit);
             }
             notes.add(Leniency::UnitWords);
@@ -228,12 +227,8 @@ fn unit_of(value: &Value, notes: &mut Notes) -> Option<Unit> {
 fn evidence_of(value: &Value, notes: &mut Notes) -> Vec<CitedEvidence> {
     match value {
         Value::Array(items) => items.iter().filter_map(|item| cited(item, notes)).collect(),
-        Value::Object(map) if is_evidence(map) => {
-            notes.add(Leniency::EvidenceShape);
-            cited(value, notes).into_iter().collect()
-        }
         // `{"r6c1": "206588"}`
-        Value::Object(map) => {
+        Value::Object(map) if !map.contains_key("id") && !map.contains_key("literal") => {
             notes.add(Leniency::EvidenceShape);
             map.iter()
                 .filter_map(|(id, literal)| {
@@ -244,16 +239,12 @@ fn evidence_of(value: &Value, notes: &mut Notes) -> Vec<CitedEvidence> {
                 })
                 .collect()
         }
-        Value::String(_) => {
+        Value::Object(_) | Value::String(_) => {
             notes.add(Leniency::EvidenceShape);
             cited(value, notes).into_iter().collect()
         }
         _ => Vec::new(),
     }
-}
-
-fn is_evidence(map: &Map<String, Value>) -> bool {
-    map.contains_key("id") || map.contains_key("literal")
 }
 
 fn cited(item: &Value, notes: &mut Notes) -> Option<CitedEvidence> {

@@ -25,10 +25,7 @@ pub(super) fn bounded<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
         return text;
     }
     notes.add(Leniency::Overlong);
-    let mut start = text.len() - MAX_REPLY_BYTES;
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = text.ceil_char_boundary(text.len() - MAX_REPLY_BYTES);
     text.get(start..).unwrap_or_default()
 }
 

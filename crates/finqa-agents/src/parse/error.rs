@@ -26,11 +26,7 @@ fn near(excerpt: &str) -> String {
 
 impl ParseFailure {
     pub(super) fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let (before, after) = text.split_at(offset);
+        let (before, after) = text.split_at(text.floor_char_boundary(offset));
         let last_line = before.rsplit('\n').next().unwrap_or_default();
         let mut excerpt: String = after
             .chars()

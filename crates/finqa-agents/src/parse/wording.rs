@@ -166,7 +166,7 @@ pub(super) fn finds_nothing(text: &str) -> bool {
 }
 
 /// The sentences and clauses of a text in lower case, without decoration and without a
-/// label such as `ParsedVerdict:`.
+/// label such as `Verdict:`.
 fn sentences(lower: &str) -> Vec<String> {
     const LABELS: [&str; 8] = [
         "verdict",
