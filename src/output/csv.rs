@@ -13,10 +13,10 @@ use finqa_agents::agents::{Answer, SecondOpinion, Solution};
 use super::staged::{OutputError, StagedFile};
 
 /// A column: its name, and the cell of a row.
-type Column = (&'static str, fn(&Row) -> String);
+type CsvColumn = (&'static str, fn(&Row) -> String);
 
 /// The columns, in order.
-const COLUMNS: [Column; 39] = [
+const COLUMNS: [CsvColumn; 39] = [
     ("id", |row| cell(&row.key.id)),
     ("question", |row| cell(&row.question)),
     ("ground_truth", |row| text(row.ground_truth())),

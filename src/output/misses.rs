@@ -8,8 +8,11 @@ use crate::score::files::cell;
 use super::csv::write_record;
 use super::staged::{OutputError, write_atomic};
 
-/// The columns, in order: name and text.
-const COLUMNS: [(&str, fn(&Miss) -> String); 13] = [
+/// A column: its name, and the text of a miss.
+type MissColumn = (&'static str, fn(&Miss) -> String);
+
+/// The columns, in order.
+const COLUMNS: [MissColumn; 13] = [
     ("id", |miss| miss.key.id.clone()),
     ("part", |miss| miss.key.part.clone()),
     ("epoch", |miss| miss.epoch.clone()),

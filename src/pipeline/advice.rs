@@ -77,7 +77,7 @@ fn without_effect(settings: &Settings) -> Option<String> {
     let options: Vec<String> = keys
         .iter()
         .copied()
-        .filter(|key| given(&key))
+        .filter(|key| given(key))
         .map(flag)
         .collect();
     let verb = if options.len() == 1 { "has" } else { "have" };

@@ -9,8 +9,11 @@ use crate::run::{Journal, Row};
 /// Its name among the files, which the tag `mlflow.loggedArtifacts` repeats.
 pub(super) const TABLE: &str = "eval_results_table.json";
 
-/// The columns, in order: name and value.
-const COLUMNS: [(&str, fn(&Row) -> Value); 23] = [
+/// A column: its name, and the value of a row.
+type EvaluationColumn = (&'static str, fn(&Row) -> Value);
+
+/// The columns, in order.
+const COLUMNS: [EvaluationColumn; 23] = [
     ("id", |row| json!(row.key.id)),
     ("part", |row| json!(row.key.part)),
     ("epoch", |row| json!(row.epoch)),
