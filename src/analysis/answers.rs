@@ -12,7 +12,7 @@ use crate::score::{Row, score};
 
 use super::AnalysisError;
 
-/// Where answers were read from.
+/// The source of a set of answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswersOrigin {
@@ -33,7 +33,7 @@ pub struct Answers {
     /// The records they were scored by, as shown to people; `None` if only
     /// what the file itself holds is known.
     pub dataset: Option<String>,
-    /// Why the records of a run cannot be read, in one line.
+    /// The reason why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
     pub rows: Vec<Row>,
     /// The golds of each record's turns, in order, where the records are available.
@@ -79,7 +79,7 @@ impl Answers {
         }
     }
 
-    /// Whether these rows hold the same answers to the same questions.
+    /// True if these rows hold the same answers to the same questions.
     fn says_what(&self, rows: &[PredictionRow]) -> bool {
         let same = |(own, row): (&Row, &PredictionRow)| {
             own.key.id == row.id

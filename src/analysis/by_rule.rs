@@ -24,11 +24,11 @@ pub struct RuleComparison {
     pub questions: usize,
     /// A's rate, from 0 to 1.
     pub rate_a: f64,
-    /// Its 95 % interval, clustered by page.
+    /// 95 % interval, clustered by page.
     pub interval_a: Interval,
     /// B's rate, from 0 to 1.
     pub rate_b: f64,
-    /// Its 95 % interval, clustered by page.
+    /// 95 % interval, clustered by page.
     pub interval_b: Interval,
     /// The best constant answer to the same questions, by numeric match.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub struct RuleComparison {
     /// McNemar's exact two-sided p, with the questions and epochs of one page exchanged
     /// together.
     pub p: f64,
-    /// The same, one-sided: that B is ahead by chance alone.
+    /// One-sided p: the probability of B's lead by chance alone.
     pub p_better: f64,
 }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-/// Why an answer is wrong; causes of equal counts are listed in this order. What each means,
-/// and how it is found, is in `docs/analysis.md`.
+/// The cause of a wrong answer; causes of equal counts are listed in this order.
+/// `docs/analysis.md` defines each.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray,
 )]
@@ -57,11 +57,11 @@ pub enum Cause {
     WrongCell,
     /// The right numbers, other operations.
     Operator,
-    /// It stops before the last step, or continues after it.
+    /// Stops before the last step, or continues after it.
     Steps,
     /// The right program, miscalculated.
     Arithmetic,
-    /// None of the above could be shown.
+    /// No cause could be shown.
     Unexplained,
 }
 

@@ -23,7 +23,7 @@ use super::misses::{Miss, Searcher};
 pub struct Comparison {
     pub a: RunSide,
     pub b: RunSide,
-    /// Whether A and B are one and the same file or run.
+    /// A and B are the same file or run.
     pub same: bool,
     /// Questions in both: all figures below are over these.
     pub questions: usize,
@@ -48,13 +48,13 @@ pub struct Comparison {
 /// A question of both, by its place among the answers of each.
 #[derive(Clone, Debug)]
 pub struct MatchedQuestion {
-    /// Its places in A and in B.
+    /// Indexes in A and in B.
     pub at: [usize; 2],
-    /// Why A and B miss it, by the rule in use; `None` where they do not.
+    /// The causes of A's and B's misses, by the rule in use; `None` if right.
     pub misses: [Option<Miss>; 2],
 }
 
-/// How often a cause occurs in both runs.
+/// The frequency of a cause in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseChange {
     pub cause: Cause,
@@ -73,7 +73,7 @@ pub struct CauseChange {
 pub struct RunSide {
     /// The file or folder it was read from.
     pub path: PathBuf,
-    /// Its answers: one for each question and epoch.
+    /// The number of answers: one for each question and epoch.
     pub questions: usize,
     /// Of these, left out because the other run does not have them.
     pub left_out: usize,
@@ -84,16 +84,16 @@ pub struct RunSide {
 pub struct Flip {
     #[serde(flatten)]
     pub key: QuestionKey,
-    /// Which repetition.
+    /// Number of the repetition.
     pub epoch: String,
     pub question: String,
-    /// What is right.
+    /// The gold answer.
     pub gold: String,
     pub a: String,
     pub b: String,
-    /// Which of the two is right.
+    /// The run that is right.
     pub right: RunLetter,
-    /// Why the other one is wrong.
+    /// The cause of the other's miss.
     pub cause: Cause,
     pub detail: String,
 }
@@ -108,7 +108,7 @@ pub enum RunLetter {
     B,
 }
 
-/// What the pairs took, over those where both runs recorded it.
+/// Time, rounds and cost of the pairs for which both runs recorded them.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunAmounts {
     pub latency: Option<Amounts>,
@@ -253,8 +253,8 @@ fn paired<'p>(
     Ok(pairs)
 }
 
-/// The same id may name two questions in two files, and one question have two
-/// golds; both would make every figure meaningless.
+/// Checks that both sides have the same question and gold: an id may name two questions in
+/// two files, and a question may have two golds.
 fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
     let (a, b) = (pair.a, pair.b);
     let text = |row: &Row| -> String {

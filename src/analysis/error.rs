@@ -1,4 +1,4 @@
-//! Why answers cannot be analysed or compared.
+//! The errors of analysing and comparing answers.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::dataset::{DatasetError, QuestionKey};
 use crate::run::JournalError;
 use crate::score::ScoreError;
 
-/// Why answers cannot be analysed or compared.
+/// The errors of analysing and comparing answers.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
     #[error(transparent)]

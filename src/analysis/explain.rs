@@ -1,4 +1,4 @@
-//! Why one answer is wrong: the causes that fit, the most telling first.
+//! Explains one wrong answer: the causes that fit, the most specific first.
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, WrittenNumber, suspect};
@@ -28,7 +28,7 @@ pub(super) struct EarlierAnswer {
     /// Whose: `turn 2`, `the question before`, `the row before`.
     pub whose: String,
     pub own: Option<f64>,
-    /// Its gold, at 5 decimals.
+    /// Gold, at 5 decimals.
     pub gold: Option<f64>,
 }
 
@@ -249,7 +249,7 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
     })
 }
 
-/// What FE says would have made it right.
+/// The changes by which FE would accept it.
 fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref();
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);

@@ -21,7 +21,7 @@ use super::target::TargetNumber;
 /// The misses of a run by one rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct MissAnalysis {
-    /// Where the answers were read from.
+    /// The file of the answers.
     pub path: PathBuf,
     /// The records that were read; without them pages are missing.
     pub dataset: Option<String>,
@@ -35,11 +35,11 @@ pub struct MissAnalysis {
     pub causes: Vec<CauseCount>,
     /// The misses, in the order of the answers.
     pub misses: Vec<Miss>,
-    /// What could not be looked for, and in how many misses.
+    /// The causes that could not be checked, and in how many misses.
     pub not_looked_for: Vec<UncheckedCauses>,
 }
 
-/// How often a cause was found.
+/// The frequency of a cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CauseCount {
     pub cause: Cause,
@@ -54,27 +54,27 @@ pub struct CauseCount {
 pub struct Miss {
     #[serde(flatten)]
     pub key: QuestionKey,
-    /// Which repetition.
+    /// Number of the repetition.
     pub epoch: String,
     pub question: String,
-    /// What is right, as written.
+    /// The gold answer, as written.
     pub gold: String,
-    /// What was answered, or how asking ended.
+    /// The answer, or the outcome without one.
     pub answer: String,
     pub cause: Cause,
     pub detail: String,
-    /// What else fits; of a suspect gold, what the answer differs in.
+    /// Further causes that fit; for a suspect gold, the answer's differences.
     pub also: Vec<CauseFound>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
-    /// Why gold is suspect, by the checked-in list.
+    /// The reason why gold is suspect, by the checked-in list.
     pub suspect: Option<String>,
 }
 
 /// Causes that could not be looked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UncheckedCauses {
-    /// What is missing: `page`, `gold_program`, `program`.
+    /// The missing input: `page`, `gold_program`, `program`.
     pub missing: &'static str,
     /// Misses without it.
     pub misses: usize,
@@ -154,8 +154,9 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     counts
 }
 
-/// What explanations need besides the row: the answers before it, and its page. A page is read
-/// once, because rows about it follow each other; keeping all would take memory with every record.
+/// The context of explanations: the answers before the row, and its page. A page is read
+/// once, because rows about it follow each other; keeping all would take memory with every
+/// record.
 #[derive(Default)]
 pub(super) struct Searcher {
     /// The answers by record and pass.
@@ -164,11 +165,11 @@ pub(super) struct Searcher {
     places: Option<(String, Arc<PageNumbers>)>,
 }
 
-/// What later rows about the same record need of a row.
+/// The part of a row that later rows about the same record need.
 struct NotedAnswer {
     part: String,
     numbers: AnswerNumbers,
-    /// Those of the row before, if it is another question with the same answer.
+    /// The numbers of the row before, if it is another question with the same answer.
     before: Option<Box<AnswerNumbers>>,
 }
 
@@ -179,7 +180,7 @@ struct AnswerNumbers {
     gold: Option<f64>,
 }
 
-/// What the next row needs of a row.
+/// The part of a row that the next row needs.
 struct LastAnswer {
     id: String,
     prediction: String,
@@ -226,7 +227,7 @@ impl Searcher {
         self.noted.retain(|key, _| *key == own);
     }
 
-    /// Why a row that is noted is wrong. `turns` are the golds of its record's turns.
+    /// The cause of a noted row's miss. `turns` are the golds of its record's turns.
     pub(crate) fn miss(&mut self, row: &Row, turns: &[Gold]) -> Miss {
         let gold_program = gold_program(row, turns);
         let earlier = self.earlier(row);
@@ -263,8 +264,8 @@ impl Searcher {
         }
     }
 
-    /// What was answered before and what would have been right there: earlier
-    /// turns, the record's first question, the row before.
+    /// The answers before this one and their golds: earlier turns, the record's first
+    /// question, the row before.
     fn earlier(&self, row: &Row) -> Vec<EarlierAnswer> {
         let mut earlier = Vec::new();
         let key = (name_hash(&row.key.id), row.epoch);
@@ -291,9 +292,9 @@ impl Searcher {
     }
 }
 
-/// Gold's program. The stand-alone questions of a Double record have
-/// none, but their conversation ends in it: the last turn that
-/// equals the question's answer after at least one step.
+/// Gold's program. The stand-alone questions of a Double record have none, but their
+/// conversation ends in it: the last turn that equals the question's answer after at least
+/// one step.
 fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
     if row.gold.program.is_some() {
         return row.gold.program.clone();

@@ -1,4 +1,4 @@
-//! The causes of a run's misses while its rows pass in their order, one in memory at a time.
+//! Finds the causes of misses in a stream of rows, holding one row at a time.
 
 use crate::dataset::{Dataset, Gold};
 use crate::run::RunKind;
@@ -11,10 +11,10 @@ use super::misses::{Miss, Searcher};
 pub struct PassingRows<'d> {
     records: Option<RecordsById<'d>>,
     search: Searcher,
-    /// Whether the rows about a record follow each other: episodes are in the order in which
-    /// they were dealt.
+    /// The rows about a record follow each other. Episodes are in the order of the server's
+    /// questions.
     is_in_order: bool,
-    /// Whether the dataset lacks a question, so that it is not that of the run.
+    /// The dataset lacks a question, so it is not the run's.
     has_failed: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'d> PassingRows<'d> {
         }
     }
 
-    /// Takes note of a row, and says why it is wrong by financial equivalence, if it is.
+    /// Adds a row, and explains it if it is wrong by financial equivalence.
     pub fn miss(&mut self, row: &mut Row) -> Option<Miss> {
         // Rounds and calls explain nothing, and are most of a row.
         let rounds = std::mem::take(&mut row.solution.rounds);

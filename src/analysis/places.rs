@@ -1,4 +1,4 @@
-//! Where on a page a number is.
+//! The places of numbers on a page.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl PageNumbers {
         &self.places
     }
 
-    /// Where this number is, cells first. The sign is ignored, because programs take
+    /// The places of this number, cells first. The sign is ignored, because programs take
     /// the magnitude of many negative cells, and so is the percent sign.
     pub(crate) fn find(&self, value: f64) -> Vec<&PageNumber> {
         let same = |place: &&PageNumber| {

@@ -5,8 +5,8 @@ use super::expression::{Expression, Formula, Leaf, operations};
 use super::places::PageNumbers;
 use finqa_core::number;
 
-/// How a program differs from gold's. `None` if their shapes are too different
-/// to say.
+/// The difference between a program and gold's. `None` if their shapes are too different to
+/// compare.
 pub(super) fn difference(
     gold: &Formula,
     mine: &Formula,
@@ -88,7 +88,7 @@ fn same(a: &Leaf, b: &Leaf) -> bool {
     a.literal == b.literal || number::same(a.value, b.value)
 }
 
-/// Whether both use the same numbers, however often.
+/// True if both use the same numbers, regardless of how often.
 fn same_leaves(a: &Formula, b: &Formula) -> bool {
     let sorted = |formula: &Formula| {
         let mut values = formula.values();

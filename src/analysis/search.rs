@@ -157,8 +157,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// The same change or part over another of the program's numbers, or, for
-    /// a relative change, over another number of the base's row or column.
+    /// The same change or part over another of the program's numbers, or, for a relative
+    /// change, over another number of the base's row or column.
     fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
@@ -227,7 +227,7 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// How two numbers make the answer by a usual operation, the sign aside.
+    /// The usual operation by which two numbers make the answer, ignoring the sign.
     fn form(&self, a: f64, b: f64) -> Option<&'static str> {
         let forms = [
             (a + b, "{a} + {b}"),

@@ -8,8 +8,8 @@ use finqa_core::number::{Value, percent_forms, within};
 pub(super) struct TargetNumber {
     /// As printed: 14.1 for `14.1%`.
     pub value: f64,
-    /// What is still the same number: half a unit of the last digit, at least
-    /// 1 in 10,000 for steps that were rounded on the way.
+    /// Maximum difference from the same number: half a unit of the last digit, at least 1
+    /// in 10,000 for steps that were rounded on the way.
     tolerance: f64,
 }
 
@@ -32,24 +32,24 @@ impl TargetNumber {
         }
     }
 
-    /// Whether it has enough digits not to be a chance hit, when about
-    /// this share of all numbers would hit.
+    /// True if it has enough digits not to be hit by chance, when about this share of all
+    /// numbers would hit.
     pub(crate) fn is_sharp(&self, share: f64) -> bool {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
     }
 
-    /// Whether `x` is the answer, as a share or as a percentage.
+    /// True if `x` is the answer, as a share or as a percentage.
     pub(crate) fn hit(&self, x: f64) -> bool {
         percent_forms(x).into_iter().any(|x| self.is(x))
     }
 
-    /// Whether `x` is the answer unchanged.
+    /// True if `x` is the answer unchanged.
     pub(crate) fn is(&self, x: f64) -> bool {
         (x - self.value).abs() <= self.tolerance
     }
 
-    /// Whether `x` misses the answer by no more than this share of it, as a
-    /// share or as a percentage.
+    /// True if `x` misses the answer by no more than this share of it, as a share or as a
+    /// percentage.
     pub(crate) fn is_about(&self, x: f64, share: f64) -> bool {
         let mut forms = percent_forms(x).into_iter();
         forms.any(|x| within(x, self.value, share))

@@ -30,7 +30,7 @@ struct PartialRecord {
     from_turns: bool,
 }
 
-/// Why a raw record is refused.
+/// The errors of raw records.
 enum RawRecordError {
     /// A field: its path, and what is wrong and what to do.
     Field(String, String),

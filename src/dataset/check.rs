@@ -1,5 +1,5 @@
-//! What is odd in the records of a file: gold that does not hold, tables that
-//! were garbled. It reports; nothing is changed or left out because of it.
+//! Finds defects in the records of a file: gold that does not hold, tables that were
+//! garbled. It only reports; nothing is changed or left out.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub enum RecordDefect {
 }
 
 impl RecordDefect {
-    /// What it is, in a few words.
+    /// A short description.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::NoGold => "question without gold",
@@ -72,7 +72,7 @@ pub struct DatasetFinding {
     pub detail: String,
 }
 
-/// What [`check`] found.
+/// The findings of [`check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetReport {
     pub records: usize,
@@ -87,7 +87,7 @@ pub struct DatasetReport {
 }
 
 impl DatasetReport {
-    /// How many findings there are of each kind.
+    /// The number of findings of each kind.
     pub fn counts(&self) -> BTreeMap<RecordDefect, usize> {
         let mut counts = BTreeMap::new();
         for finding in &self.findings {
@@ -222,8 +222,8 @@ fn same(value: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Whether the typed-in answer is the value, rounded as the answer is: `14.1%`
-/// says 0.14136, and 14.136 as well where the program multiplied by 100.
+/// True if the typed answer is the value, rounded to the answer's digits: `14.1%` for
+/// 0.14136, and for 14.136 if the program multiplied by 100.
 fn says(answer: &str, value: &Value) -> bool {
     let Value::Number(value) = value else {
         return Value::Text(answer.to_owned()).yes_no() == value.yes_no();

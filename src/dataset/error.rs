@@ -1,4 +1,4 @@
-//! What can be wrong with a data file, a selection or a download.
+//! The errors of data files, selections and downloads.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub enum DatasetError {
     #[error("{origin} is not a ConvFinQA file: {reason}")]
     NotJson {
         origin: String,
-        /// What is there instead, where, and what to do.
+        /// The actual content, its place, and a remedy.
         reason: String,
     },
     #[error(
@@ -43,7 +43,7 @@ pub enum DatasetError {
         record: String,
         /// Path of the field, e.g. `annotation.exe_ans_list[2]`; `.` is the record itself.
         field: String,
-        /// What is wrong and what to do.
+        /// The reason, and a remedy.
         reason: String,
     },
     #[error(
@@ -97,8 +97,8 @@ fn of_field(path: &str) -> String {
 }
 
 impl DatasetError {
-    /// Whether the user asked for something impossible (exit code 2), rather
-    /// than the data being wrong (exit code 3).
+    /// True if the user asked for something impossible (exit code 2), false if the data are
+    /// wrong (exit code 3).
     pub fn is_usage(&self) -> bool {
         matches!(
             self,

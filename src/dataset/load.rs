@@ -16,7 +16,7 @@ const SAMPLE: &str = include_str!("../../data/sample.json");
 /// The sample's name where a path is shown.
 const SAMPLE_NAME: &str = "built-in sample";
 
-/// Where the records come from.
+/// The source of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A file: a JSON array of records, or one JSON record a line; whole

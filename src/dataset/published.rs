@@ -1,4 +1,4 @@
-//! Where ConvFinQA is published.
+//! The published location of ConvFinQA.
 
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 

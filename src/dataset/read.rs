@@ -18,7 +18,7 @@ use finqa_core::text::counted;
 /// Takes the records in order; an error stops the reading.
 pub(super) type Sink<'a> = &'a mut dyn FnMut(RawRecord) -> Result<(), DatasetError>;
 
-/// What stopped the reading.
+/// The errors of reading records.
 pub(super) enum ReadError {
     /// The bytes are not what they should be.
     Data(Box<DatasetError>),
@@ -165,14 +165,14 @@ fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, ReadError> 
     }
 }
 
-/// What is known while reading, for the error message.
+/// The state of reading, for error messages.
 #[derive(Default)]
 struct ReadState {
     /// Whole records so far.
     read: usize,
     /// Field path inside the record that failed.
     path: Option<String>,
-    /// What the sink said.
+    /// The sink's error.
     refused: Option<DatasetError>,
 }
 

@@ -1,4 +1,4 @@
-//! Which records of a file are asked: `--range --ids --filter --shuffle --seed --n`.
+//! The selection of records: `--range --ids --filter --shuffle --seed --n`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ pub struct Selection {
     /// Only records whose id, or one of whose questions, matches this regular
     /// expression or holds it unchanged; upper and lower case are one.
     pub filter: Option<String>,
-    /// Whether to shuffle what is left, by `seed`.
+    /// Shuffle the remaining records, by `seed`.
     pub shuffle: bool,
     /// Seed of the shuffle: the same seed gives the same order everywhere.
     pub seed: u64,

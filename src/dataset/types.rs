@@ -14,14 +14,14 @@ pub struct Gold {
     pub answer: Option<String>,
     /// The program in the dataset's language.
     pub program: Option<String>,
-    /// What the program executes to, rounded to 5 decimals by the dataset.
+    /// The program's result, rounded to 5 decimals by the dataset.
     pub exe_ans: Option<Value>,
     /// For a turn of a Double record: which half (0 or 1) it belongs to.
     pub split: Option<u8>,
 }
 
 impl Gold {
-    /// Whether there is anything to score against.
+    /// True if there is nothing to score against.
     pub fn is_empty(&self) -> bool {
         self.answer.is_none() && self.program.is_none() && self.exe_ans.is_none()
     }
@@ -31,13 +31,13 @@ impl Gold {
 /// `analysis` hold one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// What may be asked.
+    /// The question.
     pub question: Question,
-    /// What it is scored by; empty for a test file without gold.
+    /// The gold that it is scored by; empty for a test file without gold.
     pub gold: Gold,
 }
 
-/// Which questions of a record are asked (`--mode`).
+/// The questions of a record that are asked (`--mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -48,7 +48,7 @@ pub enum Mode {
     Conversations,
 }
 
-/// Which earlier answers a turn sees (`--history`).
+/// The earlier answers that a turn sees (`--history`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
@@ -59,7 +59,7 @@ pub enum HistoryMode {
     Gold,
 }
 
-/// Whether a record holds one stand-alone question or two.
+/// The number of stand-alone questions of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordKind {
@@ -102,7 +102,7 @@ pub struct Dataset {
     pub source: String,
     /// blake3 of the file's bytes, hex.
     pub hash: String,
-    /// Whether this is the invented sample, whose score says nothing about ConvFinQA.
+    /// True for the invented sample, whose score says nothing about ConvFinQA.
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,

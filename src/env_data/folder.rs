@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS_FOLDER};
 
-/// Where files are written before they are moved into place.
+/// The folder in which files are written before they are moved into place.
 const BUILDING: &str = ".building";
 
 /// An environment's folder while it is built.

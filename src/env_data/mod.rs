@@ -18,14 +18,14 @@ use crate::dataset::{Case, Dataset, QuestionKey};
 use folder::Folder;
 use page::PageTables;
 
-/// What to put into the environment.
+/// The content of the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Only questions whose program's numbers are all in cells of the table.
     pub tables_only: bool,
 }
 
-/// What was built.
+/// The result of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
     pub companies: usize,
@@ -210,8 +210,8 @@ fn described(company: &str, description: &str, table: &Map<String, Value>) -> Va
     })
 }
 
-/// Whether every number of the program but the constants is a cell's, and every
-/// row it reads is the table's.
+/// True if every number of the program but the constants is a cell's, and every row it
+/// reads is the table's.
 fn reads_only_cells(case: &Case) -> bool {
     let Some(program) = case.gold.program.as_deref() else {
         return false;

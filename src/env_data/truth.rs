@@ -3,7 +3,7 @@
 use crate::dataset::Gold;
 use finqa_core::number::{NumberReading, Value, read, round5};
 
-/// What a submission is graded against.
+/// The truth that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Truth {
     /// `\boxed{14.136\%}`, `\boxed{-19}`, `\boxed{yes}`.
@@ -44,7 +44,7 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
     Some(number(value.unwrap_or(reading.value), reading.percent))
 }
 
-/// Whether the typed number is the value rounded or cut off where it was typed.
+/// True if the typed number is the value, rounded or truncated to its digits.
 fn rounds_to(x: f64, typed: &NumberReading) -> bool {
     let decimals = i32::try_from(typed.significant_decimals).unwrap_or(i32::MAX);
     (x - typed.value).abs() < 10_f64.powi(-decimals)

@@ -1,4 +1,4 @@
-//! Where a server is.
+//! The address of a server.
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -8,7 +8,7 @@ use finqa_core::secrets::shown_address;
 
 use super::RemoteError;
 
-/// Where a server is, and the token it wants.
+/// The address of a server, and its token.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// `http://…/ws`, without anything secret.

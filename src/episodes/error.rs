@@ -1,8 +1,8 @@
-//! How a server that should be an environment fails.
+//! The errors of an environment's server.
 
 use finqa_agents::agents::{Fault, RunFailure};
 
-/// What went wrong between us and an environment's server.
+/// The errors of an environment's server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum RemoteError {
@@ -15,7 +15,7 @@ pub(crate) enum RemoteError {
     Refused {
         url: String,
         status: u16,
-        /// What may be done about it, or nothing.
+        /// A hint for the user, or nothing.
         hint: &'static str,
     },
     /// All of the server's sessions are taken.
@@ -35,7 +35,7 @@ pub(crate) enum RemoteError {
 }
 
 impl RemoteError {
-    /// What is at fault.
+    /// The fault by which a run ends.
     pub(super) fn fault(&self) -> Fault {
         match self {
             Self::Address { .. } => Fault::Usage,

@@ -1,4 +1,4 @@
-//! What an episode run does: which questions are played, where, and by which model.
+//! The job of an episode run: its questions, its environment, and its model.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ const PAID_DEFAULT_EPISODES: usize = 100;
 /// and might invent one after the other.
 const SERVER_DEFAULT_EPISODES: usize = 10_000;
 
-/// What of a server's results the baseline, which pays for no tokens, is shown:
-/// those of an honest server whole, and of any server no more than memory and
-/// the journal can hold.
+/// The part of a server's results that the baseline sees, which pays for no tokens: those
+/// of an honest server whole, and of any server no more than memory and the journal can
+/// hold.
 const BASELINE_CHARS: (usize, usize) = (2_000_000, 8_000_000);
 
-/// Where episodes are played.
+/// The location of the environment.
 #[derive(Clone)]
 pub(crate) enum EpisodePlace {
     /// In this process.
@@ -39,23 +39,22 @@ pub(crate) enum EpisodePlace {
 /// An environment as a run names it.
 #[derive(Clone)]
 pub(crate) struct EpisodeEnvironment {
-    /// Where it is.
+    /// The location.
     pub place: EpisodePlace,
-    /// Its directory, `sample`, or its server's address: where a run that is
-    /// resumed finds it.
+    /// Its directory, `sample`, or its server's address, from which a resumed run finds it.
     pub name: String,
-    /// Whether the user has named it.
+    /// The user named it.
     pub named: bool,
     /// blake3 of its data, or its server's address.
     pub hash: String,
-    /// Whether its companies are invented.
+    /// Its companies are invented.
     pub invented: bool,
 }
 
-/// What is played.
+/// The options of an episode run.
 #[derive(Clone)]
 pub(crate) struct EpisodeOptions {
-    /// Where.
+    /// The environment.
     pub environment: EpisodeEnvironment,
     /// The most questions that are played; by default all, or 100 where the model
     /// is not on loopback.
@@ -65,7 +64,7 @@ pub(crate) struct EpisodeOptions {
 }
 
 impl EpisodeOptions {
-    /// The same as a run keeps it.
+    /// The options as stored with a run.
     pub(crate) fn meta(&self, settings: &Settings) -> EpisodeMeta {
         EpisodeMeta {
             environment: self.environment.name.clone(),

@@ -22,7 +22,7 @@ use finqa_env::tools::Tools;
 pub(crate) struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: Rules,
-    /// Where each question is in the catalog.
+    /// The index of each question in the catalog.
     places: HashMap<QuestionIdentity, usize>,
 }
 

@@ -9,8 +9,8 @@ use crate::score::files::filename_of;
 use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 
-/// What identifies a question: its key, its cluster and its text. Ids alone may
-/// be missing or occur twice.
+/// The identity of a question: its key, its cluster and its text. Ids alone may be missing
+/// or repeated.
 pub(super) type QuestionIdentity = (QuestionKey, String, String);
 
 pub(super) fn identity_of(question: &Question) -> QuestionIdentity {

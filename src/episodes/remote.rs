@@ -25,10 +25,10 @@ use finqa_core::error::innermost;
 use finqa_core::secrets::strike_json;
 use finqa_core::text::head;
 
-/// How long a connection and one answer may take, as in the public client.
+/// Timeout of the connection, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long a server may take to end a session that it is asked to end.
+/// Timeout of ending a session.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Largest message of a server, in bytes. Its longest honest one holds a result
@@ -46,7 +46,7 @@ const WORDS: usize = 2_000;
 /// One socket, which is one session.
 pub(super) struct Remote {
     url: String,
-    /// What the server was sent and might repeat.
+    /// The token, to redact if the server repeats it.
     token: Option<SecretString>,
     to: mpsc::Sender<String>,
     from: mpsc::Receiver<Result<String, String>>,

@@ -1,4 +1,4 @@
-//! The questions of a server, dealt to a run one after the other.
+//! The questions that a server chooses, one after the other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::run::{QuestionSource, Row, StartedQuestion};
 use finqa_agents::agents::{Call, RunFailure};
 use finqa_agents::models::Role;
 
-/// Deals the questions of a server to a run.
+/// The questions that a server chooses.
 pub(crate) struct ServerQuestions {
     sessions: Arc<SessionPool>,
     taken: HashSet<QuestionIdentity>,
-    /// Questions that may still be dealt.
+    /// Questions that may still be asked.
     left: usize,
     /// Questions that an earlier process began, by the message that asks a model:
     /// their calls are recalled under the same index.
@@ -25,7 +25,7 @@ pub(crate) struct ServerQuestions {
 }
 
 impl ServerQuestions {
-    /// Deals `n` questions at most, those of an earlier process among them.
+    /// At most `n` questions, including those of earlier processes.
     pub(crate) fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
         Self {
             sessions,

@@ -1,4 +1,4 @@
-//! The sessions that are open on an environment's server, which deals the questions.
+//! The open sessions of an environment's server, which chooses the questions.
 //!
 //! The protocol lets nobody ask for a question by name: a reset deals the next
 //! one. So every session walks through the questions and offers those that were
@@ -21,8 +21,8 @@ use crate::dataset::Gold;
 use crate::run::PlannedQuestion;
 use finqa_agents::solve::EpisodeQuestion;
 
-/// Questions dealt again, one after the other, after which a session has seen
-/// all there are; a single one may be in the data twice.
+/// Consecutive repeated questions after which a session has seen all; a single question may
+/// be in the data twice.
 const REPEATS: u32 = 3;
 
 /// Resets refused one after the other after which a session is given up:
@@ -34,7 +34,7 @@ const REFUSALS: u32 = 20;
 /// which the server is given up.
 const BROKEN: u32 = 3;
 
-/// How long a full server is asked again: OpenEnv's finqa_env frees a slot late.
+/// The waits before a full server is asked again: OpenEnv's finqa_env frees a slot late.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
 /// A callback for lines that a person should see.
@@ -53,15 +53,15 @@ pub(crate) struct SessionPool {
 #[derive(Default)]
 struct Sessions {
     idle: Vec<DealtSession>,
-    /// Sessions in which a question was dealt whose episode is about to begin.
+    /// Sessions with a question whose episode is about to begin.
     dealt: HashMap<QuestionIdentity, (EpisodeQuestion, DealtSession)>,
     /// Sessions that exist, those in play among them.
     open: usize,
-    /// Whether the server has no other session.
+    /// The server has no other session.
     full: bool,
 }
 
-/// A session, and what it was dealt.
+/// A session and its questions.
 #[derive(Default)]
 pub(super) struct DealtSession {
     /// The socket; absent where it was lost.
@@ -69,7 +69,7 @@ pub(super) struct DealtSession {
     begun: bool,
     dealt: HashSet<QuestionIdentity>,
     repeats: u32,
-    /// How many sockets in a row were lost.
+    /// Consecutive lost sockets.
     broken: u32,
 }
 
@@ -101,13 +101,13 @@ impl SessionPool {
         join_all(remotes.map(Remote::close)).await;
     }
 
-    /// The message that asks a dealt question, whose session waits.
+    /// The prompt of a question whose session waits.
     pub(super) fn prompt(&self, key: &QuestionIdentity) -> Option<String> {
         let sessions = self.sessions();
         sessions.dealt.get(key).map(|(asked, _)| asked.prompt())
     }
 
-    /// A dealt question and its session, for its episode.
+    /// Removes a waiting question and its session, to start its episode.
     pub(super) fn take(&self, key: &QuestionIdentity) -> Option<(EpisodeQuestion, DealtSession)> {
         self.sessions().dealt.remove(key)
     }
@@ -196,9 +196,8 @@ impl SessionPool {
         broken >= BROKEN
     }
 
-    /// Resets until a wanted question is dealt; `None` once a session has seen all
-    /// questions, counted from here if `anew`. The session waits for
-    /// its episode to begin.
+    /// Resets until a wanted question comes; `None` once a session has seen all questions,
+    /// counted from here if `anew`. The session waits for its episode to begin.
     pub(super) async fn deal(
         &self,
         anew: bool,

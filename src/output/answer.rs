@@ -39,7 +39,7 @@ pub(super) struct RoundFindings {
     /// The verdict in a few words.
     #[serde(skip)]
     pub summary: String,
-    /// What the checks and the critic found, a line each.
+    /// Findings of the checks and the critic, one line each.
     pub findings: Vec<String>,
 }
 

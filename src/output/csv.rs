@@ -82,7 +82,7 @@ const COLUMNS: [CsvColumn; 39] = [
 pub(crate) struct CsvFile(StagedFile);
 
 impl CsvFile {
-    /// A file with nothing but its header.
+    /// Creates a file with only its header.
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
         file.put(|file| write_record(file, COLUMNS.map(|(name, _)| name)))?;

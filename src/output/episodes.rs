@@ -41,7 +41,7 @@ struct CallLine<'r> {
     left_out: &'r [String],
 }
 
-/// What the calls took together.
+/// The usage of all calls.
 #[derive(Serialize)]
 struct UsageLine {
     calls: usize,
@@ -81,7 +81,7 @@ struct EpisodeLine<'r> {
     tools: &'r [Value],
 }
 
-/// Whether a file holds episodes of this run alone, or none.
+/// True if a file holds episodes of this run only, or none.
 pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
     #[derive(Deserialize)]
     struct Line {

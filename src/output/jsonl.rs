@@ -23,7 +23,7 @@ const FORMAT: u32 = 3;
 /// A question's line: the row and its calls, which the journal stores apart from it.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
-    /// What it is the first to use.
+    /// The texts that this line is the first to use.
     shared: Vec<Value>,
     #[serde(flatten)]
     row: &'a Row,

@@ -128,7 +128,7 @@ fn not_passed(kind: NonSuccessKind, name: &str, message: String) -> TestCaseStat
     status
 }
 
-/// A latency that no clock measured, from somebody's CSV, counts as none.
+/// A latency from a CSV that is not a possible duration counts as zero.
 fn seconds(latency: f64) -> Duration {
     Duration::try_from_secs_f64(latency).unwrap_or_default()
 }

@@ -28,7 +28,8 @@ pub(crate) use misses::write_misses;
 pub(crate) use staged::{OutputError, check_writable, copy, join_lines, remove_unfinished};
 pub(crate) use summary::{write_config, write_summary};
 
-/// What is escaped in a segment of a URL's path: everything except RFC 3986's unreserved characters.
+/// The characters to escape in a segment of a URL's path: all but RFC 3986's unreserved
+/// ones.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

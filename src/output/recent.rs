@@ -1,4 +1,4 @@
-//! What was written lately, so that it is not written again.
+//! The ids of recently written texts.
 
 use std::collections::HashMap;
 use std::hash::Hash;

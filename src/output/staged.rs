@@ -96,13 +96,13 @@ impl Write for WriteTarget {
 }
 
 impl StagedFile {
-    /// A file that nobody sees before [`StagedFile::persist`].
+    /// Creates a file that is invisible until [`StagedFile::persist`].
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let name = path.file_name().unwrap_or_default();
         Self::owned(path, &name.to_string_lossy())
     }
 
-    /// The same for a place that several runs write to, as the one with this name.
+    /// Like [`Self::create`], for a path that several runs write to.
     fn owned(path: &Path, owner: &str) -> Result<Self, OutputError> {
         let file = WriteTarget::open(path, owner).map_err(OutputError::at(path))?;
         Ok(Self {
@@ -146,8 +146,7 @@ impl Write for StagedFile {
     }
 }
 
-/// Whether a file can be written, found out before there is anything to write. A FIFO or a
-/// device is not opened.
+/// Checks early that a file can be written. A FIFO or a device is not opened.
 pub(crate) fn check_writable(path: &Path) -> Result<(), OutputError> {
     let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if is_other || files::is_descriptor(path) {
@@ -174,7 +173,7 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Outp
     })
 }
 
-/// The same, indented for people.
+/// Like [`write_json`], indented for people.
 pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         serde_json::to_writer_pretty(&mut *file, value)?;
@@ -190,7 +189,7 @@ pub(crate) fn copy(from: &Path, to: &Path, run: &str) -> Result<(), OutputError>
     file.persist()
 }
 
-/// How names of files begin while `owner` writes them: a file, or a run.
+/// The prefix of temporary files that `owner`, a file or a run, writes.
 fn unfinished_prefix(owner: &str) -> String {
     format!(".writing-{owner}-")
 }
@@ -211,7 +210,7 @@ pub(crate) fn remove_unfinished(folder: &Path, owners: &[&str]) {
     };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_left) {
-            // It is in nobody's way.
+            // A leftover file does no harm.
             let _ = std::fs::remove_file(entry.path());
         }
     }

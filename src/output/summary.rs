@@ -11,9 +11,8 @@ pub(crate) fn write_summary(path: &Path, summary: &Summary) -> Result<(), Output
     write_json_pretty(path, summary)
 }
 
-/// Writes `config.toml`: the settings, and the hashes of what they refer to as
-/// comments, so that the file can be used as a settings file as it is. `notes` are
-/// further comments.
+/// Writes `config.toml`: a usable settings file, with the hashes of the files that it names
+/// as comments. `notes` are further comments.
 pub(crate) fn write_config(
     path: &Path,
     meta: &RunMeta,

@@ -43,7 +43,7 @@ impl Rule {
         self.into()
     }
 
-    /// What the rule says of a row; `None` where its gold is missing.
+    /// The rule's verdict on a row; `None` if its gold is missing.
     pub(crate) fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
         match self {
@@ -56,8 +56,8 @@ impl Rule {
         }
     }
 
-    /// Whether it judges programs: with no program in the whole run there is
-    /// nothing to judge.
+    /// True if the rule judges programs: without any program in a run there is nothing to
+    /// judge.
     fn judges_programs(self) -> bool {
         matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
     }
@@ -142,7 +142,7 @@ impl Serialize for RuleRates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
     pub name: &'static str,
-    /// How many.
+    /// The number of rows.
     pub count: usize,
 }
 
@@ -179,16 +179,16 @@ pub struct Scorecard {
     /// Every rule over all questions that have gold.
     #[serde(flatten)]
     pub rates: RuleRates,
-    /// The same rules over the questions that were answered.
+    /// The rates over the answered questions.
     pub answered: RuleRates,
-    /// The same rules without the suspect golds, if there are any.
+    /// The rates without the suspect golds, if there are any.
     pub without_suspects: Option<ScoresWithoutSuspects>,
-    /// How asking ended, those that occur, answered first.
+    /// The outcomes that occur, answered first.
     pub outcomes: Vec<Count>,
-    /// Why FE accepted, those that occur.
+    /// FE's reasons of acceptance that occur.
     pub reasons: Vec<Count>,
-    /// What would have made FE's rejections right, those that occur; one
-    /// answer may count under several.
+    /// The changes by which FE would accept its rejections, those that occur; an answer may
+    /// count under several.
     pub diagnostics: Vec<Count>,
     /// FE, then with sign, then with scale forgiven.
     pub layers: Vec<Layer>,

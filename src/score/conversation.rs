@@ -1,5 +1,5 @@
-//! What only turns can tell: where in a conversation answers go wrong, and
-//! whether one error brings the next.
+//! Scores of conversations: the turns at which answers go wrong, and whether one error
+//! causes the next.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use finqa_core::stats::{Rate, RateTally};
 /// A rate over some of the turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationRate {
-    /// Which: `0`, `look_up`, `double`, …
+    /// The group's name: `0`, `look_up`, `double`, …
     pub name: String,
     #[serde(flatten)]
     pub rate: Rate,
@@ -51,7 +51,7 @@ pub struct ConversationCard {
 #[derive(Debug)]
 struct JudgedTurn {
     number: usize,
-    /// Its page and question.
+    /// Hashes of page and question.
     group: (u64, u64),
     right: bool,
 }
@@ -60,20 +60,20 @@ struct JudgedTurn {
 #[derive(Debug, Default)]
 struct ConversationMarks {
     turns: Vec<JudgedTurn>,
-    /// How many turns have a row.
+    /// Turns with a row.
     asked: usize,
-    /// How many turns it has, as far as its rows tell.
+    /// Turns of the conversation, as far as its rows show.
     length: usize,
 }
 
 impl ConversationMarks {
-    /// Whether every turn of it was asked: an interrupted run leaves some out.
+    /// True if every turn was asked: an interrupted run leaves some out.
     fn is_complete(&self) -> bool {
         self.asked == self.length
     }
 }
 
-/// What a card is made of, while rows pass.
+/// Counts rows for a card, one by one.
 #[derive(Debug)]
 pub(super) struct ConversationTally {
     rule: Rule,

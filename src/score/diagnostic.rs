@@ -1,5 +1,5 @@
-//! What would have made a rejected answer right. For diagnosis only: none of
-//! it is ever in the headline.
+//! The changes by which a rejected answer would be right. For diagnosis only; never part of
+//! the headline score.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -90,8 +90,8 @@ pub(super) fn diagnose(
     found
 }
 
-/// Rounding counts only within 3 %, and 1e-4 not at all: an integer gold would
-/// otherwise be near many things.
+/// True if `x` rounds to gold. Only within 3 %, and never for 1e-4: an integer gold would
+/// otherwise be near many numbers.
 fn close(gold: &WrittenNumber, x: f64) -> bool {
     within(x, gold.value, NEAR) || (within(x, gold.value, 0.03) && plain(gold, x).is_some())
 }

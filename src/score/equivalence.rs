@@ -10,7 +10,7 @@ use finqa_core::number::{rounds_to, within};
 use super::diagnostic::{Diagnostic, diagnose};
 use super::quantity::{Quantity, WrittenNumber};
 
-/// Why FE accepts an answer: the first that holds, in this order.
+/// The reason why FE accepts an answer: the first that holds, in this order.
 #[derive(
     Clone,
     Copy,
@@ -52,17 +52,17 @@ impl FeReason {
 /// FE's verdict on one answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeVerdict {
-    /// Whether the answer is right.
+    /// The answer is right.
     pub accepted: bool,
-    /// Why, if it is.
+    /// The reason, if it is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<FeReason>,
-    /// What would have made it right, if it is not.
+    /// The changes by which it would be right, if it is wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What FE may know besides the two answers.
+/// The context of the two answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeContext<'c> {
     /// The question's text, for cues that percents are meant.
@@ -136,7 +136,7 @@ fn as_written(gold: &WrittenNumber, x: f64, cue: bool) -> Option<FeReason> {
     })
 }
 
-/// What is near gold, as a share of it.
+/// Maximum relative distance of a near number.
 pub(super) const NEAR: f64 = 0.005;
 
 /// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
@@ -164,9 +164,8 @@ pub(super) fn is_zero(x: f64) -> bool {
     x.abs() <= 0.0
 }
 
-/// Whether percents may be meant: a percent sign on either side or in the
-/// question, a word such as ratio, or a small gold whose program does not
-/// use `const_100`.
+/// True if percents may be meant: a percent sign on either side or in the question, a word
+/// such as ratio, or a small gold whose program does not use `const_100`.
 fn percent_cue(gold: &WrittenNumber, prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent

@@ -1,10 +1,10 @@
-//! Why a file of predictions cannot be scored.
+//! The errors of reading predictions.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a file of predictions cannot be scored. Lines are counted from 1.
+/// The errors of reading predictions. Lines are counted from 1.
 #[derive(Debug, Error)]
 pub enum ScoreError {
     #[error("cannot read {}", path.display())]
@@ -24,7 +24,7 @@ pub enum ScoreError {
     #[error("{} has no column `{column}` ({found})", path.display())]
     MissingColumn {
         path: PathBuf,
-        /// Its name, alternatives after a `|`.
+        /// The column's name, alternatives after a `|`.
         column: &'static str,
         found: String,
     },

@@ -22,7 +22,7 @@ pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option
     floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))
 }
 
-/// The same from what NM reads of the golds, each with how often it occurs.
+/// Like [`floor`], from the values that NM reads of the golds, each with its count.
 pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<LabelFloor> {
     let mut values: Vec<(f64, usize)> = golds.filter(|(_, times)| *times > 0).collect();
     values.sort_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -9,7 +9,7 @@ pub struct WrittenNumber {
     pub value: f64,
     /// One unit of the last significant decimal: 0.1 for `14.10`.
     pub unit: f64,
-    /// Whether a percent sign follows.
+    /// Followed by a percent sign.
     pub percent: bool,
     /// The scale word, if any.
     pub scale: Option<Scale>,
@@ -90,7 +90,7 @@ impl Quantity {
     }
 }
 
-/// Whether two golds as written say the same: `14.10%` and `14.1%` do.
+/// True if two golds as written are equal: `14.10%` and `14.1%` are.
 pub(crate) fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {

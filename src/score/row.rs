@@ -22,11 +22,11 @@ use super::rules;
 /// the file does not say is absent or at its default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its place in the plan: the order of every output.
+    /// Place in the plan, which is the order of every output.
     pub index: usize,
-    /// Which repetition, from 0.
+    /// The repetition, from 0.
     pub epoch: u32,
-    /// Which question.
+    /// The question's key.
     pub key: QuestionKey,
     /// Turns of its conversation; absent for stand-alone questions and in
     /// journals of earlier versions.
@@ -38,42 +38,41 @@ pub struct Row {
     pub kind: Option<RecordKind>,
     /// The question's text.
     pub question: String,
-    /// What the dataset says.
+    /// The gold from the dataset.
     pub gold: Gold,
-    /// Which questions the run asks; it decides what is compared.
+    /// The kind of questions that the run asks; it decides which gold is compared.
     pub mode: Mode,
-    /// How asking ended: the answer, its rounds and calls.
+    /// The answer with its rounds and calls, or the outcome without one.
     #[serde(rename = "settled")]
     pub solution: Solution,
-    /// What it scores; absent parts have no gold.
+    /// The scores; absent parts have no gold.
     pub scores: Scores,
     /// Seconds from the first request to the verdict, retries included, waiting
     /// for a slot, a batch or the budget not; absent where a file does not say.
     pub latency: Option<f64>,
-    /// What the calls cost in US dollars; `None` if a part of it is unknown.
+    /// The cost of the calls in US dollars; `None` if part of it is unknown.
     #[serde(default)]
     pub cost: Option<Decimal>,
-    /// What the first draft alone cost; `None` if a part of it is unknown.
+    /// The cost of the first draft alone; `None` if part of it is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
-    /// When it was recorded, and its position; absent in journals of earlier
-    /// versions.
+    /// Time and position of the record; absent in journals of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
     /// The page, where it is available, for programs that read its table.
     #[serde(skip)]
     pub document: Option<Arc<Document>>,
-    /// What a file of predictions says in its own words; absent in a run.
+    /// The cells of a file of predictions, unchanged; absent in a run.
     #[serde(skip)]
     pub cells: Option<PredictionCells>,
 }
 
-/// What a file of predictions writes and a run derives.
+/// The columns of a file of predictions that a run derives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PredictionCells {
-    /// The gold; EM and NM compare it as it is.
+    /// The gold, which EM and NM compare unchanged.
     pub ground_truth: Option<String>,
-    /// The prediction; EM and NM compare it as it is.
+    /// The prediction, which EM and NM compare unchanged.
     pub prediction: String,
     /// Rounds of analyst and critic.
     pub rounds: Option<usize>,
@@ -133,7 +132,7 @@ impl Row {
         self
     }
 
-    /// What the calls cost, with what is not known of it.
+    /// The cost of the calls, with the number of unknown ones.
     pub(crate) fn spent(&self) -> Cost {
         let sum: Cost = self.solution.calls.iter().map(|call| call.cost).sum();
         match self.cost {
@@ -147,7 +146,7 @@ impl Row {
         }
     }
 
-    /// Its page, the cluster for statistics, and its question, as hashes of their names.
+    /// Hashes of the names of its page, the cluster for statistics, and its question.
     pub(crate) fn group(&self) -> (u64, u64) {
         (name_hash(&self.filename), name_hash(&self.key))
     }
@@ -162,7 +161,7 @@ impl Row {
         self.document.as_deref().map_or(&[], |page| &page.table)
     }
 
-    /// How asking ended. Whatever is not answered is right by no rule.
+    /// The outcome. An unanswered question is wrong by every rule.
     pub fn outcome(&self) -> Outcome {
         self.solution.outcome
     }
@@ -185,7 +184,7 @@ impl Row {
         }
     }
 
-    /// Its place in the run's plan, if it is a run's.
+    /// The place in the run's plan, for rows of a run.
     pub(crate) fn place(&self) -> Option<usize> {
         self.cells.is_none().then_some(self.index)
     }
@@ -233,14 +232,14 @@ impl Row {
         }
     }
 
-    /// Whether FE accepts the answer; `None` without gold.
+    /// FE's verdict; `None` without gold.
     pub fn accepted(&self) -> Option<bool> {
         let verdict = self.scores.financial_equivalence.as_ref();
         verdict.map(|verdict| verdict.accepted)
     }
 
-    /// Whether the critic's work ended with a right answer. After a revision the model's own
-    /// answer counts: arbitration may have replaced it, or a threshold withheld it.
+    /// True if the answer was right after the critic's review. After a revision the model's
+    /// own answer counts: arbitration may have replaced it, or a threshold withheld it.
     pub fn right_after_review(&self) -> Option<bool> {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
@@ -248,8 +247,8 @@ impl Row {
         }
     }
 
-    /// Whether another answer would have been right, by financial equivalence;
-    /// `None` without gold.
+    /// True if another answer would have been right, by financial equivalence; `None`
+    /// without gold.
     pub fn right_with(&self, answer: &Answer) -> Option<bool> {
         let printed = match answer.printed.as_str() {
             "" => self.prediction_of(Some(answer)),
@@ -267,8 +266,8 @@ pub(crate) fn name_hash(name: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What each rule says of one answer; `None` where the gold that the rule
-/// needs is missing.
+/// The verdict of each rule on one answer; `None` if the gold that the rule needs is
+/// missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scores {
     /// EM.
@@ -358,7 +357,7 @@ fn has_content(value: &Value) -> bool {
     !matches!(value, Value::Text(word) if word.trim().is_empty() || word == "n/a")
 }
 
-/// What a question takes, by its gold program.
+/// The effort of a question, by its gold program.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]

@@ -48,8 +48,8 @@ pub(crate) fn numeric_value(text: &str) -> f64 {
     if negative { -value } else { value }
 }
 
-/// What a plain answer equals under the official execution: `add(x, 0)` for
-/// a literal, `greater(1, 0)` or `greater(0, 1)` for yes and no.
+/// The value of a plain answer under the official execution: `add(x, 0)` for a literal,
+/// `greater(1, 0)` or `greater(0, 1)` for yes and no.
 pub(crate) fn plain_answer(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Some(yes) = Value::Text(text.to_owned()).yes_no() {

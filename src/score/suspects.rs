@@ -17,10 +17,10 @@ const LIST: &str = include_str!("../../data/suspect_golds.json");
 pub struct Suspect {
     #[serde(flatten)]
     pub key: QuestionKey,
-    /// What is the matter: `wrong_row`, `years_swapped`, `sign`, `truncated`,
-    /// `ill_posed`, `doubtful`, …
+    /// The kind of defect: `wrong_row`, `years_swapped`, `sign`, `truncated`, `ill_posed`,
+    /// `doubtful`, …
     pub rule: String,
-    /// Why, in our own words.
+    /// The reason, in our own words.
     pub reason: String,
 }
 
@@ -37,7 +37,7 @@ pub fn suspects() -> Result<Vec<Suspect>, ScoreError> {
     serde_json::from_str(LIST).map_err(ScoreError::Suspects)
 }
 
-/// Why the gold of this question is suspect, if it is.
+/// The reason why the gold of this question is suspect, if it is.
 pub fn suspect(key: &QuestionKey) -> Option<&'static Suspect> {
     SUSPECTS.get(key)
 }

@@ -1,5 +1,5 @@
-//! What the scorecards need of a run's rows, counted as they pass: by question and by open
-//! conversation, because a run may have more rows than memory has space for.
+//! Counts a run's rows for the scorecards, one by one: by question and by open
+//! conversation, because a run may have more rows than memory can hold.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ pub(crate) struct ScoreTally {
 pub(super) struct QuestionTally {
     pub(super) page: u64,
     pub(super) is_suspect: bool,
-    /// What NM reads of the gold.
+    /// The number that NM reads from the gold.
     pub(super) gold: Option<f64>,
     pub(super) all: AnswerCounts,
     /// Of these, the rows with an answer.
@@ -69,7 +69,7 @@ pub(super) struct AnswerCounts {
 }
 
 impl AnswerCounts {
-    /// How many rows are right by the rule, and how many it can judge.
+    /// The number of rows that are right by the rule, and of rows that it can judge.
     pub(super) fn of(&self, rule: Rule) -> (usize, usize) {
         let (hits, n) = self.by_rule.get(rule as usize).copied().unwrap_or_default();
         (hits as usize, n as usize)

@@ -1,4 +1,4 @@
-//! How requests are sent: one by one, or in batches.
+//! The sending of requests: one by one, or in batches.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use finqa_agents::models::BatchOptions;
 
 use super::budget::TimeLimit;
 
-/// How requests are sent.
+/// The settings of batches.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Batches")]
 #[serde(default, deny_unknown_fields)]
@@ -23,7 +23,7 @@ pub struct BatchSettings {
     pub batch_late: ExecutionEngine,
 }
 
-/// How requests are sent (`--engine`).
+/// The way requests are sent (`--engine`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionEngine {

@@ -1,4 +1,4 @@
-//! What a run may cost and how long it may take.
+//! Limits of cost, tokens and time.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::Settings;
 /// The output limit of a run with a limit of money or tokens, where none is given.
 const CAPPED_MAX_TOKENS: u32 = 4096;
 
-/// What a run may cost and how long it may take.
+/// Limits of cost, tokens and time.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Budget")]
 #[serde(default, deny_unknown_fields)]

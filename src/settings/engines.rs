@@ -1,6 +1,6 @@
-//! What engines of array jobs tell a task, for `--shard auto`.
+//! The variables of array jobs, for `--shard auto`.
 
-/// The variables by which an engine says which task of an array job a process is.
+/// The variables by which an engine numbers the tasks of an array job.
 pub(super) struct Engine {
     pub index: &'static str,
     /// The variable of the first task's index, and what it is without one.

@@ -61,7 +61,7 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub tracing: TraceSettings,
-    /// Where each key that is not at its default was given last.
+    /// The layer that set each key last; keys at their defaults are absent.
     #[arg(skip)]
     #[serde(skip)]
     pub origins: BTreeMap<String, Origin>,
@@ -160,7 +160,7 @@ pub struct TraceSettings {
     pub content: bool,
 }
 
-/// Whether a run writes `traces.jsonl` (`--traces`).
+/// The writing of `traces.jsonl` (`--traces`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traces {

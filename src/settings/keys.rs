@@ -21,12 +21,12 @@ fn key_of(option: &'static Arg) -> &'static str {
     option.get_id().as_str()
 }
 
-/// What of a run a setting decides, and so whether a resumed run may change it.
+/// The part of a run that a setting decides, and so whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunAspect {
-    /// How fast, where to, what is logged: no answer.
+    /// Speed, output and logging: no answer.
     Nothing,
-    /// Which model answers; a run's identity holds the resolved model.
+    /// The model; a run's identity holds the resolved one.
     Model,
     /// Who criticises; as above.
     Critic,
@@ -34,16 +34,16 @@ pub enum RunAspect {
     Data,
     /// The prompts; as above.
     Prompts,
-    /// Which questions are asked, in which order; as above.
+    /// The questions and their order; as above.
     Plan,
-    /// The answers, in a way that no other part of a run's identity tells.
+    /// The answers, in a way that no other part of a run's identity shows.
     Answers,
 }
 
 /// A setting that differs between a run and its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What of a run it decides.
+    /// The part of a run that it decides.
     pub affects: RunAspect,
     option: String,
     was: String,
@@ -51,7 +51,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// That `option` was another; `None` if it was not.
+    /// The change of `option`; `None` if it did not change.
     pub fn between(affects: RunAspect, option: &str, was: String, now: String) -> Option<Self> {
         let option = option.to_owned();
         (was != now).then_some(Self {
@@ -72,7 +72,7 @@ impl std::fmt::Display for Change {
     }
 }
 
-/// What of a run a key decides.
+/// The part of a run that a key decides.
 fn affects(key: &str) -> RunAspect {
     match key {
         "model" | "provider" | "api" | "base_url" => RunAspect::Model,
@@ -98,7 +98,7 @@ pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
         .collect()
 }
 
-/// What the text of a variable says.
+/// The value in a variable's text.
 fn value_of(option: &Arg, text: &str) -> Value {
     if is_list(option) {
         let items = text.split(',').map(|item| item.trim().to_owned());
@@ -128,7 +128,7 @@ pub(crate) fn flag(key: &str) -> String {
     }
 }
 
-/// A value as it is given on the command line.
+/// The spelling of a value on the command line.
 fn shown(key: &str, value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
@@ -160,8 +160,8 @@ const PREFIX: &str = "CONVFINQA_";
 /// A name that is less similar to what was typed is not suggested.
 const SIMILAR: f64 = 0.75;
 
-/// What is wrong with a variable of this name, if it looks like a setting and
-/// is not one: a typo would be ignored in silence.
+/// The error for a variable that looks like a setting and is not one: a typo would be
+/// ignored silently.
 pub fn unknown_variable(name: &str) -> Option<String> {
     let ours = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")

@@ -35,7 +35,7 @@ pub enum ConfigError {
     Setting(String),
 }
 
-/// Where a setting was given.
+/// The layer that a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A settings file.

@@ -1,4 +1,5 @@
-//! Which part of a run this process asks: given, or as the engine that started it says.
+//! The part of a run that this process asks, from options or from the engine that started
+//! it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,17 +75,17 @@ impl Shard {
         u32::try_from(place).unwrap_or_default() + 1
     }
 
-    /// Whether the record with this id is in this part.
+    /// True if the record with this id is in this part.
     pub fn holds(self, id: &str) -> bool {
         Self::of(id, self.count) == self.index
     }
 
-    /// Its number, from 1.
+    /// The part's number, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub fn count(self) -> u32 {
         self.count
     }
@@ -132,7 +133,7 @@ impl fmt::Display for ShardChoice {
     }
 }
 
-/// Why a run cannot have this name, which becomes a folder's.
+/// The reason why a run cannot have this name, which becomes a folder's.
 pub(super) fn fault_of_name(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! Which values a run can work with.
+//! Checks of the settings' values.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const MODEL_KEYS: &str =
 const MLFLOW_KEYS: &str =
     "put them into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
 
-/// What an address holds that may be secret and would be written into every run's
+/// The part of an address that may be secret and would be written into every run's
 /// `config.toml`.
 fn secret_in(address: &str) -> Option<&'static str> {
     let (before, query) = match address.split_once(['?', '#']) {
@@ -34,7 +34,7 @@ fn secret_in(address: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a query is the one that Azure's portal shows behind an endpoint.
+/// True if a query is the one that Azure's portal shows after an endpoint.
 fn is_api_version(query: &str) -> bool {
     query.starts_with("api-version=") && !query.contains(['&', '#'])
 }
@@ -49,7 +49,7 @@ pub struct SettingFault {
 }
 
 impl Settings {
-    /// Whether every value is one that a run can work with.
+    /// Checks every value.
     ///
     /// # Errors
     /// The first setting that is not.

@@ -26,8 +26,8 @@ impl Variables {
         }
     }
 
-    /// The same, where `is_from_file` knows which of them a `.env` file set: that
-    /// file may be somebody else's.
+    /// Adds `is_from_file`, which is true for variables set by a `.env` file: that file may
+    /// come from someone else.
     #[must_use]
     pub(crate) fn with_file(self, is_from_file: fn(&str) -> bool) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Variables {
         (self.value)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// Whether a `.env` file set the variable.
+    /// True if a `.env` file set the variable.
     pub(crate) fn is_from_file(&self, name: &str) -> bool {
         (self.is_from_file)(name)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why telemetry cannot be set up.
+/// The errors of setting up telemetry.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]

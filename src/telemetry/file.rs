@@ -35,7 +35,7 @@ enum FileMessage {
     Flush(SyncSender<()>),
 }
 
-/// Writes whole traces to a file, on a thread of its own.
+/// Writes whole traces to a file, on a separate thread.
 #[derive(Debug)]
 pub(super) struct FileTraces {
     path: PathBuf,
@@ -48,7 +48,7 @@ pub(super) struct FileTraces {
 struct FileState {
     /// Spans dropped because the queue was full.
     lost: AtomicU64,
-    /// Why writing has stopped, if it has.
+    /// The reason why writing has stopped, if it has.
     broken: Mutex<Option<String>>,
     stop: AtomicBool,
 }
@@ -108,7 +108,7 @@ impl FileTraces {
         }
     }
 
-    /// What is missing from the file, in one line.
+    /// The missing traces, in one line.
     pub(super) fn trouble(&self) -> Option<String> {
         let broken = self
             .state

@@ -26,7 +26,7 @@ use super::redact::Redactor;
 use super::{LogFormat, OnWarning};
 use finqa_agents::telemetry::Content;
 
-/// How long the end of a run waits for a collector.
+/// Maximum wait for a collector at the end of a run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The service, and the tracer.
@@ -34,21 +34,21 @@ const SERVICE: &str = "convfinqa";
 /// The packages whose spans and events are ours.
 pub(super) const OURS: [&str; 4] = ["convfinqa", "finqa_agents", "finqa_core", "finqa_env"];
 
-/// Whether a span or an event is from one of this workspace's packages.
+/// True for spans and events of this workspace's packages.
 pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
     OURS.iter()
         .any(|package| metadata.target().starts_with(package))
 }
 
-/// What leaves the process, and where to.
+/// The destinations and contents of telemetry.
 pub struct TelemetryOptions {
     /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
     pub service_name: Option<String>,
-    /// Whether traces go to a file, which [`Telemetry::write_to`] names.
+    /// Write traces to a file, which [`Telemetry::write_to`] names.
     pub file: bool,
     /// The collector that spans are sent to.
     pub collector: Option<Otlp>,
-    /// Whether questions, prompts and replies are recorded.
+    /// Record questions, prompts and replies.
     pub content: bool,
     /// Log lines.
     pub log: LogOptions,
@@ -58,7 +58,7 @@ pub struct TelemetryOptions {
     pub notice: OnWarning,
 }
 
-/// What is installed; [`Telemetry::finish`] it before the process ends.
+/// The installed telemetry; call [`Telemetry::finish`] before the process ends.
 #[derive(Clone, Default)]
 pub struct Telemetry {
     provider: Option<SdkTracerProvider>,

@@ -12,9 +12,9 @@ use finqa_core::files;
 /// One line: one whole trace.
 #[derive(Clone, Debug)]
 pub struct TraceLine {
-    /// What an OTLP receiver takes.
+    /// The request, as an OTLP receiver expects it.
     pub request: ExportTraceServiceRequest,
-    /// Where the next line begins, in bytes.
+    /// The end of the line, in bytes.
     pub end: u64,
 }
 
@@ -25,12 +25,12 @@ impl TraceLine {
     }
 }
 
-/// What was read.
+/// The lines read.
 #[derive(Clone, Debug, Default)]
 pub struct TraceLines {
     /// Whole lines, in the order in which the traces ended.
     pub lines: Vec<TraceLine>,
-    /// Where to continue, in bytes; a line still being written begins there.
+    /// The position of the next line, in bytes; a line still being written begins there.
     pub next: u64,
     /// Whole lines that are not traces and were skipped.
     pub unreadable: usize,

@@ -41,7 +41,7 @@ pub enum LogFormat {
 /// Takes one line, without its end.
 pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Which log lines, in what form, where to.
+/// Level, format and destination of log lines.
 pub struct LogOptions {
     pub format: LogFormat,
     /// `error` to `trace` for this program, or `target=level,…` for all.

@@ -33,7 +33,7 @@ pub struct Otlp {
     pub endpoint: String,
     /// Sends the requests.
     pub client: reqwest::Client,
-    /// Where they run: the exporter's own thread has no runtime.
+    /// The runtime of the requests: the exporter's own thread has none.
     pub runtime: tokio::runtime::Handle,
     /// For one request.
     pub timeout: Duration,
@@ -45,7 +45,7 @@ struct RuntimeClient {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,
     timeout: Duration,
-    /// Why the last request failed, which the exporter does not report.
+    /// The reason of the last failed request, which the exporter does not report.
     trouble: Arc<Mutex<String>>,
 }
 

@@ -18,7 +18,7 @@ static AMOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Which sign marks the decimals.
+/// The counts of cells for each decimal sign.
 #[derive(Clone, Copy, Default)]
 struct Evidence {
     comma: usize,

@@ -49,7 +49,7 @@ fn separator_of(text: &str) -> u8 {
     }
 }
 
-/// Whether the first line that separates anything does so by semicolons.
+/// True if the first line with a separator has a semicolon.
 fn first_line_splits(text: &str) -> bool {
     text.lines()
         .find(|line| line.contains([',', ';']))
@@ -171,8 +171,8 @@ fn has_figures(row: &[String]) -> bool {
         .any(|cell| matches!(cell.kind, CellKind::Number { .. }) && !cell.is_year())
 }
 
-/// Whether a first row holds figures instead of names: only numbers behind its
-/// first cell, and not all of them years.
+/// True if a first row holds figures instead of names: only numbers after its first cell,
+/// and not all of them years.
 fn is_data(row: &[String]) -> bool {
     let behind = row.iter().skip(1).filter(|cell| !cell.is_empty());
     let cells: Vec<Cell> = behind.map(|cell| Cell::read(cell)).collect();

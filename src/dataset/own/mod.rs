@@ -19,7 +19,7 @@ use super::Document;
 /// The largest file that is accepted as a page, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// Why a document cannot be read.
+/// The errors of a user's document.
 #[derive(Debug, Error)]
 pub(crate) enum OwnError {
     #[error("{path}: {source}")]
@@ -32,7 +32,7 @@ pub(crate) enum OwnError {
     #[error("{path}: {reason}")]
     NotText {
         path: PathBuf,
-        /// What it is, and what to do.
+        /// The reason, and a remedy.
         reason: String,
     },
     /// The table's rows do not fit together.
@@ -40,7 +40,7 @@ pub(crate) enum OwnError {
     Table {
         path: PathBuf,
         line: u64,
-        /// What is wrong, and what to do.
+        /// The reason, and a remedy.
         reason: String,
     },
     /// There is nothing in it.
@@ -53,7 +53,7 @@ pub(crate) enum OwnError {
 pub(crate) struct OwnDocument {
     /// The page: its id and filename are the file's name.
     pub document: Document,
-    /// What was read differently from the file, one line each.
+    /// The values read differently from the file, one line each.
     pub notes: Vec<String>,
 }
 

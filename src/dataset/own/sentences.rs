@@ -32,8 +32,8 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a line begins a paragraph of its own (heading, list item, quote),
-/// and the line without its mark.
+/// Recognises a line that begins a separate paragraph (heading, list item, quote), and
+/// removes its mark.
 fn marker(line: &str) -> (bool, &str) {
     for mark in ["- ", "* ", "+ ", "> "] {
         if let Some(body) = line.strip_prefix(mark) {

@@ -23,7 +23,7 @@ use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{Shape, chosen, documents};
 
-/// What is submitted where the solver has nothing to say: wrong, and plain.
+/// The submission for a question that the solver cannot answer; certainly wrong.
 const NOTHING: &str = "unknown";
 
 /// The embedded analyst, playing.

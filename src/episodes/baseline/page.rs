@@ -54,7 +54,7 @@ fn stems(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// What `get_table_info` says of a table.
+/// The columns of a table, from `get_table_info`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub name: String,
@@ -129,7 +129,7 @@ pub(super) struct PageTable {
 }
 
 impl PageTable {
-    /// Whether its rows are sentences: the column that holds them.
+    /// The column that holds sentences, if the rows are sentences.
     fn sentences(&self) -> Option<usize> {
         self.columns.iter().position(|name| name == "sentence")
     }

@@ -9,12 +9,12 @@ use super::error::MlflowError;
 /// A file that the server gets.
 #[derive(Clone, Debug)]
 pub(crate) struct Artifact {
-    /// Its path among the run's files on the server.
+    /// Path among the run's files on the server.
     pub path: String,
     pub content: ArtifactContent,
 }
 
-/// Where a file's content is.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub(crate) enum ArtifactContent {
     /// In a file of the run's folder.
@@ -60,8 +60,8 @@ impl Artifact {
     }
 }
 
-/// The path under the server by which a run's files are reached through its
-/// artifact proxy; `None` if it serves them not.
+/// The server path of a run's files behind its artifact proxy; `None` if the server does
+/// not serve them.
 pub(super) fn proxy_path(uri: &str, artifact_uri: &str) -> Option<String> {
     const API: &str = "/api/2.0/mlflow-artifacts/artifacts";
     let root = if let Some(rest) = artifact_uri.strip_prefix("mlflow-artifacts:") {

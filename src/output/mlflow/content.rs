@@ -15,7 +15,7 @@ use super::wire::KeyValue;
 pub(super) const PARAM_LIMIT: usize = 6000;
 /// On older ones.
 pub(super) const PARAM_LIMIT_OLD: usize = 500;
-/// The tag by which a run is found again.
+/// The tag that identifies a run.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
 /// Characters in a tag's value that every server takes.
 const TAG_LIMIT: usize = 4000;

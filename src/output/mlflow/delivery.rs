@@ -35,9 +35,9 @@ pub(crate) struct FinishedRun {
 /// A run that was delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredRun {
-    /// Where a person sees it.
+    /// The address of the run's page.
     pub page: String,
-    /// What the server could not take, in one line each.
+    /// The parts that the server could not store, one line each.
     pub shortfalls: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl RunDelivery {
         })
     }
 
-    /// What this run is.
+    /// The description of the run.
     pub(crate) fn meta(&self) -> &RunMeta {
         &self.meta
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between a run and its tracking server.
+//! The errors of delivering a run to a tracking server.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ pub enum MlflowError {
 }
 
 impl MlflowError {
-    /// Whether the next attempt may succeed without any change.
+    /// True if a retry may succeed without any change.
     pub fn passes(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -93,7 +93,7 @@ impl MlflowError {
         }
     }
 
-    /// Whether the cause is on this machine and not on the server.
+    /// True if the cause is on this machine and not on the server.
     pub(crate) fn is_local(&self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl MlflowError {
         )
     }
 
-    /// Whether another content might have been taken.
+    /// True if the server refuses this content and may accept other content.
     pub(super) fn is_of_content(&self) -> bool {
         match self {
             Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
@@ -119,7 +119,7 @@ impl MlflowError {
         }
     }
 
-    /// Whether MLflow calls the error so.
+    /// True if MLflow's error code is `name`.
     pub(super) fn is(&self, name: &str) -> bool {
         matches!(self, Self::Api { code, .. } if code == name)
     }

@@ -24,7 +24,7 @@ pub(crate) struct MetricPoint {
     pub step: i64,
 }
 
-/// What of a row its run's development is made from.
+/// The part of a row that its metrics are computed from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowMetrics {
     stamp: Option<Stamp>,
@@ -75,7 +75,7 @@ impl From<&Row> for RowMetrics {
 pub(crate) struct Series {
     /// Samples whose predecessors are not there yet, by their step.
     waiting: BTreeMap<u64, RowMetrics>,
-    /// Where rows of an earlier version, which have no stamp, are put in time.
+    /// The time given to rows of earlier versions, which have no timestamp.
     begun: i64,
     step: u64,
     at: i64,
@@ -171,9 +171,8 @@ impl Series {
     }
 }
 
-/// Which steps have points: each of the first thousand, then every tenth, from
-/// 10,000 on every hundredth. It depends on the step alone, so that a
-/// resumed run uses the same steps.
+/// The distance between steps with points: 1 for the first thousand, then 10, from 10,000
+/// on 100. It depends only on the step, so that a resumed run uses the same steps.
 fn stride(step: u64) -> u64 {
     10_u64.pow(step.max(1).ilog10().saturating_sub(2))
 }
@@ -243,7 +242,7 @@ pub(crate) fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
     points.0
 }
 
-/// When a run began, in milliseconds since 1970 UTC.
+/// The start of a run, in milliseconds since 1970 UTC.
 pub(super) fn started(meta: &RunMeta) -> i64 {
     let time = meta.started.parse::<jiff::Timestamp>();
     time.map_or(0, jiff::Timestamp::as_millisecond)

@@ -1,6 +1,6 @@
-//! `mlflow.json` in a run's folder: where the run is logged, and what of it is
-//! known to be on the server. It saves requests and decides nothing:
-//! without it everything is asked for or sent again.
+//! `mlflow.json` in a run's folder: the server that the run is logged on, and the parts
+//! known to have arrived. It only saves requests: without it, everything is requested or
+//! sent again.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -18,7 +18,7 @@ use super::traces::PendingTraces;
 /// The version of the file's layout; a newer one is refused.
 const FORMAT: u32 = 1;
 
-/// Where a run is logged, and what the server has.
+/// The server that a run is logged on, and the parts that it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveryRecord {
@@ -26,13 +26,13 @@ pub(crate) struct DeliveryRecord {
     /// The server, without anything that may be secret.
     pub uri: String,
     pub experiment: String,
-    /// Its id on the server.
+    /// Experiment id on the server.
     pub experiment_id: String,
     pub run_id: String,
-    /// Where MLflow keeps the run's files.
+    /// The location of the run's files on the server.
     #[serde(default)]
     pub artifact_uri: String,
-    /// Whether the server has the parameters and first tags.
+    /// The server has the parameters and the first tags.
     #[serde(default)]
     pub described: bool,
     /// Files that the server has: path on the server → blake3 of the content.
@@ -41,7 +41,7 @@ pub(crate) struct DeliveryRecord {
     /// Bytes of `traces.jsonl` that the server has.
     #[serde(default)]
     pub traces: u64,
-    /// What the server cannot take, in one line each.
+    /// The parts that the server cannot store, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortfalls: Vec<String>,
     /// Answers that the run had when all of it was delivered.
@@ -81,7 +81,7 @@ impl DeliveryRecord {
             .map_err(|source| error(format!("not a record of a delivery ({source})")))
     }
 
-    /// Whether every trace in the run's folder is delivered, or never can be.
+    /// True if every trace in the run's folder is delivered, or cannot be.
     pub(crate) fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
         if self
             .shortfalls

@@ -1,5 +1,5 @@
-//! The HTTP client of a tracking server: every call has an end, and every
-//! reply is either what was asked for or an error that says what came instead.
+//! The HTTP client of a tracking server. Every call has a timeout, and every reply is
+//! either the expected one or an error that describes the unexpected one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use finqa_core::secrets::shown_address;
 use super::error::MlflowError;
 use super::target::Target;
 
-/// How much of a reply that is not understood is looked at, in bytes.
+/// Maximum number of bytes read of an unexpected reply.
 const LOOK: usize = 64 * 1024;
 
-/// How long a server is waited for.
+/// Timeouts of calls to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackingTimeouts {
     /// For one call.
@@ -60,12 +60,12 @@ impl Server {
         }
     }
 
-    /// Where it is, and which experiment is meant.
+    /// The server's address and experiment.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// How long it is waited for.
+    /// The timeouts of calls.
     pub fn patience(&self) -> TrackingTimeouts {
         self.patience
     }
@@ -129,7 +129,7 @@ impl Server {
         self.stored(self.send(request).await?).await
     }
 
-    /// Whether a file was taken: with an empty body or an empty object.
+    /// Checks that a file was stored: the reply is empty or an empty object.
     async fn stored(&self, reply: Response) -> Result<(), MlflowError> {
         let status = reply.status();
         if !status.is_success() {

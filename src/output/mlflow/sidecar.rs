@@ -127,7 +127,7 @@ struct LiveDelivery {
     series: Series,
     /// Points that the server is not known to have.
     pending: Vec<MetricPoint>,
-    /// Whether the last attempt succeeded.
+    /// The last attempt succeeded.
     alive: bool,
     trouble: Option<MlflowError>,
     say: NotifyLine,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::output::OutputError;
 use crate::run::{Journal, Row};
 
-/// Its name among the files, which the tag `mlflow.loggedArtifacts` repeats.
+/// The table's file name, which the tag `mlflow.loggedArtifacts` repeats.
 pub(super) const TABLE: &str = "eval_results_table.json";
 
 /// A column: its name, and the value of a row.

@@ -1,4 +1,4 @@
-//! Where runs are tracked, and as whom.
+//! The address and the credentials of a tracking server.
 
 use base64::Engine as _;
 use percent_encoding::percent_decode_str;
@@ -36,8 +36,8 @@ pub struct Target {
     pub shown: String,
     pub experiment: String,
     pub credentials: Credentials,
-    /// What links to the server begin with: [`Self::uri`], unless people reach
-    /// it by another address.
+    /// The base of links to the server: [`Self::uri`], unless people reach it at another
+    /// address.
     links: String,
 }
 
@@ -91,8 +91,8 @@ impl Target {
         })
     }
 
-    /// The same server, seen at another address by people: `rule` is
-    /// `SERVER=ADDRESS`. A rule for another server changes nothing.
+    /// Sets the address at which people reach this server: `rule` is `SERVER=ADDRESS`. A
+    /// rule for another server changes nothing.
     pub fn with_links(mut self, rule: &str) -> Result<Self, MlflowError> {
         let address = |text: &str| {
             Self::new(text, "", Credentials::None)
@@ -107,18 +107,18 @@ impl Target {
         Ok(self)
     }
 
-    /// Whether the server is on this machine, so that no proxy is asked.
+    /// True if the server is on this machine, so that no proxy is used.
     pub fn is_loopback(&self) -> bool {
         let url = reqwest::Url::parse(&self.uri).ok();
         url.is_some_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
-    /// Where a person sees a run.
+    /// The address of a run's page.
     pub fn page(&self, experiment_id: &str, run_id: &str) -> String {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
     }
 
-    /// Whether credentials would go unencrypted to another machine.
+    /// True if credentials would go unencrypted to another machine.
     pub(crate) fn is_exposed(&self) -> bool {
         !matches!(self.credentials, Credentials::None)
             && self.uri.starts_with("http://")
@@ -132,7 +132,7 @@ impl Target {
         strike(text, &secrets).into_owned()
     }
 
-    /// The same for every string of a JSON value.
+    /// Applies [`Self::strike`] to every string of a JSON value.
     pub(super) fn strike_json(&self, value: &mut serde_json::Value) {
         let secrets = self.secrets();
         let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();

@@ -55,7 +55,7 @@ struct EpisodeDetail<'a> {
 struct StepDetail<'a> {
     #[serde(flatten)]
     step: &'a ToolStep,
-    /// What the model was shown of it.
+    /// The result as the model saw it.
     result: Option<&'a str>,
 }
 
@@ -74,9 +74,9 @@ struct RoundDetail<'a> {
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ExecutedProgram {
     steps: Vec<ExecutedStep>,
-    /// Why it cannot be executed.
+    /// The reason why it cannot be executed.
     error: Option<String>,
-    /// Where its figures are on the page: literal, evidence ids.
+    /// The places of its figures on the page: literal, evidence ids.
     places: BTreeMap<String, Vec<String>>,
 }
 
@@ -235,7 +235,7 @@ impl<'p> Details<'p> {
     }
 }
 
-/// Where the page's figures are.
+/// The places of the page's figures.
 fn places(document: &Arc<Document>) -> LiteralPlaces {
     LiteralPlaces::of(&Question {
         key: QuestionKey {

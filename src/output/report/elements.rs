@@ -27,7 +27,7 @@ const IN_MEMORY: usize = 1024 * 1024;
 
 const LEVEL: Compression = Compression::new(5);
 
-/// What is kept under one name.
+/// The elements stored under one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Store {
     /// The list.

@@ -60,16 +60,16 @@ impl FacetRates {
         Some(slices)
     }
 
-    /// Whether there is anything to compare.
+    /// True if there is more than one value to compare.
     pub(super) fn differ(&self) -> bool {
         self.slices.len() > 1
     }
 }
 
-/// How a quantity is spread over the questions.
+/// The distribution of a quantity over the questions.
 #[derive(Debug, Serialize)]
 pub(super) struct Histogram {
-    /// Whether equal widths are equal ratios.
+    /// Equal widths are equal ratios.
     logarithmic: bool,
     bins: Vec<Bin>,
     ticks: Vec<AxisMark>,

@@ -1,5 +1,5 @@
-//! What the critic did, as a flow: first drafts, right or wrong, through the
-//! critic to the answers, right or wrong.
+//! The critic's effect as a flow diagram: first drafts, right or wrong, through the critic
+//! to the answers, right or wrong.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::figures::percent;
 const GAP: f64 = 14.0;
 /// Half the width of a node, in percent of the width.
 const HALF: f64 = 0.9;
-/// Where the columns are, in percent of the width.
+/// Positions of the columns, in percent of the width.
 const COLUMNS: [f64; 3] = [1.0, 50.0, 99.0];
 /// The names of the columns' nodes, upper first.
 const NODES: [[&str; 2]; 3] = [
@@ -79,7 +79,7 @@ struct FlowNode {
     name: &'static str,
     column: usize,
     count: usize,
-    /// Its left edge.
+    /// Left edge.
     x: f64,
     y: f64,
     height: f64,

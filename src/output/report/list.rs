@@ -1,6 +1,5 @@
-//! What the report knows of every question at once: enough for the figures and
-//! for a line of the list. The rest is read from the journal again, one question
-//! at a time.
+//! The data of all questions that the report needs at once: for the figures and for a line
+//! of the list. The rest is read from the journal again, one question at a time.
 
 use std::io::{self, BufRead, BufReader, Seek, Write};
 
@@ -26,7 +25,7 @@ const SHOWN: usize = 300;
 pub(super) struct FacetValue {
     pub(super) name: String,
     pub(super) count: usize,
-    /// Whether FE accepts their answers, where there is gold; nothing for the facets of
+    /// FE's verdicts on their answers, if there is gold; empty for the facets of
     /// [`WITHOUT_RATES`].
     pub(super) right: RateTally,
     /// Rows whose first value of the facet this is: wrong and right ones.
@@ -43,12 +42,12 @@ pub(super) struct QuestionList {
     pub(super) flow: FlowCounts,
     pub(super) latencies: Vec<f64>,
     pub(super) costs: Vec<f64>,
-    /// What the list shows of each question, a line each: its cells, the places of its values
-    /// among those of their facets, and why it is wrong.
+    /// The list, one line per question: its cells, the indexes of its values in their
+    /// facets, and the cause of a miss.
     lines: SpooledTempFile,
 }
 
-/// What the list can be filtered by and the figures are sliced by: key and title.
+/// The filters of the list, by which the figures are also sliced: key and title.
 pub(super) const FACETS: [(&str, &str); 11] = [
     ("part", "Turn or part"),
     ("kind", "Record"),
@@ -253,7 +252,7 @@ fn facets(
     ]
 }
 
-/// What the critic did to one answer.
+/// The critic's effect on one answer.
 fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
     Some(match (rounds, before?, after?) {
         (0 | 1, _, _) => "accepted_at_once",
@@ -298,7 +297,7 @@ impl<'a> ListFacet<'a> {
     }
 }
 
-/// What values are ordered by before the alphabet.
+/// The sort key of a value, before the alphabetical order.
 pub(super) fn rank(value: &str) -> Option<u32> {
     let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
     let effort = efforts.iter().position(|effort| effort.name() == value);

@@ -61,7 +61,7 @@ pub struct Report<'a> {
     details: Details<'a>,
 }
 
-/// Why an answer is wrong.
+/// The cause of a wrong answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissCause {
     pub cause: String,
@@ -116,7 +116,7 @@ impl<'a> Report<'a> {
 struct Page<'p> {
     template: &'static str,
     script: &'static str,
-    /// What the policy's nonce is made from.
+    /// The seed of the policy's nonce.
     secret: &'p str,
 }
 

@@ -39,7 +39,7 @@ impl Pages {
         self.documents.get(record)
     }
 
-    /// Why there are none.
+    /// The reason why there are none.
     pub(super) fn why_missing(&self) -> Option<&str> {
         self.missing.as_deref()
     }

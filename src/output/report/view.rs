@@ -1,4 +1,4 @@
-//! What the template shows above the list of questions.
+//! The template's data above the list of questions.
 
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
@@ -19,11 +19,11 @@ pub(super) struct ReportView<'a> {
     /// The model's name, without where it is.
     title: &'a str,
     settings: String,
-    /// Why the run is not complete, and the command that continues it.
+    /// The reason why the run is not complete, and the command that continues it.
     unfinished: Option<(String, String)>,
     answered: usize,
     without_answer: usize,
-    /// Why the pages are not available.
+    /// The reason why the pages are not available.
     pages_missing: Option<&'a str>,
     headline: Option<Rate>,
     rules: Vec<RuleRate>,
@@ -183,7 +183,7 @@ fn lines(rates: &RuleRates) -> Vec<RuleRate> {
         .collect()
 }
 
-/// What a rule asks for, in a line (docs/scoring.md).
+/// A rule's criterion, in one line (docs/scoring.md).
 fn about(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "EM: the same string, as the LangGraph baseline compares",

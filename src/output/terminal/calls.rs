@@ -21,9 +21,9 @@ const SHOWN_PAUSE: Duration = Duration::from_secs(2);
 pub(super) struct CallActivity {
     retries: u64,
     limits: LimitStatus,
-    /// When the next request is sent, if all calls wait.
+    /// The time of the next request, if all calls wait.
     until: Option<Zoned>,
-    /// When a line was last printed.
+    /// The time of the last printed line.
     told: Option<Instant>,
 }
 

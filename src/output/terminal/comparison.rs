@@ -84,7 +84,7 @@ fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
 }
 
-/// An interval in percent, as it is printed.
+/// An interval in percent, for people.
 pub(in crate::output) fn span(interval: Interval) -> String {
     format!("{} – {}", percent(interval.low), percent(interval.high))
 }
@@ -102,7 +102,7 @@ fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
     ]
 }
 
-/// McNemar's p as it is printed.
+/// McNemar's p, for people.
 pub(in crate::output) fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()

@@ -1,4 +1,4 @@
-//! What the episodes of a run led to, as a table.
+//! The table of a run's episodes.
 
 use crate::run::EpisodeSummary;
 use finqa_agents::agents::EpisodeEnd;

@@ -1,4 +1,4 @@
-//! What a person sees during a run and after it.
+//! Terminal output during and after a run.
 
 mod analysis;
 mod answer;

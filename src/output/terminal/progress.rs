@@ -16,21 +16,21 @@ use super::calls::{self, CallActivity};
 use super::style::harmless;
 use super::unsent::UnsentSettings;
 
-/// How progress is shown.
+/// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ProgressOptions {
     /// Every question with its answers and rounds.
     pub verbose: bool,
     /// No output at all.
     pub quiet: bool,
-    /// Whether stderr is a terminal.
+    /// Stderr is a terminal.
     pub terminal: bool,
     /// Stderr holds log lines and nothing else (`--log json`): no bar, and what
     /// would be said is logged.
     pub logged: bool,
 }
 
-/// Says lines on stderr without tearing a bar that may be there.
+/// Prints lines on stderr without breaking a progress bar.
 #[derive(Clone, Debug)]
 pub(crate) struct TerminalWriter {
     options: ProgressOptions,
@@ -54,7 +54,7 @@ impl TerminalWriter {
         self.bar.clone()
     }
 
-    /// The same with a template of its own, in indicatif's syntax.
+    /// Like [`Self::bar`], with a template in indicatif's syntax.
     pub(crate) fn styled_bar(&self, template: &str) -> ProgressBar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);
@@ -62,7 +62,7 @@ impl TerminalWriter {
         self.bar()
     }
 
-    /// Says a line to the user, unless all is to be quiet.
+    /// Prints a line, unless `--quiet`.
     pub(crate) fn say(&self, line: &str) {
         if self.options.quiet {
         } else if self.options.logged {
@@ -81,7 +81,7 @@ impl TerminalWriter {
         }
     }
 
-    /// Writes a line as it is. A closed stderr does not stop the program.
+    /// Writes a line unchanged. A closed stderr does not stop the program.
     pub(crate) fn line(&self, line: &str) {
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
@@ -93,7 +93,7 @@ impl TerminalWriter {
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} {wide_msg}";
-/// Where nobody knows how many questions there are.
+/// The bar for an unknown number of questions.
 const COUNT: &str = "{spinner} {pos} {wide_msg}";
 
 fn set_template(bar: &ProgressBar, template: &str) {
@@ -107,7 +107,7 @@ pub(crate) struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
-    /// Whether it is known how many questions there are, if it ever is.
+    /// The number of questions is known, or known to be unknown.
     begun: bool,
     total: Option<usize>,
     answered: usize,
@@ -300,7 +300,7 @@ impl RunProgress {
         self.bar.set_prefix(calls);
     }
 
-    /// How many are answered, and the message.
+    /// The number of answered questions, and the message.
     fn status(&self) -> String {
         let of = self
             .total
@@ -313,8 +313,8 @@ impl RunProgress {
             .to_owned()
     }
 
-    /// What is right so far, cost and failures. Counts, because a rate
-    /// would need its interval, and NM its floor.
+    /// Right answers so far, cost and failures. Counts, because a rate would need its
+    /// interval, and NM its floor.
     fn message(&self) -> String {
         let mut parts = Vec::new();
         if self.rewards.0 > 0 {

@@ -9,9 +9,9 @@ use super::style::harmless;
 
 const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 
-/// The runs with id, time, model, questions answered, and how far they are, a
-/// line each. Where `width` columns do not hold the whole ids, only as much of
-/// them is shown as tells the runs apart, which names them too.
+/// The runs with id, time, model, questions answered and progress, one line each. If whole
+/// ids do not fit into `width` columns, the shortest prefixes that distinguish them are
+/// shown, which are also valid names.
 pub(crate) fn runs_list(
     runs: &[(String, Result<RunState, String>)],
     width: Option<usize>,

@@ -1,4 +1,4 @@
-//! How wide and how coloured what a person reads is.
+//! Width and colours of terminal output.
 
 use std::borrow::Cow;
 
@@ -41,10 +41,10 @@ fn picture(c: char) -> char {
 /// Lines of prose are no longer than this: the eye loses its line in wider ones.
 const MEASURE: usize = 100;
 
-/// How text is laid out for a person. The default is what a file gets.
+/// The layout of text for people. The default is for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Whether to colour.
+    /// Use colours.
     pub color: bool,
     /// Columns that tables may take.
     pub width: u16,
@@ -78,7 +78,7 @@ impl TerminalStyle {
         table
     }
 
-    /// A cell that says better or worse; neither without a sign.
+    /// A cell in green if better, red if worse.
     pub(super) fn told(self, text: String, better: Option<bool>) -> Cell {
         let cell = Cell::new(text);
         match better {

@@ -1,10 +1,10 @@
-//! Says once of each sampling setting that the model does not take it.
+//! Reports each unsupported sampling setting once.
 
 use std::collections::BTreeSet;
 
 use crate::run::left_out_line;
 
-/// The settings of which it was said.
+/// The settings reported so far.
 #[derive(Debug, Default)]
 pub(crate) struct UnsentSettings(BTreeSet<String>);
 

@@ -1,5 +1,5 @@
-//! How a text is written into a cell of a CSV, and read back as it was: no
-//! spreadsheet takes it for a formula, and it holds no control character.
+//! Writes a text into a cell of a CSV and reads it back unchanged. No spreadsheet takes the
+//! cell for a formula, and it holds no control character.
 
 use std::borrow::Cow;
 
@@ -56,8 +56,8 @@ pub fn text_of(cell: &str) -> String {
     text
 }
 
-/// Whether a spreadsheet would evaluate the cell, apostrophes of the text's own
-/// aside: those must survive the reader too.
+/// True if a spreadsheet would evaluate the cell. Leading apostrophes of the text are
+/// skipped, because they must survive the reader too.
 fn starts_formula(text: &str) -> bool {
     text.trim_start_matches('\'')
         .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
@@ -106,7 +106,7 @@ fn control(c: char) -> Option<char> {
     }
 }
 
-/// What a character means after [`ESCAPE`].
+/// The meaning of a character after [`ESCAPE`].
 fn escaped(c: char) -> Option<char> {
     match c {
         'p' => Some('\u{10}'),

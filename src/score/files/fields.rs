@@ -1,4 +1,4 @@
-//! What the columns and keys of the known formats are called.
+//! The names of the columns and keys of the known formats.
 
 /// A field of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ use super::fields::PredictionField;
 /// One prediction as a file holds it. What a file does not say is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionRow {
-    /// Where it is, lines counted from 1.
+    /// Line number, from 1.
     pub line: usize,
     /// Record id.
     pub id: String,
@@ -34,14 +34,14 @@ pub struct PredictionRow {
     pub value: Option<Value>,
     pub program: Option<String>,
     pub gold_program: Option<String>,
-    /// What gold's program executes to.
+    /// The executed value of gold's program.
     pub exe_ans: Option<Value>,
-    /// How asking ended.
+    /// The outcome.
     pub outcome: Option<Outcome>,
     /// Seconds.
     pub latency: Option<f64>,
     pub filename: Option<String>,
-    /// Which repetition of the question, where it is asked several times.
+    /// The number of the repetition, if the question is asked several times.
     pub epoch: Option<u32>,
     /// Rounds of analyst and critic.
     pub rounds: Option<usize>,
@@ -138,7 +138,7 @@ impl PredictionFile<'_> {
         }
     }
 
-    /// Nobody can say which of two columns is meant, so neither is taken.
+    /// Refuses repeated columns: which of two is meant is unknown.
     fn refuse_twice<'a>(
         &self,
         line: usize,
@@ -318,8 +318,8 @@ fn line_number(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }
 
-/// A whole number as data frames write it, `3.0` for 3, in its plain form;
-/// any other text as it is.
+/// The plain form of a whole number as data frames write it, `3.0` for 3; any other text
+/// unchanged.
 fn whole(text: &str) -> String {
     let text = text.trim();
     match text.split_once('.') {

@@ -15,7 +15,7 @@ use crate::output::staged::OutputError;
 
 use super::Page;
 
-/// What a page of two runs is made from.
+/// The input of a page that compares two runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComparisonPage<'a> {
     pub comparison: &'a Comparison,

@@ -16,7 +16,7 @@ use finqa_core::number::Value;
 use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
 use super::super::list::{self, ListFacet, shown, sorted};
-/// What pairs can be filtered by: key and title.
+/// The filters of pairs: key and title.
 pub(super) const FACETS: [(&str, &str); 7] = [
     ("way", "Result"),
     ("cause_a", "Cause in A"),
@@ -30,7 +30,7 @@ pub(super) const FACETS: [(&str, &str); 7] = [
 /// The value of the facet `way` that is shown first.
 pub(super) const FLIPPED: &str = "right in one alone";
 
-/// How a pair falls, by whether A and B are right.
+/// The class of a pair, by the correctness of A and B.
 pub(super) fn way(marks: (bool, bool)) -> &'static str {
     match marks {
         (true, true) => "right in both",
@@ -40,7 +40,7 @@ pub(super) fn way(marks: (bool, bool)) -> &'static str {
     }
 }
 
-/// What the list shows of a pair.
+/// A pair as the list shows it.
 pub(super) struct ListedPair<'a> {
     pub(super) matched: &'a MatchedQuestion,
     pub(super) sides: [&'a Row; 2],
@@ -57,7 +57,7 @@ impl ListedPair<'_> {
         &a.filename
     }
 
-    /// Whether A and B are right, where both can be judged.
+    /// The correctness of A and B, if both can be judged.
     pub(super) fn judged(&self) -> Option<(bool, bool)> {
         let [a, b] = self.marks;
         a.zip(b)
@@ -70,7 +70,7 @@ impl ListedPair<'_> {
     }
 }
 
-/// What the list shows of every pair, in A's order.
+/// All pairs as the list shows them, in A's order.
 pub(super) fn listed_pairs<'a>(
     comparison: &'a Comparison,
     answers: [&'a Answers; 2],
@@ -122,7 +122,7 @@ struct PairIndex<'a, Line> {
     /// Links to the reports of A and B.
     reports: &'a [Option<String>; 2],
     facets: Vec<ListFacet<'a>>,
-    /// What is chosen at first: a facet's key and value.
+    /// The initial filter: a facet's key and value.
     chosen: Option<(&'static str, &'static str)>,
     rows: Vec<Line>,
 }

@@ -1,4 +1,4 @@
-//! What the comparison's template shows above the list of pairs.
+//! The template's data above the list of pairs.
 
 use serde::Serialize;
 
@@ -174,7 +174,7 @@ impl<'a> ComparisonView<'a> {
         }
     }
 
-    /// What A and B are called.
+    /// The names of A and B.
     pub(super) fn names(&self) -> [String; 2] {
         let [a, b] = &self.sides;
         [a.name.clone(), b.name.clone()]
