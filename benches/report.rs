@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::analysis::PassingRows;
+use convfinqa::analysis::MissFinder;
 use convfinqa::dataset::{self, Source};
 use convfinqa::output::report::{MissCause, Pages, Report};
 use convfinqa::run::SummaryBuilder;
@@ -100,10 +100,10 @@ fn write(folder: &Path) {
     let mut tally = SummaryBuilder::default();
     let page = folder.join("report.html");
     let mut report = Report::new(&page, &pages);
-    let mut passing = PassingRows::new(meta.kind(), Some(&records));
+    let mut passing = MissFinder::new(meta.kind(), Some(&records));
     journal
         .try_for_each_row(|mut row| {
-            let cause = passing.miss(&mut row).map(MissCause::from);
+            let cause = passing.find(&mut row).map(MissCause::from);
             tally.add(&row);
             report.add(&row, cause.as_ref())
         })

@@ -140,7 +140,7 @@ fn arbitration(pairs: &[Pair]) {
         let accuracy = count.model_accuracy();
         let taken = pairs
             .iter()
-            .filter(|pair| Arbitration::of(&pair.opinion, accuracy).taken);
+            .filter(|pair| Arbitration::choose(&pair.opinion, accuracy).taken);
         let taken: Vec<&Pair> = taken.collect();
         let flips = |gained: bool| {
             let flips = taken.iter().filter(|pair| {

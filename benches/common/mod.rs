@@ -119,7 +119,7 @@ impl ChatModel for Scripted {
         let span = models::trace::chat(self.name(), request);
         Box::pin(async move {
             let reply = reply(content);
-            models::trace::replied(&span, &reply);
+            models::trace::record_reply(&span, &reply);
             Ok(reply)
         })
     }

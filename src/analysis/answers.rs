@@ -52,7 +52,7 @@ impl Answers {
             let journal = path.join(RunFolder::JOURNAL);
             let csv = path.join(RunFolder::CSV);
             return if journal.is_file() {
-                Self::of_run(path, &journal, dataset)
+                Self::from_run(path, &journal, dataset)
             } else if csv.is_file() {
                 Self::open(&csv, dataset)
             } else {
@@ -62,25 +62,25 @@ impl Answers {
             };
         }
         let Some(journal) = RunFolder::journal_behind(path) else {
-            return Self::of_file(path, dataset);
+            return Self::from_file(path, dataset);
         };
-        let of_run = Self::of_run(path, &journal, dataset)?;
+        let of_run = Self::from_run(path, &journal, dataset)?;
         // A CSV next to its journal may have been edited since.
-        if of_run.says_what(&read_predictions(path)?) {
+        if of_run.has_same_answers(&read_predictions(path)?) {
             return Ok(of_run);
         }
         match records_behind(path) {
-            _ if dataset.is_some() => Self::of_file(path, dataset),
+            _ if dataset.is_some() => Self::from_file(path, dataset),
             Some(Err(reason)) => Ok(Self {
                 no_records: Some(reason),
-                ..Self::of_file(path, None)?
+                ..Self::from_file(path, None)?
             }),
-            own => Self::of_file(path, own.and_then(Result::ok).as_ref()),
+            own => Self::from_file(path, own.and_then(Result::ok).as_ref()),
         }
     }
 
     /// True if these rows hold the same answers to the same questions.
-    fn says_what(&self, rows: &[PredictionRow]) -> bool {
+    fn has_same_answers(&self, rows: &[PredictionRow]) -> bool {
         let same = |(own, row): (&Row, &PredictionRow)| {
             own.key.id == row.id
                 && Some(&own.key.part) == row.part.as_ref()
@@ -92,7 +92,7 @@ impl Answers {
         self.rows.len() == rows.len() && self.rows.iter().zip(rows).all(same)
     }
 
-    fn of_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
+    fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         let rows = rescore(read_predictions(path)?, dataset)?;
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
@@ -106,7 +106,7 @@ impl Answers {
         })
     }
 
-    fn of_run(
+    fn from_run(
         path: &Path,
         journal: &Path,
         dataset: Option<&Dataset>,
@@ -116,20 +116,20 @@ impl Answers {
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(row.without_exchange()))?;
         if dataset.is_some() {
-            return Self::of_rows(path, &meta, rows, dataset);
+            return Self::from_rows(path, &meta, rows, dataset);
         }
         match meta.records() {
-            Ok(own) => Self::of_rows(path, &meta, rows, Some(&own)),
+            Ok(own) => Self::from_rows(path, &meta, rows, Some(&own)),
             Err(reason) => Ok(Self {
                 no_records: Some(reason),
-                ..Self::of_rows(path, &meta, rows, None)?
+                ..Self::from_rows(path, &meta, rows, None)?
             }),
         }
     }
 
     /// The answers of a run, from its rows. Gold and pages come from
     /// `dataset`, or from the rows alone without one.
-    pub fn of_rows(
+    pub fn from_rows(
         path: &Path,
         meta: &RunMeta,
         rows: Vec<Row>,

@@ -147,11 +147,11 @@ pub fn compare(
     rule: Rule,
     common: bool,
 ) -> Result<Comparison, AnalysisError> {
-    let mut pairs = paired(a, b, common)?;
+    let mut pairs = pair_rows(a, b, common)?;
     for pair in &pairs {
         same_question(pair)?;
     }
-    explained(a, b, rule, &mut pairs);
+    explain_misses(a, b, rule, &mut pairs);
     let mut pages: Vec<&str> = pairs.iter().map(|pair| page(pair)).collect();
     pages.sort_unstable();
     pages.dedup();
@@ -205,7 +205,7 @@ fn key<'p>(pair: &AnswerPair<'p>) -> &'p QuestionKey {
     &pair.a.key
 }
 
-fn paired<'p>(
+fn pair_rows<'p>(
     a: &'p Answers,
     b: &'p Answers,
     common: bool,
@@ -290,13 +290,13 @@ fn same_place(a: &Answers, b: &Answers) -> bool {
     }
 }
 
-fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
+fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
     for (side, answers) in [a, b].into_iter().enumerate() {
         let mut searcher = Searcher::of(answers);
         for pair in &mut *pairs {
             let row = if side == 0 { pair.a } else { pair.b };
             if let (Some(false), Some(miss)) = (rule.mark(row), pair.misses.get_mut(side)) {
-                *miss = Some(searcher.miss(row, answers.turns_of(row)));
+                *miss = Some(searcher.explain(row, answers.turns_of(row)));
             }
         }
     }

@@ -162,7 +162,7 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
             "a share for a percentage, or the reverse",
         ),
         FeReason::Truncation | FeReason::Rounding | FeReason::Near => match exact {
-            Some(exact) if target.hit(exact) => CauseFound::new(
+            Some(exact) if target.matches_scaled(exact) => CauseFound::new(
                 Cause::Truncation,
                 "its digits are those of gold's program; gold as published is cut or rounded",
             ),
@@ -193,7 +193,7 @@ fn against_its_program(
     let mut forms = percent_forms(exact).into_iter();
     let contradicted = !forms.any(|form| rounds_to(form, printed.value, printed.unit))
         && target.is_sharp(0.01)
-        && target.hit(exact);
+        && target.matches_scaled(exact);
     contradicted.then(|| {
         let detail = format!("gold's own program equals {}, as answered", plain(exact));
         CauseFound::new(Cause::SuspectGold, detail)
@@ -216,7 +216,10 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
     }
     let earlier = evidence.earlier.iter().rev().find(|earlier| {
         let values = [earlier.own, earlier.gold];
-        values.into_iter().flatten().any(|value| target.is(value))
+        values
+            .into_iter()
+            .flatten()
+            .any(|value| target.matches(value))
     })?;
     let detail = format!("the answer to {}", earlier.whose);
     Some(CauseFound::new(Cause::StaleTurn, detail))
@@ -240,7 +243,7 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
     let value = op
         .apply(carried(a, &wrong)?, carried(b, &wrong)?)?
         .number()?;
-    let carried = target.is_sharp(0.05) && target.hit(value);
+    let carried = target.is_sharp(0.05) && target.matches_scaled(value);
     carried.then(|| {
         CauseFound::new(
             Cause::CarriedOver,
@@ -288,7 +291,9 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
 
 /// Slips that FE does not name because they are only that without its limits.
 fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> {
-    let is_hundred = [100.0, 0.01].iter().any(|by| target.is(gold.value * by));
+    let is_hundred = [100.0, 0.01]
+        .iter()
+        .any(|by| target.matches(gold.value * by));
     if target.is_sharp(0.05) && is_hundred {
         let detail = "off by 100, without a cue that percents are meant";
         return Some(CauseFound::new(Cause::PercentDecimal, detail));
@@ -316,7 +321,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
     let found_gold = gold(row);
     if let (Some(mine), Quantity::Number(gold)) = (&mine, &found_gold)
         && let Some(value) = mine.root.number()
-        && !target.hit(value)
+        && !target.matches_scaled(value)
     {
         let as_gold =
             |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());

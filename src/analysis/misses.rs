@@ -93,7 +93,7 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         if rule.mark(row) != Some(false) {
             continue;
         }
-        let miss = search.miss(row, answers.turns_of(row));
+        let miss = search.explain(row, answers.turns_of(row));
         for (missing, is) in [
             ("page", row.document.is_none()),
             ("gold_program", miss.gold_program.is_none()),
@@ -111,11 +111,11 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         without_gold: answers.rows.len() - questions,
         causes: counted(&misses),
         misses,
-        not_looked_for: blind.into_iter().filter_map(told_by).collect(),
+        not_looked_for: blind.into_iter().filter_map(unchecked_causes).collect(),
     }
 }
 
-fn told_by((missing, misses): (&'static str, usize)) -> Option<UncheckedCauses> {
+fn unchecked_causes((missing, misses): (&'static str, usize)) -> Option<UncheckedCauses> {
     let causes: &[Cause] = match missing {
         "page" => &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
         "gold_program" => &[
@@ -191,11 +191,11 @@ impl Searcher {
     /// Knows all rows of `answers`.
     pub(crate) fn of(answers: &Answers) -> Self {
         let mut search = Self::default();
-        answers.rows.iter().for_each(|row| search.note(row));
+        answers.rows.iter().for_each(|row| search.add(row));
         search
     }
 
-    pub(super) fn note(&mut self, row: &Row) {
+    pub(super) fn add(&mut self, row: &Row) {
         let numbers = AnswerNumbers {
             own: TargetNumber::of(row).map(|target| target.value),
             gold: row.gold.exe_ans.as_ref().and_then(Value::number),
@@ -228,7 +228,7 @@ impl Searcher {
     }
 
     /// The cause of a noted row's miss. `turns` are the golds of its record's turns.
-    pub(crate) fn miss(&mut self, row: &Row, turns: &[Gold]) -> Miss {
+    pub(crate) fn explain(&mut self, row: &Row, turns: &[Gold]) -> Miss {
         let gold_program = gold_program(row, turns);
         let earlier = self.earlier(row);
         let places = row.document.as_ref().map(|page| {

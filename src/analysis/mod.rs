@@ -2,7 +2,7 @@
 //! Offline: files and journals in, plain data out.
 //!
 //! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`analyze`] finds
-//! why each wrong answer is wrong, [`PassingRows`] while the rows are read; `compare` pairs two runs question by
+//! why each wrong answer is wrong, [`MissFinder`] while the rows are read; `compare` pairs two runs question by
 //! question. It has no rule of its own for what is right (that is `score`) and
 //! prints nothing (that is `output`). `docs/analysis.md` says how each cause is found.
 
@@ -13,8 +13,8 @@ mod compare;
 mod error;
 mod explain;
 mod expression;
+mod miss_finder;
 mod misses;
-mod passing;
 mod places;
 mod programs;
 mod search;
@@ -28,6 +28,6 @@ pub(crate) use cause::CauseFound;
 pub(crate) use compare::{Amounts, CauseChange, Flip, MatchedQuestion, RunSide};
 pub use compare::{Comparison, RunLetter, compare};
 pub use error::AnalysisError;
+pub use miss_finder::MissFinder;
 pub(crate) use misses::MissAnalysis;
 pub use misses::{Miss, analyze};
-pub use passing::PassingRows;

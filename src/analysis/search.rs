@@ -64,7 +64,7 @@ impl<'s> Search<'s> {
     }
 
     fn hits(&self, values: &[f64]) -> bool {
-        value(self.root(), values).is_some_and(|x| self.target.hit(x))
+        value(self.root(), values).is_some_and(|x| self.target.matches_scaled(x))
     }
 
     fn slots(&self) -> Vec<EvidenceSlot<'s>> {
@@ -106,7 +106,7 @@ impl<'s> Search<'s> {
             };
             let value = value(part, &self.values);
             let constant = leaf.is_some_and(|leaf| leaf.is_constant());
-            if constant || !value.is_some_and(|x| self.target.is(x)) {
+            if constant || !value.is_some_and(|x| self.target.matches(x)) {
                 continue;
             }
             return Some(if above.is_some_and(|above| std::ptr::eq(above, part)) {
@@ -125,7 +125,7 @@ impl<'s> Search<'s> {
             return None;
         };
         let (a, b) = (value(a, &self.values)?, value(b, &self.values)?);
-        self.target.hit((a - b) / b).then(|| {
+        self.target.matches_scaled((a - b) / b).then(|| {
             CauseFound::new(
                 Cause::AbsoluteForRelative,
                 "the relative change for the difference",
@@ -148,7 +148,7 @@ impl<'s> Search<'s> {
             return None;
         };
         let reversed = Expression::Step(*op, b.clone(), a.clone());
-        let hit = value(&reversed, &self.values).is_some_and(|x| self.target.hit(x));
+        let hit = value(&reversed, &self.values).is_some_and(|x| self.target.matches_scaled(x));
         hit.then(|| {
             CauseFound::new(
                 Cause::SwappedOperands,
@@ -168,7 +168,7 @@ impl<'s> Search<'s> {
             .into_iter()
             .filter(|leaf| !leaf.is_constant())
         {
-            if !number::same(leaf.value, old) && self.target.hit(above / leaf.value) {
+            if !number::same(leaf.value, old) && self.target.matches_scaled(above / leaf.value) {
                 let detail = format!("divided by {} instead of {old}", leaf.literal);
                 return Some(CauseFound::new(Cause::WrongBase, detail));
             }
@@ -183,7 +183,7 @@ impl<'s> Search<'s> {
         let found = places
             .row(cell)
             .chain(places.column(cell))
-            .find(|place| self.target.hit(above / place.value))?;
+            .find(|place| self.target.matches_scaled(above / place.value))?;
         let detail = format!(
             "divided by {} ({}) instead of {}",
             found.value, found.id, base.literal
@@ -197,7 +197,9 @@ impl<'s> Search<'s> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
                 let other = with_operation(self.root(), nth, op);
-                if op != is && value(&other, &self.values).is_some_and(|x| self.target.hit(x)) {
+                if op != is
+                    && value(&other, &self.values).is_some_and(|x| self.target.matches_scaled(x))
+                {
                     let detail = format!("{sign} for {}", is.name());
                     return Some(CauseFound::new(Cause::Operator, detail));
                 }
@@ -208,7 +210,7 @@ impl<'s> Search<'s> {
                 let mut values = self.values.clone();
                 if let (true, Some(number)) = (leaf.is_constant(), values.get_mut(leaf.source)) {
                     *number = f64::from(count);
-                    if value(self.root(), &values).is_some_and(|x| self.target.is(x)) {
+                    if value(self.root(), &values).is_some_and(|x| self.target.matches(x)) {
                         let detail = format!("the constant {count} for {}", leaf.literal);
                         return Some(CauseFound::new(Cause::Operator, detail));
                     }
@@ -239,7 +241,9 @@ impl<'s> Search<'s> {
             ((b - a) / a, "({b} - {a}) / {a}"),
             ((a + b) / 2.0, "({a} + {b}) / 2"),
         ];
-        let hit = |x: f64| x.is_finite() && (self.target.hit(x) || self.target.hit(-x));
+        let hit = |x: f64| {
+            x.is_finite() && (self.target.matches_scaled(x) || self.target.matches_scaled(-x))
+        };
         forms
             .into_iter()
             .find_map(|(x, form)| hit(x).then_some(form))

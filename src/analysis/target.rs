@@ -39,12 +39,12 @@ impl TargetNumber {
     }
 
     /// True if `x` is the answer, as a share or as a percentage.
-    pub(crate) fn hit(&self, x: f64) -> bool {
-        percent_forms(x).into_iter().any(|x| self.is(x))
+    pub(crate) fn matches_scaled(&self, x: f64) -> bool {
+        percent_forms(x).into_iter().any(|x| self.matches(x))
     }
 
     /// True if `x` is the answer unchanged.
-    pub(crate) fn is(&self, x: f64) -> bool {
+    pub(crate) fn matches(&self, x: f64) -> bool {
         (x - self.value).abs() <= self.tolerance
     }
 

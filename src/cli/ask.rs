@@ -15,13 +15,13 @@ use tracing::Instrument;
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
 use crate::output::terminal::{
-    ProgressOptions, TerminalWriter, UnsentSettings, answer_text, short_answer,
+    IgnoredSettings, ProgressOptions, TerminalWriter, answer_text, short_answer,
 };
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
     AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution,
-    own_history, trace,
+    answer_history, trace,
 };
 use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 
@@ -294,7 +294,7 @@ impl Session {
                 solution
             }
             Err(why) => {
-                trace::interrupted(&span, &why);
+                trace::record_interruption(&span, &why);
                 match why {
                     Interruption::Cancelled => return Ok(None),
                     Interruption::Provider(solution) => *solution,
@@ -307,11 +307,11 @@ impl Session {
         if history.is_empty() {
             let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
-            if let Some(line) = UnsentSettings::default().add(left_out) {
+            if let Some(line) = IgnoredSettings::default().add(left_out) {
                 self.writer.say(&line);
             }
         }
-        history.push(own_history(&question.text, solution.answer.as_ref()));
+        history.push(answer_history(&question.text, solution.answer.as_ref()));
         let doubt = self
             .opinion_from
             .and_then(|least| opinion_caveat(&solution, least));

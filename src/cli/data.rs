@@ -102,7 +102,7 @@ pub(crate) fn execute(command: DataCommand) -> anyhow::Result<Exit> {
 }
 
 fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
-    let source = data.map(Source::named).or_else(Source::downloaded);
+    let source = data.map(Source::from_name).or_else(Source::downloaded);
     Ok(dataset::load(&source.unwrap_or(Source::Sample))?)
 }
 

@@ -91,6 +91,6 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 
 /// The whole path of a file that does not exist yet.
 fn place(path: &Path) -> Option<PathBuf> {
-    let path = std::path::absolute(files::behind_links(path).ok()?).ok()?;
+    let path = std::path::absolute(files::resolve_links(path).ok()?).ok()?;
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }

@@ -493,9 +493,10 @@ mod tests {
         let bug = unfinished_exit_code(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
         assert_eq!(bug.exit.code(), 1);
         assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
-        let fatal =
-            unfinished_exit_code(Finish::Fatal(RunFailure::of_provider("no key".to_owned())))
-                .unwrap_err();
+        let fatal = unfinished_exit_code(Finish::Fatal(RunFailure::from_provider(
+            "no key".to_owned(),
+        )))
+        .unwrap_err();
         assert_eq!(fatal.exit.code(), 5);
         let partial = Finish::Partial {
             left: 3,

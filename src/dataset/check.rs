@@ -135,7 +135,7 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
             Ok(value) => {
                 confirmed += 1;
                 let answer = case.gold.answer.as_ref();
-                if let Some(answer) = answer.filter(|answer| !says(answer, &value)) {
+                if let Some(answer) = answer.filter(|answer| !is_rounding(answer, &value)) {
                     let detail = format!("the program's value is {value}, the answer is {answer}");
                     add(RecordDefect::AnswerDiffers, part, detail);
                 }
@@ -224,7 +224,7 @@ fn same(value: &Value, expected: &Value) -> bool {
 
 /// True if the typed answer is the value, rounded to the answer's digits: `14.1%` for
 /// 0.14136, and for 14.136 if the program multiplied by 100.
-fn says(answer: &str, value: &Value) -> bool {
+fn is_rounding(answer: &str, value: &Value) -> bool {
     let Value::Number(value) = value else {
         return Value::Text(answer.to_owned()).yes_no() == value.yes_no();
     };
@@ -252,7 +252,7 @@ mod tests {
             ("-3.5", number(-3.5)),
             ("no", Value::Text("no".into())),
         ] {
-            assert!(says(answer, &value), "{answer} {value}");
+            assert!(is_rounding(answer, &value), "{answer} {value}");
         }
         for (answer, value) in [
             ("14.2%", number(0.14136)),
@@ -261,7 +261,7 @@ mod tests {
             ("yes", Value::Text("no".into())),
             ("about a third", number(0.33333)),
         ] {
-            assert!(!says(answer, &value), "{answer} {value}");
+            assert!(!is_rounding(answer, &value), "{answer} {value}");
         }
     }
 }

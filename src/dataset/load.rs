@@ -34,7 +34,7 @@ impl Source {
     }
 
     /// The file at a path, or the built-in sample by its name, `sample`.
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "sample" => Self::Sample,
             path => Self::Path(path.into()),
@@ -76,7 +76,7 @@ pub fn sample() -> Result<Dataset, DatasetError> {
 
 /// The records of [`Source::named`], if one is named.
 pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
-    name.map(|name| load(&Source::named(name))).transpose()
+    name.map(|name| load(&Source::from_name(name))).transpose()
 }
 
 /// Records from text in memory; `origin` names it in errors.

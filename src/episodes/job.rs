@@ -44,7 +44,7 @@ pub(crate) struct EpisodeEnvironment {
     /// Its directory, `sample`, or its server's address, from which a resumed run finds it.
     pub name: String,
     /// The user named it.
-    pub named: bool,
+    pub is_named_by_user: bool,
     /// blake3 of its data, or its server's address.
     pub hash: String,
     /// Its companies are invented.
@@ -107,7 +107,7 @@ pub(crate) fn job(
         };
     let note = |line: String| notify(RunNotice::Note(line));
     let paid = is_remote(endpoint);
-    if paid && !played.named {
+    if paid && !played.is_named_by_user {
         return Err(PipelineError::NoEpisodeData);
     }
     if options.n.is_none() && paid {
@@ -166,7 +166,11 @@ pub(crate) fn job(
                 plan: blake3::hash(format!("{seed:?} {n:?}").as_bytes())
                     .to_hex()
                     .to_string(),
-                settings: format!("{}, max_steps = {}", settings.deciding(), options.max_steps),
+                settings: format!(
+                    "{}, max_steps = {}",
+                    settings.answer_settings(),
+                    options.max_steps
+                ),
             },
             data: played.name.clone(),
             invented: played.invented,

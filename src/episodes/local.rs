@@ -31,7 +31,11 @@ impl LocalEnvironment {
     pub(crate) fn new(tools: Arc<Tools>, rules: Rules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
-            let key = identity_of(&planned(&asked(question), 0, Gold::default()).case.question);
+            let key = identity_of(
+                &planned(&episode_question(question), 0, Gold::default())
+                    .case
+                    .question,
+            );
             places.entry(key).or_insert(at);
         }
         Self {
@@ -47,13 +51,16 @@ impl LocalEnvironment {
         let questions = self.tools.catalog().questions();
         let mut order = match seed {
             Some(seed) => QuestionOrder::new(questions.len(), seed),
-            None => QuestionOrder::of_file(questions.len()),
+            None => QuestionOrder::in_file_order(questions.len()),
         };
-        let order: Vec<usize> = questions.iter().filter_map(|_| order.deal()).collect();
+        let order: Vec<usize> = questions
+            .iter()
+            .filter_map(|_| order.next_index())
+            .collect();
         let mut seen = HashSet::new();
         let mut plan = Vec::new();
         for question in order.into_iter().filter_map(|at| questions.get(at)) {
-            let planned = planned(&asked(question), plan.len(), gold(question));
+            let planned = planned(&episode_question(question), plan.len(), gold(question));
             if n.is_none_or(|n| plan.len() < n) && seen.insert(identity_of(&planned.case.question))
             {
                 plan.push(planned);
@@ -63,7 +70,7 @@ impl LocalEnvironment {
     }
 }
 
-fn asked(question: &EnvQuestion) -> EpisodeQuestion {
+fn episode_question(question: &EnvQuestion) -> EpisodeQuestion {
     EpisodeQuestion {
         id: question.id.clone(),
         text: question.question.clone(),
@@ -101,7 +108,7 @@ impl ToolEnvironment for LocalEnvironment {
             })?;
             let catalog = Arc::clone(self.tools.catalog());
             let environment = Environment::on_question(catalog, self.rules, at);
-            let asked = asked(environment.current());
+            let asked = episode_question(environment.current());
             let session = LocalSession {
                 environment,
                 tools: Arc::clone(&self.tools),

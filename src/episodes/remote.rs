@@ -22,26 +22,26 @@ use super::address::Address;
 use finqa_agents::models;
 use finqa_agents::solve::{EpisodeQuestion, StepReply};
 use finqa_core::error::innermost;
-use finqa_core::secrets::strike_json;
+use finqa_core::secrets::redact_json;
 use finqa_core::text::head;
 
 /// Timeout of the connection, as in the public client.
-const CONNECT: Duration = Duration::from_secs(10);
-const ANSWER: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeout of ending a session.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Largest message of a server, in bytes. Its longest honest one holds a result
 /// of two megabytes twice, as JSON within JSON.
-const MESSAGE: usize = 8 << 20;
+const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// Messages of a server that wait to be read: it answers one at a time.
-const WAITING: usize = 2;
+const MAX_WAITING: usize = 2;
 /// Longest question, in characters.
-const QUESTION: usize = 20_000;
+const MAX_QUESTION_CHARS: usize = 20_000;
 /// Longest id or company's name, in characters.
-const NAME: usize = 500;
+const MAX_NAME_CHARS: usize = 500;
 /// Longest text of an error or of the truth, in characters.
-const WORDS: usize = 2_000;
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// One socket, which is one session.
 pub(super) struct Remote {
@@ -63,14 +63,14 @@ impl Remote {
     /// Connects, and checks that the server speaks the protocol and has a free session.
     pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
-        let socket = tokio::time::timeout(CONNECT * 2, connect(address))
+        let socket = tokio::time::timeout(CONNECT_TIMEOUT * 2, connect(address))
             .await
             .map_err(|_| RemoteError::Unreachable {
                 url: url.clone(),
                 reason: "no answer in time".to_owned(),
             })??;
         let (to, outgoing) = mpsc::channel(4);
-        let (incoming, from) = mpsc::channel(WAITING);
+        let (incoming, from) = mpsc::channel(MAX_WAITING);
         let task = tokio::spawn(converse(socket, outgoing, incoming));
         let mut remote = Self {
             url,
@@ -101,9 +101,9 @@ impl Remote {
         }
         let id = text("question_id").unwrap_or_default();
         let long = [
-            ("current_question", &question, QUESTION),
-            ("current_company", &company, NAME),
-            ("question_id", &id, NAME),
+            ("current_question", &question, MAX_QUESTION_CHARS),
+            ("current_company", &company, MAX_NAME_CHARS),
+            ("question_id", &id, MAX_NAME_CHARS),
         ];
         if let Some((what, _, most)) = long
             .into_iter()
@@ -145,13 +145,13 @@ impl Remote {
             let _ = self.to.send(json!({"type": "close"}).to_string()).await;
             while let Some(Ok(_)) = self.from.recv().await {}
         };
-        let _ = tokio::time::timeout(GOODBYE, end).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;
     }
 
     pub(crate) async fn ground_truth(&mut self) -> Result<String, RemoteError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);
-        Ok(cut(truth.unwrap_or_default(), WORDS))
+        Ok(cut(truth.unwrap_or_default(), MAX_ERROR_CHARS))
     }
 
     async fn state(&mut self) -> Result<Map<String, Value>, RemoteError> {
@@ -182,8 +182,8 @@ impl Remote {
         let error = error.map(|error| {
             let text = |key: &str| error.get(key).and_then(Value::as_str);
             let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
-            let kind = cut(text("error_type").unwrap_or_default(), NAME);
-            (kind, cut(&message, WORDS))
+            let kind = cut(text("error_type").unwrap_or_default(), MAX_NAME_CHARS);
+            (kind, cut(&message, MAX_ERROR_CHARS))
         });
         let result = seen.get("result").filter(|result| !result.is_null());
         let metadata = [data.get("metadata"), seen.get("metadata")];
@@ -196,7 +196,7 @@ impl Remote {
             error,
             reward,
             done,
-            ground_truth: ground_truth.map(|truth| cut(truth, WORDS)),
+            ground_truth: ground_truth.map(|truth| cut(truth, MAX_ERROR_CHARS)),
         })
     }
 
@@ -209,7 +209,7 @@ impl Remote {
             .to_owned();
         // A socket that is closing may still hold the reason.
         let _ = self.to.send(message.to_string()).await;
-        let received = tokio::time::timeout(ANSWER, self.from.recv()).await;
+        let received = tokio::time::timeout(ANSWER_TIMEOUT, self.from.recv()).await;
         let lost = |reason: String| RemoteError::Lost {
             url: self.url.clone(),
             reason,
@@ -219,17 +219,17 @@ impl Remote {
             Ok(Some(Err(reason))) => return Err(lost(reason)),
             Ok(None) => return Err(lost("the server closed it".to_owned())),
             Err(_) => {
-                let seconds = ANSWER.as_secs();
+                let seconds = ANSWER_TIMEOUT.as_secs();
                 return Err(lost(format!("no answer to `{asked}` in {seconds} s")));
             }
         };
         let mut answer: Value = serde_json::from_str(&text)
             .map_err(|_| self.protocol("it sent a message that is not JSON"))?;
         if let Some(token) = &self.token {
-            strike_json(&mut answer, &[token.expose_secret()]);
+            redact_json(&mut answer, &[token.expose_secret()]);
         }
         let kind = answer.get("type").and_then(Value::as_str);
-        let kind = cut(kind.unwrap_or_default(), NAME);
+        let kind = cut(kind.unwrap_or_default(), MAX_NAME_CHARS);
         let data = answer.get_mut("data").map(Value::take);
         let data = data.ok_or_else(|| self.protocol("an answer has no `data`"))?;
         if kind == "error" {
@@ -250,7 +250,7 @@ impl Remote {
     fn error_of(&self, data: &Value) -> RemoteError {
         let text = |key: &str| {
             let text = data.get(key).and_then(Value::as_str);
-            cut(text.unwrap_or_default(), WORDS)
+            cut(text.unwrap_or_default(), MAX_ERROR_CHARS)
         };
         let (url, code, message) = (self.url.clone(), text("code"), text("message"));
         if code == "CAPACITY_REACHED" {
@@ -305,7 +305,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
         url: shown.clone(),
         reason,
     };
-    let client = models::upgrade_client(CONNECT, address.is_loopback())
+    let client = models::upgrade_client(CONNECT_TIMEOUT, address.is_loopback())
         .map_err(|error| unreachable(error.to_string()))?;
     let key = generate_key();
     let mut request = client
@@ -349,8 +349,8 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
         .await
         .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
     let limits = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE))
-        .max_frame_size(Some(MESSAGE));
+        .max_message_size(Some(MAX_MESSAGE_BYTES))
+        .max_frame_size(Some(MAX_MESSAGE_BYTES));
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
 }
 

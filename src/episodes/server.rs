@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::error::RemoteError;
 use super::question::identity_of;
 use super::remote::Remote;
-use super::sessions::{DealtSession, SessionPool};
+use super::sessions::{PooledSession, SessionPool};
 use crate::dataset::Question;
 use finqa_agents::solve::{
     EnvironmentError, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
@@ -25,12 +25,12 @@ impl ToolEnvironment for ServerEnvironment {
     ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
             let key = identity_of(question);
-            let dealt = || self.0.take(&key);
+            let dealt = || self.0.take_waiting(&key);
             let mut waiting = dealt();
             if waiting.is_none() {
                 // An episode that failed is played again: its question has to be
                 // dealt again.
-                let found = self.0.deal(true, |other| *other == key).await;
+                let found = self.0.find_question(true, |other| *other == key).await;
                 let found = found.map_err(|error| EnvironmentError {
                     message: error.to_string(),
                     fatal: Some(error.fault()),
@@ -56,7 +56,7 @@ impl ToolEnvironment for ServerEnvironment {
 struct ServerSession {
     pool: Arc<SessionPool>,
     /// Absent once it is lost.
-    session: Option<DealtSession>,
+    session: Option<PooledSession>,
 }
 
 impl ServerSession {

@@ -15,12 +15,12 @@ use finqa_agents::models::Role;
 /// The questions that a server chooses.
 pub(crate) struct ServerQuestions {
     sessions: Arc<SessionPool>,
-    taken: HashSet<QuestionIdentity>,
+    asked: HashSet<QuestionIdentity>,
     /// Questions that may still be asked.
     left: usize,
     /// Questions that an earlier process began, by the message that asks a model:
     /// their calls are recalled under the same index.
-    begun: HashMap<String, (usize, Vec<Call>)>,
+    started: HashMap<String, (usize, Vec<Call>)>,
     next_index: usize,
 }
 
@@ -29,9 +29,9 @@ impl ServerQuestions {
     pub(crate) fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
         Self {
             sessions,
-            taken: HashSet::new(),
+            asked: HashSet::new(),
             left: n,
-            begun: HashMap::new(),
+            started: HashMap::new(),
             next_index: 0,
         }
     }
@@ -40,7 +40,7 @@ impl ServerQuestions {
 impl QuestionSource for ServerQuestions {
     fn skip_answered(&mut self, row: &Row) {
         let key = (row.key.clone(), row.filename.clone(), row.question.clone());
-        self.taken.insert(key);
+        self.asked.insert(key);
         self.left = self.left.saturating_sub(1);
         self.next_index = self.next_index.max(row.index + 1);
     }
@@ -50,7 +50,7 @@ impl QuestionSource for ServerQuestions {
         let messages = calls.iter().flat_map(|call| &call.messages);
         let asked = messages.clone().find(|message| message.role == Role::User);
         if let Some(asked) = asked.map(|message| message.content.clone()) {
-            self.begun.insert(asked, (index, calls));
+            self.started.insert(asked, (index, calls));
         }
     }
 
@@ -59,23 +59,23 @@ impl QuestionSource for ServerQuestions {
             if self.left == 0 {
                 return Ok(None);
             }
-            let taken = &self.taken;
+            let taken = &self.asked;
             let dealt = self
                 .sessions
-                .deal(false, |key| !taken.contains(key))
+                .find_question(false, |key| !taken.contains(key))
                 .await?;
             let Some(mut planned) = dealt else {
                 return Ok(None);
             };
             let key = identity_of(&planned.case.question);
             let prompt = self.sessions.prompt(&key);
-            let begun = prompt.and_then(|prompt| self.begun.remove(&prompt));
+            let begun = prompt.and_then(|prompt| self.started.remove(&prompt));
             let (index, calls) = begun.unwrap_or_else(|| {
                 self.next_index += 1;
                 (self.next_index - 1, Vec::new())
             });
             planned.index = index;
-            self.taken.insert(key);
+            self.asked.insert(key);
             self.left -= 1;
             Ok(Some((planned, calls)))
         }

@@ -23,16 +23,16 @@ use finqa_agents::solve::EpisodeQuestion;
 
 /// Consecutive repeated questions after which a session has seen all; a single question may
 /// be in the data twice.
-const REPEATS: u32 = 3;
+const MAX_REPEATS: u32 = 3;
 
 /// Resets refused one after the other after which a session is given up:
 /// OpenEnv's finqa_env refuses questions whose cells its CSV reader takes for
 /// missing.
-const REFUSALS: u32 = 20;
+const MAX_REFUSALS: u32 = 20;
 
 /// Sessions lost one after the other, with no episode ended in between, after
 /// which the server is given up.
-const BROKEN: u32 = 3;
+const MAX_LOST: u32 = 3;
 
 /// The waits before a full server is asked again: OpenEnv's finqa_env frees a slot late.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
@@ -52,9 +52,9 @@ pub(crate) struct SessionPool {
 
 #[derive(Default)]
 struct Sessions {
-    idle: Vec<DealtSession>,
+    idle: Vec<PooledSession>,
     /// Sessions with a question whose episode is about to begin.
-    dealt: HashMap<QuestionIdentity, (EpisodeQuestion, DealtSession)>,
+    waiting: HashMap<QuestionIdentity, (EpisodeQuestion, PooledSession)>,
     /// Sessions that exist, those in play among them.
     open: usize,
     /// The server has no other session.
@@ -63,14 +63,14 @@ struct Sessions {
 
 /// A session and its questions.
 #[derive(Default)]
-pub(super) struct DealtSession {
+pub(super) struct PooledSession {
     /// The socket; absent where it was lost.
     pub(super) remote: Option<Remote>,
-    begun: bool,
-    dealt: HashSet<QuestionIdentity>,
+    has_started: bool,
+    seen: HashSet<QuestionIdentity>,
     repeats: u32,
     /// Consecutive lost sockets.
-    broken: u32,
+    lost: u32,
 }
 
 impl SessionPool {
@@ -91,7 +91,7 @@ impl SessionPool {
         let (idle, dealt) = {
             let mut sessions = self.sessions();
             let idle = std::mem::take(&mut sessions.idle);
-            (idle, std::mem::take(&mut sessions.dealt))
+            (idle, std::mem::take(&mut sessions.waiting))
         };
         let dealt = dealt.into_values().map(|(_, session)| session);
         let remotes = idle
@@ -104,12 +104,15 @@ impl SessionPool {
     /// The prompt of a question whose session waits.
     pub(super) fn prompt(&self, key: &QuestionIdentity) -> Option<String> {
         let sessions = self.sessions();
-        sessions.dealt.get(key).map(|(asked, _)| asked.prompt())
+        sessions.waiting.get(key).map(|(asked, _)| asked.prompt())
     }
 
     /// Removes a waiting question and its session, to start its episode.
-    pub(super) fn take(&self, key: &QuestionIdentity) -> Option<(EpisodeQuestion, DealtSession)> {
-        self.sessions().dealt.remove(key)
+    pub(super) fn take_waiting(
+        &self,
+        key: &QuestionIdentity,
+    ) -> Option<(EpisodeQuestion, PooledSession)> {
+        self.sessions().waiting.remove(key)
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -118,7 +121,7 @@ impl SessionPool {
 
     /// A session in which no episode is played: one that is idle, else a new one,
     /// else the next that becomes idle.
-    async fn session(&self) -> Result<DealtSession, RemoteError> {
+    async fn session(&self) -> Result<PooledSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
             let (idle, others, full) = {
@@ -134,14 +137,14 @@ impl SessionPool {
                 }
                 _ => {}
             }
-            let broken = idle.map_or(0, |lost| lost.broken);
+            let broken = idle.map_or(0, |lost| lost.lost);
             match Remote::open(&self.address).await {
                 Ok(remote) => {
                     self.sessions().open += usize::from(is_new);
-                    return Ok(DealtSession {
+                    return Ok(PooledSession {
                         remote: Some(remote),
-                        broken,
-                        ..DealtSession::default()
+                        lost: broken,
+                        ..PooledSession::default()
                     });
                 }
                 Err(full @ RemoteError::Full { .. }) => {
@@ -168,37 +171,37 @@ impl SessionPool {
     }
 
     /// Puts a session back.
-    pub(super) fn put_back(&self, mut session: DealtSession) {
-        session.broken = 0;
+    pub(super) fn put_back(&self, mut session: PooledSession) {
+        session.lost = 0;
         self.sessions().idle.push(session);
         self.freed.notify_one();
     }
 
     /// Puts back a session whose socket is lost; whether the server is to be given up.
-    pub(super) fn put_back_lost(&self, session: DealtSession, error: &RemoteError) -> bool {
-        let broken = session.broken + 1;
+    pub(super) fn put_back_lost(&self, session: PooledSession, error: &RemoteError) -> bool {
+        let broken = session.lost + 1;
         let others = {
             let mut sessions = self.sessions();
             let others = sessions.idle.iter().any(|idle| idle.remote.is_none());
-            sessions.idle.push(DealtSession {
-                broken,
-                ..DealtSession::default()
+            sessions.idle.push(PooledSession {
+                lost: broken,
+                ..PooledSession::default()
             });
             others
         };
         // One line for all sessions that a server takes with it.
-        if !others && broken < BROKEN {
+        if !others && broken < MAX_LOST {
             (self.note)(format!(
                 "{error}; connecting again, interrupted episodes are played again"
             ));
         }
         self.freed.notify_one();
-        broken >= BROKEN
+        broken >= MAX_LOST
     }
 
     /// Resets until a wanted question comes; `None` once a session has seen all questions,
     /// counted from here if `anew`. The session waits for its episode to begin.
-    pub(super) async fn deal(
+    pub(super) async fn find_question(
         &self,
         anew: bool,
         wanted: impl Fn(&QuestionIdentity) -> bool,
@@ -206,7 +209,7 @@ impl SessionPool {
         loop {
             let mut session = self.session().await?;
             if anew {
-                session.dealt.clear();
+                session.seen.clear();
                 session.repeats = 0;
             }
             match self.next(&mut session, &wanted).await {
@@ -217,7 +220,7 @@ impl SessionPool {
                 Ok(Some(asked)) => {
                     let planned = planned(&asked, 0, Gold::default());
                     let key = identity_of(&planned.case.question);
-                    self.sessions().dealt.insert(key, (asked, session));
+                    self.sessions().waiting.insert(key, (asked, session));
                     return Ok(Some(planned));
                 }
                 Err(error) => {
@@ -231,7 +234,7 @@ impl SessionPool {
 
     async fn next(
         &self,
-        session: &mut DealtSession,
+        session: &mut PooledSession,
         wanted: impl Fn(&QuestionIdentity) -> bool,
     ) -> Result<Option<EpisodeQuestion>, RemoteError> {
         let mut refusals = 0;
@@ -239,11 +242,11 @@ impl SessionPool {
             return Ok(None);
         };
         loop {
-            let begun = std::mem::replace(&mut session.begun, true);
+            let begun = std::mem::replace(&mut session.has_started, true);
             let asked = match remote.reset((!begun).then_some(self.seed)).await {
                 Ok(asked) => asked,
                 Err(RemoteError::Answer { code, message, .. })
-                    if refusals < REFUSALS
+                    if refusals < MAX_REFUSALS
                         && ["EXECUTION_ERROR", "VALIDATION_ERROR"].contains(&code.as_str()) =>
                 {
                     refusals += 1;
@@ -258,11 +261,11 @@ impl SessionPool {
             };
             refusals = 0;
             let key = identity_of(&planned(&asked, 0, Gold::default()).case.question);
-            if session.dealt.insert(key.clone()) {
+            if session.seen.insert(key.clone()) {
                 session.repeats = 0;
             } else {
                 session.repeats += 1;
-                if session.repeats >= REPEATS {
+                if session.repeats >= MAX_REPEATS {
                     return Ok(None);
                 }
             }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::run::{Row, TextHash, share_quoted, text_hash};
 use finqa_agents::agents::Call;
 
-use super::recent::RecentNumbers;
+use super::recent::RecentIds;
 use super::staged::{OutputError, StagedFile};
 
 /// The version of the file's layout. In version 1, which had no line for it, every question
@@ -77,8 +77,8 @@ impl Transcripts {
 /// Texts and messages by their hashes.
 #[derive(Default)]
 struct SharedEntries {
-    texts: RecentNumbers<TextHash, i64>,
-    messages: RecentNumbers<TextHash, i64>,
+    texts: RecentIds<TextHash, i64>,
+    messages: RecentIds<TextHash, i64>,
     last: i64,
 }
 
@@ -91,7 +91,7 @@ impl SharedEntries {
             last,
         } = self;
         let mut new = Vec::new();
-        let mut number = |known: &mut RecentNumbers<_, i64>, hash, written| {
+        let mut number = |known: &mut RecentIds<_, i64>, hash, written| {
             known.get(hash).unwrap_or_else(|| {
                 *last += 1;
                 known.insert(hash, *last);

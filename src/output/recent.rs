@@ -8,12 +8,12 @@ const GENERATION: usize = 32_768;
 
 /// Numbers by a key, of the latest keys only: a run may have more texts than memory has
 /// space for their hashes, and nearly all repeat soon or never.
-pub(super) struct RecentNumbers<K, N> {
+pub(super) struct RecentIds<K, N> {
     newer: HashMap<K, N>,
     older: HashMap<K, N>,
 }
 
-impl<K, N> Default for RecentNumbers<K, N> {
+impl<K, N> Default for RecentIds<K, N> {
     fn default() -> Self {
         Self {
             newer: HashMap::new(),
@@ -22,7 +22,7 @@ impl<K, N> Default for RecentNumbers<K, N> {
     }
 }
 
-impl<K: Hash + Eq, N: Copy> RecentNumbers<K, N> {
+impl<K: Hash + Eq, N: Copy> RecentIds<K, N> {
     /// The number of a key, which is then among the latest again.
     pub(super) fn get(&mut self, key: K) -> Option<N> {
         let known = self.newer.get(&key).copied();
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_key_in_use_is_known_forever_and_others_for_a_generation() {
-        let mut recent = RecentNumbers::default();
+        let mut recent = RecentIds::default();
         recent.insert(usize::MAX, 7);
         recent.insert(usize::MAX - 1, 8);
         for key in 0..3 * GENERATION {

@@ -63,7 +63,7 @@ impl WriteTarget {
             let file = std::fs::OpenOptions::new().write(true).open(path)?;
             return Ok(Self::Existing(file));
         }
-        let place = files::behind_links(path)?;
+        let place = files::resolve_links(path)?;
         if place.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
@@ -99,11 +99,11 @@ impl StagedFile {
     /// Creates a file that is invisible until [`StagedFile::persist`].
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let name = path.file_name().unwrap_or_default();
-        Self::owned(path, &name.to_string_lossy())
+        Self::create_for(path, &name.to_string_lossy())
     }
 
     /// Like [`Self::create`], for a path that several runs write to.
-    fn owned(path: &Path, owner: &str) -> Result<Self, OutputError> {
+    fn create_for(path: &Path, owner: &str) -> Result<Self, OutputError> {
         let file = WriteTarget::open(path, owner).map_err(OutputError::at(path))?;
         Ok(Self {
             path: path.to_owned(),
@@ -184,7 +184,7 @@ pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(
 /// Copies the result of a run to a second place, whole or not at all.
 pub(crate) fn copy(from: &Path, to: &Path, run: &str) -> Result<(), OutputError> {
     let mut opened = std::fs::File::open(from).map_err(OutputError::at(from))?;
-    let mut file = StagedFile::owned(to, run)?;
+    let mut file = StagedFile::create_for(to, run)?;
     file.put(|file| std::io::copy(&mut opened, file).map(drop))?;
     file.persist()
 }

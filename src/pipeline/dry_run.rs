@@ -14,7 +14,7 @@ use crate::run::{HistoryMode, Plan, gold_history};
 use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::agents::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
-    own_history,
+    answer_history,
 };
 use finqa_agents::models::{
     Cassette, ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
@@ -103,8 +103,12 @@ pub(crate) async fn dry_run(
         questions.history,
         questions.epochs,
     )?;
-    let chosen = settings.shards.chosen(variables)?;
-    let is_asked = |id| chosen.as_ref().is_none_or(|chosen| chosen.shard.holds(id));
+    let chosen = settings.shards.resolve(variables)?;
+    let is_asked = |id| {
+        chosen
+            .as_ref()
+            .is_none_or(|chosen| chosen.shard.contains(id))
+    };
     if let Some(chosen) = &chosen {
         plan.reduce_to(chosen.shard);
     }
@@ -207,7 +211,7 @@ async fn measure(
                 Err(Interruption::Cancelled | Interruption::Fatal(_)) => None,
             };
             history.push(match plan.history {
-                HistoryMode::Own => own_history(text, answer.as_ref()),
+                HistoryMode::Own => answer_history(text, answer.as_ref()),
                 HistoryMode::Gold => gold_history(text, &planned.case.gold),
             });
         }

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use crate::dataset::{HistoryEntry, HistoryMode, Question};
 use crate::run::{Journal, Plan, PlannedQuestion, RunFolder, gold_history};
 use crate::settings::{Layers, Origin, Variables};
-use finqa_agents::agents::{CallMemory, Pair, own_history};
+use finqa_agents::agents::{CallMemory, Pair, answer_history};
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, ModelError, Stop, Support,
 };
@@ -118,7 +118,7 @@ pub(crate) async fn requests_of(
         let text = &planned.case.question.text;
         let answer = row_of(planned).and_then(|row| row.solution.answer.as_ref());
         history.push(match questions.history {
-            HistoryMode::Own => own_history(text, answer),
+            HistoryMode::Own => answer_history(text, answer),
             HistoryMode::Gold => gold_history(text, &planned.case.gold),
         });
     }

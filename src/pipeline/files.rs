@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::analysis::PassingRows;
+use crate::analysis::MissFinder;
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{MissCause, Pages, Report};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
@@ -97,9 +97,9 @@ fn summarise_journal<'p>(
 ) -> Result<(Summary, Report<'p>), OutputError> {
     let mut tally = SummaryBuilder::default();
     let mut report = Report::new(page, pages);
-    let mut passing = PassingRows::new(journal.meta()?.kind(), dataset);
+    let mut passing = MissFinder::new(journal.meta()?.kind(), dataset);
     journal.try_for_each_row(|mut row| {
-        let cause = passing.miss(&mut row).map(MissCause::from);
+        let cause = passing.find(&mut row).map(MissCause::from);
         each(&row)?;
         tally.add(&row);
         report.add(&row, cause.as_ref())

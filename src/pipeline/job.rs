@@ -66,7 +66,7 @@ pub(super) fn questions(
             data: dataset.hash.clone(),
             prompts: pair.prompts.hash(),
             plan: plan.hash(),
-            settings: settings.deciding(),
+            settings: settings.answer_settings(),
         },
         data: dataset.source.clone(),
         data_file: RunMeta::file_of(&dataset),

@@ -32,7 +32,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::dataset::Dataset;
-use crate::output::mlflow::{DeliveryOutcome, FinishedRun, Sidecar};
+use crate::output::mlflow::{DeliveryOutcome, FinishedRun, MlflowLogger};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
@@ -125,7 +125,7 @@ pub struct Run {
     reported_limits: Option<LimitStatus>,
     limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
-    sidecar: Option<Sidecar>,
+    logger: Option<MlflowLogger>,
     traces: Telemetry,
     stop: Stop,
     lock: RunLock,
@@ -171,7 +171,7 @@ impl Run {
         context: RunContext,
         job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
-        let chosen = settings.shards.chosen(&context.variables)?;
+        let chosen = settings.shards.resolve(&context.variables)?;
         if chosen.is_some() && context.cassette.is_some() {
             return Err(PipelineError::CassetteOfShard);
         }
@@ -281,7 +281,7 @@ impl Run {
             }
         };
         let folder = held.folder;
-        let sidecar = match tracking {
+        let logger = match tracking {
             Tracking::Off => None,
             _ if let Some(shard) = &held.meta.shard => {
                 let merge = command(&format!("merge {}", shard.run), &settings.run.output);
@@ -299,7 +299,7 @@ impl Run {
                 // may come after it.
                 let say = Box::new(move |line| notify(RunNotice::Note(line)));
                 let total = held.meta.total.unwrap_or(UNKNOWN_TOTAL);
-                Some(Sidecar::start(server, folder.path(), total, say))
+                Some(MlflowLogger::start(server, folder.path(), total, say))
             }
         };
         traces.write_to(&folder.file(RunFolder::TRACES))?;
@@ -313,7 +313,7 @@ impl Run {
             folder,
             records,
             events,
-            sidecar,
+            logger,
             traces,
             stop,
             lock: held.lock,
@@ -335,8 +335,8 @@ impl Run {
                 }
             }
         };
-        if let Some(sidecar) = &self.sidecar {
-            sidecar.on(&event);
+        if let Some(logger) = &self.logger {
+            logger.on(&event);
         }
         cassette::record_event(self.cassette.as_ref(), &event);
         Some(event)
@@ -362,13 +362,13 @@ impl Run {
         if let Some(recorder) = self.cassette.as_ref().and_then(Cassette::recorder) {
             recorder.finish().map_err(PipelineError::Unrecorded)?;
         }
-        let tracked = match self.sidecar {
-            Some(sidecar) => {
+        let tracked = match self.logger {
+            Some(logger) => {
                 let ending = FinishedRun {
                     finish: finish.clone(),
                     summary: summary.clone(),
                 };
-                Some(sidecar.finish(ending, self.stop.abort).await)
+                Some(logger.finish(ending, self.stop.abort).await)
             }
             None => None,
         };

@@ -14,7 +14,11 @@ pub(super) fn load_selected(
     remote: bool,
     note: impl Fn(&str),
 ) -> Result<Dataset, PipelineError> {
-    let named = settings.questions.data_path.as_deref().map(Source::named);
+    let named = settings
+        .questions
+        .data_path
+        .as_deref()
+        .map(Source::from_name);
     let source = match named.or_else(Source::downloaded) {
         Some(source) => source,
         None if remote => return Err(PipelineError::NoData),

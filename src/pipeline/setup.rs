@@ -284,7 +284,7 @@ fn server_setup(
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
-    let limiter = context.limits.of(
+    let limiter = context.limits.limiter(
         &resolved,
         LimitOptions {
             start: *concurrency.start(),
@@ -319,7 +319,7 @@ fn server_setup(
                     name: asked.name.clone(),
                     calls: Arc::clone(calls),
                 }),
-                (None, Some(cache)) => cache.before(model, &name),
+                (None, Some(cache)) => cache.wrap(model, &name),
                 (None, None) => model,
             }
         },
@@ -348,7 +348,7 @@ fn foreign_address(
         (Some(_), Some(Origin::CommandLine) | None) => None,
         (Some(url), Some(Origin::Run)) => {
             let chosen = variables.get(variable);
-            let chosen = chosen.as_deref().or(resolved.provider.own_address());
+            let chosen = chosen.as_deref().or(resolved.provider.default_base_url());
             // It may have been set with a path that the run's address lacks.
             if chosen.is_some_and(|chosen| chosen.trim().starts_with(url)) {
                 dotenv(variable)

@@ -207,7 +207,7 @@ impl<'f> ShardSurvey<'f> {
             let visit = |row: Row| {
                 known += row.solution.calls.iter().map(billed).sum::<u64>();
                 let planned = plan.question(row.index);
-                let own = planned == Some((&row.key, row.epoch)) && shard.holds(&row.key.id);
+                let own = planned == Some((&row.key, row.epoch)) && shard.contains(&row.key.id);
                 if !own && foreign.is_none() {
                     foreign = Some((index, row.key.clone()));
                 }

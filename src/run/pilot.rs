@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use finqa_agents::agents::{AgreementCount, SecondOpinion, own_history};
+use finqa_agents::agents::{AgreementCount, SecondOpinion, answer_history};
 
 use super::plan::gold_history;
 use super::scheduler::{PlanUnit, UnitOutcome};
@@ -85,7 +85,7 @@ impl Worker {
             let text = &planned.case.question.text;
             history.push(match self.history {
                 HistoryMode::Own if agrees != Some(true) => break,
-                HistoryMode::Own => own_history(text, solution.answer.as_ref()),
+                HistoryMode::Own => answer_history(text, solution.answer.as_ref()),
                 HistoryMode::Gold => gold_history(text, &planned.case.gold),
             });
         }

@@ -121,7 +121,7 @@ impl Plan {
     pub(crate) fn reduce_to(&mut self, shard: Shard) {
         self.pass.retain(|unit| {
             let first = unit.cases.first();
-            first.is_some_and(|case| shard.holds(&case.question.key.id))
+            first.is_some_and(|case| shard.contains(&case.question.key.id))
         });
     }
 

@@ -111,7 +111,7 @@ fn send_recorded_rows(
         if begun.contains(&row.index) {
             answers.insert(row.index, row.solution.answer.clone());
         }
-        last = last.past(&row);
+        last = last.after_row(&row);
         if let Some(question_source) = &mut question_source {
             question_source.skip_answered(&row);
         }

@@ -292,7 +292,7 @@ impl Scheduler {
                         left: left.unwrap_or_default(),
                         reason,
                     },
-                    false => Finish::Fatal(RunFailure::of_provider(reason)),
+                    false => Finish::Fatal(RunFailure::from_provider(reason)),
                 }
             }
         };

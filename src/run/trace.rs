@@ -95,7 +95,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
     }
     let episode = row.solution.episode.as_ref();
     match episode {
-        Some(episode) => solve::trace::ended(span, &row.solution, episode),
+        Some(episode) => solve::trace::record_end(span, &row.solution, episode),
         None => agents::trace::solution(span, &row.solution),
     }
     let cost = row.cost.and_then(|cost| cost.to_f64());

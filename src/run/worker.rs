@@ -11,7 +11,7 @@ use tracing::Instrument;
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
 use finqa_agents::agents::{
-    self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, own_history,
+    self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, answer_history,
 };
 use finqa_agents::models::{CassetteReplay, Cost, Stop};
 use finqa_agents::solve::Solver;
@@ -102,7 +102,7 @@ impl Worker {
             };
             let text = &question.case.question.text;
             history.push(match self.history {
-                HistoryMode::Own => own_history(text, own.as_ref()),
+                HistoryMode::Own => answer_history(text, own.as_ref()),
                 HistoryMode::Gold => gold_history(text, &question.case.gold),
             });
         }
@@ -127,7 +127,7 @@ impl Worker {
         let key = case.question.key.clone();
         let memory = self.memory(index, earlier);
         // Seconds that were spent before on replies that are now recalled.
-        let recalled = agents::seconds_of(&memory.replies);
+        let recalled = agents::total_seconds(&memory.replies);
         let events = self.events.clone();
         let tell = move |round: &agents::Round| {
             // A slow listener loses a round's preview, never a row.
@@ -141,7 +141,7 @@ impl Worker {
             .solve(planned, history, memory, last_pass, &tell)
             .instrument(span.clone())
             .await
-            .inspect_err(|why| agents::trace::interrupted(&span, why));
+            .inspect_err(|why| agents::trace::record_interruption(&span, why));
         let solution = match asked {
             Ok(solution) => solution,
             Err(why) => return Err(self.no_outcome(planned, why).await),
@@ -154,7 +154,7 @@ impl Worker {
             }
             Some(Some(recorded)) => recorded.latency,
             // Its recording was killed before the question was answered.
-            Some(None) => agents::seconds_of(&solution.calls),
+            Some(None) => agents::total_seconds(&solution.calls),
         };
         let stamp = recorded.flatten().map(|recorded| Stamp {
             ordinal: recorded.ordinal,
@@ -259,7 +259,7 @@ impl Worker {
         if let Some(message) = self.health.record_failure(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
-            return NoOutcome::Fatal(RunFailure::of_provider(message));
+            return NoOutcome::Fatal(RunFailure::from_provider(message));
         }
         let event = Event::Postponed {
             index: planned.index,
@@ -307,7 +307,7 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         document: Some(Arc::clone(&case.question.document)),
         cells: None,
     }
-    .scored()
+    .with_scores()
 }
 
 fn cost_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Option<Decimal> {

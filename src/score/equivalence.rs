@@ -127,8 +127,8 @@ fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, cue: bool) -> Optio
 }
 
 fn as_written(gold: &WrittenNumber, x: f64, cue: bool) -> Option<FeReason> {
-    plain(gold, x).or_else(|| {
-        let hundred = || plain(gold, x * 100.0).or_else(|| plain(gold, x / 100.0));
+    match_reason(gold, x).or_else(|| {
+        let hundred = || match_reason(gold, x * 100.0).or_else(|| match_reason(gold, x / 100.0));
         (cue && !is_zero(gold.value))
             .then(hundred)
             .flatten()
@@ -141,7 +141,7 @@ pub(super) const NEAR: f64 = 0.005;
 
 /// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
-pub(super) fn plain(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
+pub(super) fn match_reason(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     let g = gold.value;
     if g == x {
         return Some(FeReason::Exact);

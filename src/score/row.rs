@@ -101,7 +101,7 @@ impl Stamp {
     /// The last stamp of the rows so far and this one; those without a stamp
     /// came before all others.
     #[must_use]
-    pub(crate) fn past(self, row: &Row) -> Self {
+    pub(crate) fn after_row(self, row: &Row) -> Self {
         Self {
             ordinal: self.ordinal + 1,
             at: self.at.max(row.stamp.map_or(0, |stamp| stamp.at)),
@@ -112,7 +112,7 @@ impl Stamp {
 impl Row {
     /// The row scored by every rule for which it has gold.
     #[must_use]
-    pub fn scored(mut self) -> Self {
+    pub fn with_scores(mut self) -> Self {
         self.scores = score(&self);
         self
     }

@@ -42,7 +42,7 @@ impl BatchSettings {
         BatchOptions {
             waits,
             timeout: self.batch_timeout.duration(),
-            late_live: self.batch_late == ExecutionEngine::Live,
+            sends_late_live: self.batch_late == ExecutionEngine::Live,
         }
     }
 }

@@ -129,7 +129,7 @@ pub(crate) fn flag(key: &str) -> String {
 }
 
 /// The spelling of a value on the command line.
-fn shown(key: &str, value: Option<&Value>) -> String {
+fn flag_value(key: &str, value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
         Some(Value::Boolean(on)) => {
@@ -139,7 +139,7 @@ fn shown(key: &str, value: Option<&Value>) -> String {
         }
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(items)) => {
-            let items = items.iter().map(|item| shown(key, Some(item)));
+            let items = items.iter().map(|item| flag_value(key, Some(item)));
             items.collect::<Vec<_>>().join(",")
         }
         Some(other) => other.to_string(),
@@ -209,7 +209,7 @@ fn plain(text: &str) -> Value {
 impl Settings {
     /// The settings that decide answers and are in no other part of a run's
     /// identity, in one line.
-    pub(crate) fn deciding(&self) -> String {
+    pub(crate) fn answer_settings(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()
@@ -229,8 +229,8 @@ impl Settings {
             .map(|key| Change {
                 affects: affects(key),
                 option: flag(key),
-                was: shown(key, was.get(key)),
-                now: shown(key, now.get(key)),
+                was: flag_value(key, was.get(key)),
+                now: flag_value(key, now.get(key)),
             })
             .collect()
     }
@@ -364,7 +364,7 @@ verify = false
         let with = |change: &dyn Fn(&mut Settings)| {
             let mut settings = Settings::default();
             change(&mut settings);
-            settings.deciding()
+            settings.answer_settings()
         };
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|s| s.run.concurrency = Some(3)));

@@ -76,7 +76,7 @@ impl Shard {
     }
 
     /// True if the record with this id is in this part.
-    pub fn holds(self, id: &str) -> bool {
+    pub fn contains(self, id: &str) -> bool {
         Self::of(id, self.count) == self.index
     }
 
@@ -134,7 +134,7 @@ impl fmt::Display for ShardChoice {
 }
 
 /// The reason why a run cannot have this name, which becomes a folder's.
-pub(super) fn fault_of_name(name: &str) -> Option<&'static str> {
+pub(super) fn name_error(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     if !begins || name.len() > 100 || !name.chars().all(plain) {
@@ -170,7 +170,7 @@ pub struct ChosenShard {
 
 impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
-    pub fn chosen(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
+    pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
         let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
         match (self.shard, self.shards) {
             (None, None) => match &self.run_name {
@@ -296,7 +296,7 @@ mod tests {
             let found = pairs.find(|(known, _)| *known == name);
             found.map(|(_, value)| value.to_owned())
         });
-        let chosen = settings.chosen(&variables);
+        let chosen = settings.resolve(&variables);
         chosen.map_err(|error| error.to_string())
     }
 
@@ -394,17 +394,17 @@ mod tests {
     #[test]
     fn the_name_of_a_run_is_one_folder_and_means_nothing_else() {
         for name in ["nightly", "2026-11-22", "a", "x.y_z"] {
-            assert_eq!(fault_of_name(name), None, "{name}");
+            assert_eq!(name_error(name), None, "{name}");
         }
         for name in ["", "..", "../a", "a/b", "-x", ".a", "last", "a.shards", "é"] {
-            assert!(fault_of_name(name).is_some(), "{name}");
+            assert!(name_error(name).is_some(), "{name}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn every_record_is_in_exactly_one_shard(id in ".{0,40}", count in 1_u32..500) {
-            let holding: Vec<_> = Shard::all(count).filter(|shard| shard.holds(&id)).collect();
+            let holding: Vec<_> = Shard::all(count).filter(|shard| shard.contains(&id)).collect();
             proptest::prop_assert_eq!(holding.len(), 1);
             proptest::prop_assert_eq!(holding[0].index(), Shard::of(&id, count));
         }

@@ -6,7 +6,7 @@ use finqa_agents::agents::SampleCount;
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;
-use super::shards::fault_of_name;
+use super::shards::name_error;
 
 const MODEL_KEYS: &str =
     "give an address without it, and the key in OPENAI_API_KEY or AZURE_OPENAI_API_KEY";
@@ -166,7 +166,7 @@ impl Settings {
             }
         }
         if let Some(name) = &self.shards.run_name
-            && let Some(reason) = fault_of_name(name)
+            && let Some(reason) = name_error(name)
         {
             let problem = format!("is `{name}`, which cannot name a run: {reason}");
             return fault("run", problem);

@@ -109,7 +109,7 @@ impl FileTraces {
     }
 
     /// The missing traces, in one line.
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<String> {
         let broken = self
             .state
             .broken

@@ -178,7 +178,7 @@ impl Telemetry {
         });
         let _ = tokio::time::timeout(PATIENCE * 2, shutdown).await;
         let file = self.file.as_ref().and_then(|(file, _)| file.get());
-        let trouble = file.and_then(FileTraces::trouble);
+        let trouble = file.and_then(FileTraces::problem);
         if let (Some(notice), Some(trouble)) = (&self.notice, trouble) {
             notice(&trouble);
         }

@@ -148,10 +148,10 @@ struct LogFilter(EnvFilter);
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. Our own lines report what goes
 /// wrong in a call.
-const TELLS_CONTENT: &str = "async_openai";
+const CONTENT_TARGET: &str = "async_openai";
 
-fn tells_content(metadata: &Metadata<'_>) -> bool {
-    metadata.target().starts_with(TELLS_CONTENT)
+fn may_contain_content(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with(CONTENT_TARGET)
 }
 
 fn is_our_span(metadata: &Metadata<'_>) -> bool {
@@ -161,13 +161,13 @@ fn is_our_span(metadata: &Metadata<'_>) -> bool {
 impl<S> Filter<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, context: &Context<'_, S>) -> bool {
         is_our_span(metadata)
-            || (!tells_content(metadata) && Filter::<S>::enabled(&self.0, metadata, context))
+            || (!may_contain_content(metadata) && Filter::<S>::enabled(&self.0, metadata, context))
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
         if is_our_span(metadata) {
             Interest::always()
-        } else if tells_content(metadata) {
+        } else if may_contain_content(metadata) {
             Interest::never()
         } else {
             Filter::<S>::callsite_enabled(&self.0, metadata)

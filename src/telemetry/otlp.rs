@@ -46,7 +46,7 @@ struct RuntimeClient {
     runtime: tokio::runtime::Handle,
     timeout: Duration,
     /// The reason of the last failed request, which the exporter does not report.
-    trouble: Arc<Mutex<String>>,
+    last_error: Arc<Mutex<String>>,
 }
 
 impl RuntimeClient {
@@ -65,8 +65,11 @@ impl RuntimeClient {
         Ok(response.body(body)?)
     }
 
-    fn remember(&self, reason: String) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    fn set_trouble(&self, reason: String) {
+        *self
+            .last_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = reason;
     }
 }
 
@@ -85,12 +88,12 @@ impl HttpClient for RuntimeClient {
             match sending.await {
                 Ok(Ok(response)) => {
                     if !response.status().is_success() {
-                        self.remember(format!("status {}", response.status().as_u16()));
+                        self.set_trouble(format!("status {}", response.status().as_u16()));
                     }
                     Ok(response)
                 }
                 Ok(Err(error)) => {
-                    self.remember(root_cause(&*error));
+                    self.set_trouble(root_cause(&*error));
                     Err(error)
                 }
                 Err(error) => Err(error.into()),
@@ -114,7 +117,7 @@ struct NotifyingExporter {
     inner: SpanExporter,
     endpoint: String,
     trouble: Arc<Mutex<String>>,
-    said: AtomicBool,
+    has_notified: AtomicBool,
     notice: OnWarning,
 }
 
@@ -128,7 +131,7 @@ impl opentelemetry_sdk::trace::SpanExporter for NotifyingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let result = self.inner.export(batch).await;
         if let Err(error) = &result
-            && !self.said.swap(true, Ordering::Relaxed)
+            && !self.has_notified.swap(true, Ordering::Relaxed)
         {
             let known =
                 std::mem::take(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner));
@@ -168,7 +171,7 @@ pub(super) fn processor(
         client: otlp.client,
         runtime: otlp.runtime,
         timeout: otlp.timeout,
-        trouble: Arc::clone(&trouble),
+        last_error: Arc::clone(&trouble),
     };
     let inner = SpanExporter::builder()
         .with_http()
@@ -181,7 +184,7 @@ pub(super) fn processor(
         inner,
         endpoint: shown_address(&otlp.endpoint),
         trouble,
-        said: AtomicBool::new(false),
+        has_notified: AtomicBool::new(false),
         notice,
     };
     let config = BatchConfigBuilder::default()

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use finqa_core::secrets::{HIDDEN, without};
+use finqa_core::secrets::{HIDDEN, redact_all};
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::SpanData;
@@ -46,7 +46,7 @@ impl Redactor {
 
     /// The text without secrets.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let clean = without(text, self.secrets.iter().map(ExposeSecret::expose_secret));
+        let clean = redact_all(text, self.secrets.iter().map(ExposeSecret::expose_secret));
         match &self.shapes {
             Some(shapes) if shapes.is_match(&clean) => Cow::Owned(
                 shapes

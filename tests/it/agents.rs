@@ -64,7 +64,7 @@ fn analysis(program: &str, unit: UnitKind, answer: &str, cited: &[(&str, &str)])
 }
 
 fn settle(analysis: &Analysis) -> Answer {
-    Answer::settle(analysis, &question("what was it?"), AnswerFrom::Program)
+    Answer::from_analysis(analysis, &question("what was it?"), AnswerFrom::Program)
 }
 
 #[rstest]
@@ -179,7 +179,7 @@ fn a_year_that_opens_a_sentence_is_not_its_value() {
 fn a_year_that_the_page_lacks_is_a_finding(#[case] text: &str, #[case] expected: bool) {
     let question = question(text);
     let analysis = analysis("1250", UnitKind::Number, "1250", &[]);
-    let answer = Answer::settle(&analysis, &question, AnswerFrom::Program);
+    let answer = Answer::from_analysis(&analysis, &question, AnswerFrom::Program);
     let found = verify::check(&question, &answer);
     let lacks = found
         .iter()

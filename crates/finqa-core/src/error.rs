@@ -1,4 +1,4 @@
-//! What is behind an error.
+//! The causes of an error.
 
 use std::error::Error;
 

@@ -1,5 +1,5 @@
-//! Opening files that somebody named. A FIFO without a writer is waited for
-//! forever and a device may have no end, so neither is read as data.
+//! Opens files that a user named. A FIFO without a writer blocks forever and a device may
+//! have no end, so neither is read as data.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -47,7 +47,7 @@ pub fn read_to_string(path: &Path) -> Result<String> {
 ///
 /// # Errors
 /// The system's, links that lead in a circle among them.
-pub fn behind_links(path: &Path) -> Result<PathBuf> {
+pub fn resolve_links(path: &Path) -> Result<PathBuf> {
     const LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -64,7 +64,7 @@ pub fn behind_links(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::InvalidInput, "too many links"))
 }
 
-/// Whether a path names a descriptor that this process was started with.
+/// True if a path names a descriptor that this process was started with.
 #[must_use]
 pub fn is_descriptor(path: &Path) -> bool {
     ["stdin", "stdout", "stderr"]

@@ -1,6 +1,6 @@
-//! What both products of this workspace build on: financial numbers, the
-//! dataset's program language, tables, questions without gold, statistics, and
-//! the downloader. Nothing here talks to a model.
+//! The common base of both products in this workspace: financial numbers, the dataset's
+//! program language, tables, questions without gold, statistics, and the downloader.
+//! Nothing here calls a model.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(

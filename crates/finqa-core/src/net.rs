@@ -1,9 +1,9 @@
-//! Which addresses are of this machine.
+//! Recognises the addresses of this machine.
 
 use std::net::IpAddr;
 
-/// Whether a host, as written in an address, is this machine: `localhost`, a
-/// name below it (RFC 6761), or a loopback address, in brackets or without.
+/// True if a host, as written in an address, is this machine: `localhost`, a name below it
+/// (RFC 6761), or a loopback address, in brackets or without.
 ///
 /// ```
 /// use finqa_core::net::is_loopback;

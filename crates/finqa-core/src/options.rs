@@ -37,13 +37,13 @@ pub fn declared<Group: Args>() -> Vec<Arg> {
     command.get_arguments().cloned().collect()
 }
 
-/// Whether an option takes several values.
+/// True if an option takes several values.
 #[must_use]
 pub fn is_list(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
-/// Whether an option takes any text, digits included: a model may be called `4`.
+/// True if an option takes any text, including digits: a model may be called `4`.
 #[must_use]
 pub fn is_text(option: &Arg) -> bool {
     let takes = option.get_value_parser().type_id();

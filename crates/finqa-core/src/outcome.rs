@@ -1,11 +1,10 @@
-//! How asking a question ended: part of the vocabulary that `agents` write
-//! and `score` counts, so it is defined alongside the question.
+//! The outcome of a question, which `agents` writes and `score` counts.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// How asking a question ended. Everything but [`Outcome::Answered`] counts
-/// against accuracy over all questions and is listed by its name, in this order.
+/// The outcome of a question. All but [`Outcome::Answered`] count against accuracy over all
+/// questions and are listed by name, in this order.
 #[derive(
     Clone,
     Copy,

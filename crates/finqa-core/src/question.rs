@@ -69,7 +69,7 @@ pub fn page_of_record(id: &str) -> &str {
     }
 }
 
-/// Which question this is: the key of an output row.
+/// The key of a question and of its output row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionKey {
     /// Record id.
@@ -88,7 +88,7 @@ impl std::fmt::Display for QuestionKey {
     }
 }
 
-/// Where an earlier turn's value comes from.
+/// The source of an earlier turn's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistorySource {
@@ -103,20 +103,20 @@ pub enum HistorySource {
 pub struct HistoryEntry {
     /// The earlier question.
     pub question: String,
-    /// Its value; `None` if it had no answer.
+    /// The value; `None` if it had no answer.
     pub value: Option<Value>,
-    /// Its program in the dataset's language, references resolved within itself.
+    /// The program in the dataset's language, with its references resolved.
     pub program: Option<String>,
-    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    /// The value's name, e.g. `net cash from operating activities, 2009`.
     pub label: Option<String>,
-    /// Where it comes from.
+    /// The value's source.
     pub source: HistorySource,
 }
 
 /// A question as an agent may see it: document, text, earlier turns. No gold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// Which question this is.
+    /// The question's key.
     pub key: QuestionKey,
     /// The report page.
     pub document: Arc<Document>,

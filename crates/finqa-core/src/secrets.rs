@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Shorter secrets are not removed: they are too likely to be part of a word.
 const SHORTEST: usize = 6;
 
-/// What replaces a secret.
+/// The text that replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
 /// An address as it may be shown and kept: without user, password, query and
@@ -33,8 +33,8 @@ pub fn shown_address(address: &str) -> String {
     shown
 }
 
-/// Whether a part of a path looks like a key and not like a name: one of the
-/// known beginnings, or letters and digits mixed at a length that names do not have.
+/// True if a part of a path looks like a key and not like a name: one of the known
+/// beginnings, or letters and digits mixed at a length that names do not have.
 fn is_key_like(segment: &str) -> bool {
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
     const LONGEST_WORD: usize = 16;
@@ -56,12 +56,12 @@ fn is_uuid(text: &str) -> bool {
 
 /// Text of a server without the secrets that were sent to it.
 #[must_use]
-pub fn strike<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
-    without(text, secrets.iter().copied())
+pub fn redact<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
+    redact_all(text, secrets.iter().copied())
 }
 
-/// The same for secrets that come one by one.
-pub fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
+/// Like [`redact`], for secrets from an iterator.
+pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
     let mut found: Vec<&str> = secrets
         .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))
         .collect();
@@ -74,29 +74,29 @@ pub fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) ->
         })
 }
 
-/// The same for every string of a JSON value, names of fields included.
-pub fn strike_json(value: &mut serde_json::Value, secrets: &[&str]) {
+/// Redacts every string of a JSON value, names of fields included.
+pub fn redact_json(value: &mut serde_json::Value, secrets: &[&str]) {
     use serde_json::Value;
     match value {
         Value::String(text) => {
-            if let Cow::Owned(clean) = strike(text, secrets) {
+            if let Cow::Owned(clean) = redact(text, secrets) {
                 *text = clean;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| strike_json(item, secrets)),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_json(item, secrets)),
         Value::Object(fields) => {
             if fields
                 .keys()
-                .any(|name| matches!(strike(name, secrets), Cow::Owned(_)))
+                .any(|name| matches!(redact(name, secrets), Cow::Owned(_)))
             {
                 let named = std::mem::take(fields).into_iter();
                 *fields = named
-                    .map(|(name, value)| (strike(&name, secrets).into_owned(), value))
+                    .map(|(name, value)| (redact(&name, secrets).into_owned(), value))
                     .collect();
             }
             fields
                 .values_mut()
-                .for_each(|item| strike_json(item, secrets));
+                .for_each(|item| redact_json(item, secrets));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn of_a_secret_that_another_begins_nothing_is_left() {
         let secrets = ["hunter", "hunter-and-gatherer"];
-        assert_eq!(strike("x hunter-and-gatherer", &secrets), "x [redacted]");
+        assert_eq!(redact("x hunter-and-gatherer", &secrets), "x [redacted]");
     }
 
     #[test]
     fn a_secret_is_struck_out_of_every_string_of_a_value() {
         let mut value =
             serde_json::json!({"a hunter2!": ["x hunter2! y", {"b": "hunter2!"}], "n": 1});
-        strike_json(&mut value, &["hunter2!", "x"]);
+        redact_json(&mut value, &["hunter2!", "x"]);
         assert_eq!(
             value,
             serde_json::json!({"a [redacted]": ["x [redacted] y", {"b": "[redacted]"}], "n": 1})

@@ -23,7 +23,7 @@ pub(crate) struct BuildArgs {
 
 /// Builds it and prints what is in it and what was left out.
 pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
-    let dataset = dataset::load(&Source::named(&args.data_path))?;
+    let dataset = dataset::load(&Source::from_name(&args.data_path))?;
     let options = BuildOptions {
         tables_only: args.tables_only,
     };

@@ -279,7 +279,7 @@ fn on_server(
     Ok(EpisodeEnvironment {
         place: EpisodePlace::Server(server),
         name: shown.clone(),
-        named: true,
+        is_named_by_user: true,
         hash: shown,
         invented: false,
     })
@@ -310,7 +310,7 @@ fn in_process(
     Ok(EpisodeEnvironment {
         place: EpisodePlace::Local(Arc::new(LocalEnvironment::new(tools, rules))),
         name,
-        named,
+        is_named_by_user: named,
         hash,
         invented,
     })

@@ -24,7 +24,7 @@ use finqa_env::tools::SUBMIT_ANSWER;
 use page::{Shape, chosen, documents};
 
 /// The submission for a question that the solver cannot answer; certainly wrong.
-const NOTHING: &str = "unknown";
+const NO_ANSWER: &str = "unknown";
 
 /// The embedded analyst, playing.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Baseline {
         let names: Vec<String> = serde_json::from_str(listed.text).unwrap_or_default();
         let tables = chosen(question, &names);
         if tables.is_empty() {
-            return vec![submit(NOTHING)];
+            return vec![submit(NO_ANSWER)];
         }
         let on = |tool: &'static str, table: &str| {
             (tool, json!({"company_name": company, "table_name": table}))
@@ -84,7 +84,7 @@ impl Baseline {
             .filter_map(|shape| shape.rows(seen.of_table("sql_query", &shape.name)?))
             .collect();
         let answer = self.solve(bare(question), documents(&read));
-        vec![submit(answer.as_deref().unwrap_or(NOTHING))]
+        vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]
     }
 
     /// The answer of the surest guess over the documents.

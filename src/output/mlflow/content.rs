@@ -57,7 +57,7 @@ pub(super) fn params(
 
 /// Parameters as a server takes them, no value longer than `limit` characters,
 /// and the names of those that had to be cut.
-pub(super) fn fitted(
+pub(super) fn fit_params(
     params: &BTreeMap<String, String>,
     limit: usize,
 ) -> (Vec<KeyValue>, Vec<&str>) {

@@ -12,7 +12,7 @@ use finqa_agents::agents::{Backend, Pair, PairOptions};
 use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;
 use super::error::MlflowError;
-use super::points::{MetricPoint, RowMetrics, Series, started, totals};
+use super::points::{MetricPoint, RowMetrics, Series, start_millis, totals};
 use super::record::{DeliveryLock, DeliveryRecord};
 use super::server::Server;
 use super::table::{TABLE, table};
@@ -180,7 +180,7 @@ impl RunDelivery {
         }
         let create = json!({
             "experiment_id": self.record.experiment_id,
-            "start_time": started(&self.meta),
+            "start_time": start_millis(&self.meta),
             "run_name": content::name(&self.meta),
             "tags": content::tags(&self.meta),
         });
@@ -196,7 +196,7 @@ impl RunDelivery {
         let reply: Result<RunReply, _> = self.server.get("runs/get", &[("run_id", id)]).await;
         let run = match reply {
             Ok(reply) => reply.run,
-            Err(error) if error.is("RESOURCE_DOES_NOT_EXIST") => return Err(deleted()),
+            Err(error) if error.has_code("RESOURCE_DOES_NOT_EXIST") => return Err(deleted()),
             Err(error) => return Err(error),
         };
         if run.info.lifecycle_stage == "deleted" {
@@ -222,7 +222,7 @@ impl RunDelivery {
                     });
                 }
                 Ok(found) => return Ok(found.experiment.experiment_id),
-                Err(error) if error.is("RESOURCE_DOES_NOT_EXIST") => {}
+                Err(error) if error.has_code("RESOURCE_DOES_NOT_EXIST") => {}
                 Err(error) => return Err(error),
             }
             let body = json!({ "name": name });
@@ -231,7 +231,7 @@ impl RunDelivery {
             match made {
                 Ok(made) => return Ok(made.experiment_id),
                 // Somebody else made it in between.
-                Err(error) if error.is("RESOURCE_ALREADY_EXISTS") => {}
+                Err(error) if error.has_code("RESOURCE_ALREADY_EXISTS") => {}
                 Err(error) => return Err(error),
             }
         }
@@ -249,7 +249,7 @@ impl RunDelivery {
         let params = content::params(&self.meta, &self.prompts);
         let mut result = Ok(Value::Null);
         for limit in [content::PARAM_LIMIT, content::PARAM_LIMIT_OLD] {
-            let (params, _) = content::fitted(&params, limit);
+            let (params, _) = content::fit_params(&params, limit);
             let batch = Batch {
                 run_id: &self.record.run_id,
                 params: &params,
@@ -257,7 +257,7 @@ impl RunDelivery {
             };
             result = self.server.post("runs/log-batch", &batch).await;
             match &result {
-                Err(error) if error.is("INVALID_PARAMETER_VALUE") => {}
+                Err(error) if error.has_code("INVALID_PARAMETER_VALUE") => {}
                 _ => break,
             }
         }
@@ -338,10 +338,10 @@ impl RunDelivery {
             if !traces.bodies.is_empty()
                 && let Err(error) = self.put_spans(traces.together()).await
             {
-                if error.passes() {
+                if error.is_temporary() {
                     return Err(error);
                 }
-                if !error.is_of_content() {
+                if !error.is_content_error() {
                     // Too old a server, or not allowed: none would be taken,
                     // and none is given up.
                     self.fall_short(format!("traces: {error}"));
@@ -350,7 +350,7 @@ impl RunDelivery {
                 // All or nothing is taken of a request: find the bad ones.
                 for body in traces.bodies {
                     match self.put_spans(body).await {
-                        Err(error) if error.passes() => return Err(error),
+                        Err(error) if error.is_temporary() => return Err(error),
                         Err(_) => refused += 1,
                         Ok(()) => {}
                     }
@@ -399,7 +399,7 @@ impl RunDelivery {
                 Ok(()) => {
                     self.record.artifacts.insert(artifact.path, hash);
                 }
-                Err(error) if error.passes() => {
+                Err(error) if error.is_temporary() => {
                     result = Err(error);
                     break;
                 }
@@ -435,7 +435,7 @@ impl RunDelivery {
         }
         let params = content::params(&self.meta, &self.prompts);
         // By the shorter limit, so that nothing is without its whole text.
-        let (_, cut) = content::fitted(&params, content::PARAM_LIMIT_OLD);
+        let (_, cut) = content::fit_params(&params, content::PARAM_LIMIT_OLD);
         for name in cut {
             let text = params.get(name).map_or("", String::as_str);
             artifacts.push(Artifact::text(content::whole_text(name), text));

@@ -83,7 +83,7 @@ pub enum MlflowError {
 
 impl MlflowError {
     /// True if a retry may succeed without any change.
-    pub fn passes(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
             Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
@@ -110,7 +110,7 @@ impl MlflowError {
     }
 
     /// True if the server refuses this content and may accept other content.
-    pub(super) fn is_of_content(&self) -> bool {
+    pub(super) fn is_content_error(&self) -> bool {
         match self {
             Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
                 matches!(status, 400 | 413 | 422)
@@ -120,7 +120,7 @@ impl MlflowError {
     }
 
     /// True if MLflow's error code is `name`.
-    pub(super) fn is(&self, name: &str) -> bool {
+    pub(super) fn has_code(&self, name: &str) -> bool {
         matches!(self, Self::Api { code, .. } if code == name)
     }
 }

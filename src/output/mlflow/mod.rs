@@ -1,20 +1,20 @@
-//! MLflow as a side-car: a run is logged to a tracking server and never waits
+//! MLflow: a run is logged to a tracking server and never waits
 //! for it.
 //!
 //! The run's folder is the truth. All that is sent (parameters, metrics by
 //! step, tags, files, traces) is a function of its journal and files, so what a
 //! server missed can be sent later and what it has is not sent twice.
-//! [`Sidecar`] sends during a run, [`RunDelivery`] sends whatever is
+//! [`MlflowLogger`] sends during a run, [`RunDelivery`] sends whatever is
 //! missing, at the end of a run and in `convfinqa track sync`.
 
 mod artifact;
 mod content;
 mod delivery;
 mod error;
+mod logger;
 mod points;
 mod record;
 mod server;
-mod sidecar;
 mod table;
 mod target;
 mod traces;
@@ -22,7 +22,7 @@ mod wire;
 
 pub(crate) use delivery::{DeliveredRun, FinishedRun, RunDelivery};
 pub(crate) use error::MlflowError;
+pub(crate) use logger::{DeliveryOutcome, MlflowLogger, finish};
 pub(crate) use record::DeliveryRecord;
 pub(crate) use server::{Server, TrackingTimeouts};
-pub(crate) use sidecar::{DeliveryOutcome, Sidecar, finish};
 pub(crate) use target::{Credentials, Target};

@@ -76,7 +76,7 @@ pub(crate) struct Series {
     /// Samples whose predecessors are not there yet, by their step.
     waiting: BTreeMap<u64, RowMetrics>,
     /// The time given to rows of earlier versions, which have no timestamp.
-    begun: i64,
+    fallback_time: i64,
     step: u64,
     at: i64,
     hits: [(u64, u64); RULES.len()],
@@ -93,10 +93,10 @@ pub(crate) struct Series {
 impl Series {
     /// A run of which nothing is known yet.
     pub(crate) fn new(meta: &RunMeta) -> Self {
-        let begun = started(meta);
+        let fallback_time = start_millis(meta);
         Self {
-            begun,
-            at: begun,
+            fallback_time,
+            at: fallback_time,
             ..Self::default()
         }
     }
@@ -133,7 +133,7 @@ impl Series {
         self.step += 1;
         self.at = self
             .at
-            .max(sample.stamp.map_or(self.begun, |stamp| stamp.at));
+            .max(sample.stamp.map_or(self.fallback_time, |stamp| stamp.at));
         for ((hits, n), mark) in self.hits.iter_mut().zip(sample.marks) {
             *hits += u64::from(mark == Some(true));
             *n += u64::from(mark.is_some());
@@ -243,7 +243,7 @@ pub(crate) fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
 }
 
 /// The start of a run, in milliseconds since 1970 UTC.
-pub(super) fn started(meta: &RunMeta) -> i64 {
+pub(super) fn start_millis(meta: &RunMeta) -> i64 {
     let time = meta.started.parse::<jiff::Timestamp>();
     time.map_or(0, jiff::Timestamp::as_millisecond)
 }
@@ -380,7 +380,7 @@ mod tests {
             ..sample(0, true, latency)
         };
         let mut series = Series {
-            begun: 500,
+            fallback_time: 500,
             ..Series::default()
         };
         let points = all(&mut series, [old(1.0), old(3.0), sample(3, true, 5.0)]);

@@ -16,7 +16,7 @@ use super::error::MlflowError;
 use super::target::Target;
 
 /// Maximum number of bytes read of an unexpected reply.
-const LOOK: usize = 64 * 1024;
+const MAX_UNEXPECTED_BYTES: usize = 64 * 1024;
 
 /// Timeouts of calls to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Server {
     }
 
     /// The timeouts of calls.
-    pub fn patience(&self) -> TrackingTimeouts {
+    pub fn timeouts(&self) -> TrackingTimeouts {
         self.patience
     }
 
@@ -117,7 +117,7 @@ impl Server {
             .header(reqwest::header::CONTENT_TYPE, content_type(file))
             .header(reqwest::header::CONTENT_LENGTH, size)
             .body(open);
-        self.stored(self.send(request).await?).await
+        self.check_stored(self.send(request).await?).await
     }
 
     /// Puts text to an address under this server.
@@ -126,11 +126,11 @@ impl Server {
             .request(Method::PUT, path)
             .header(reqwest::header::CONTENT_TYPE, content_type(Path::new(path)))
             .body(text);
-        self.stored(self.send(request).await?).await
+        self.check_stored(self.send(request).await?).await
     }
 
     /// Checks that a file was stored: the reply is empty or an empty object.
-    async fn stored(&self, reply: Response) -> Result<(), MlflowError> {
+    async fn check_stored(&self, reply: Response) -> Result<(), MlflowError> {
         let status = reply.status();
         if !status.is_success() {
             return Err(self.refusal("artifacts", reply).await);
@@ -195,7 +195,7 @@ impl Server {
         // Ids and names of the server's are kept and shown.
         serde_json::from_slice(&bytes)
             .and_then(|mut json| {
-                self.target.strike_json(&mut json);
+                self.target.redact_json(&mut json);
                 serde_json::from_value(json)
             })
             .map_err(|_| self.not_mlflow(status, call, &bytes))
@@ -213,16 +213,16 @@ impl Server {
             Ok(bytes) => bytes,
             Err(error) => return self.unreachable(&error),
         };
-        let moved = moved.map(|to| shown_address(&self.clean(&to)));
+        let moved = moved.map(|to| shown_address(&self.redacted_line(&to)));
         let uri = self.target.shown.clone();
         let json = serde_json::from_slice(&bytes).ok().map(|mut json: Value| {
-            self.target.strike_json(&mut json);
+            self.target.redact_json(&mut json);
             json
         });
         let text = |key: &str| json.as_ref().and_then(|json| json.get(key)?.as_str());
         let said = text("message").or_else(|| text("detail")).map(one_line);
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            let plain = one_line(&self.clean(&String::from_utf8_lossy(&bytes)));
+            let plain = one_line(&self.redacted_line(&String::from_utf8_lossy(&bytes)));
             let said = said.or_else(|| (!is_html(&bytes) && !plain.is_empty()).then_some(plain));
             return MlflowError::Refused {
                 uri,
@@ -249,8 +249,8 @@ impl Server {
     }
 
     /// Words of the server without what it was sent and repeats.
-    fn clean(&self, text: &str) -> String {
-        self.target.strike(text)
+    fn redacted_line(&self, text: &str) -> String {
+        self.target.redact(text)
     }
 
     fn not_mlflow(&self, status: StatusCode, call: &str, bytes: &[u8]) -> MlflowError {
@@ -259,10 +259,12 @@ impl Server {
         } else if is_html(bytes) {
             "a web page".to_owned()
         } else {
-            let shown = bytes.get(..bytes.len().min(LOOK)).unwrap_or_default();
+            let shown = bytes
+                .get(..bytes.len().min(MAX_UNEXPECTED_BYTES))
+                .unwrap_or_default();
             format!(
                 "{:?}",
-                one_line(&self.clean(&String::from_utf8_lossy(shown)))
+                one_line(&self.redacted_line(&String::from_utf8_lossy(shown)))
             )
         };
         MlflowError::NotMlflow {

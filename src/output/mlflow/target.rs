@@ -7,7 +7,7 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use finqa_core::net::is_loopback;
-use finqa_core::secrets::{shown_address, strike, strike_json};
+use finqa_core::secrets::{redact, redact_json, shown_address};
 
 use super::error::MlflowError;
 
@@ -126,17 +126,17 @@ impl Target {
     }
 
     /// A server's words without what it was sent and repeats.
-    pub(super) fn strike(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         let secrets = self.secrets();
         let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        strike(text, &secrets).into_owned()
+        redact(text, &secrets).into_owned()
     }
 
-    /// Applies [`Self::strike`] to every string of a JSON value.
-    pub(super) fn strike_json(&self, value: &mut serde_json::Value) {
+    /// Applies [`Self::redact`] to every string of a JSON value.
+    pub(super) fn redact_json(&self, value: &mut serde_json::Value) {
         let secrets = self.secrets();
         let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        strike_json(value, &secrets);
+        redact_json(value, &secrets);
     }
 
     fn secrets(&self) -> Vec<String> {

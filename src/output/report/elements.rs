@@ -16,7 +16,7 @@ use serde::Serialize;
 use tempfile::SpooledTempFile;
 
 use super::list::QuestionList;
-use crate::output::recent::RecentNumbers;
+use crate::output::recent::RecentIds;
 
 /// Bytes of JSON in a block: unpacked in a few milliseconds, and long enough to
 /// be packed well.
@@ -69,7 +69,7 @@ pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
     /// Numbers of the latest entries, by hash.
-    known: RecentNumbers<(Store, blake3::Hash), usize>,
+    known: RecentIds<(Store, blake3::Hash), usize>,
 }
 
 impl Elements {
@@ -77,7 +77,7 @@ impl Elements {
         Self {
             out: SpooledTempFile::new(IN_MEMORY),
             stores: Default::default(),
-            known: RecentNumbers::default(),
+            known: RecentIds::default(),
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) struct CallActivity {
     /// The time of the next request, if all calls wait.
     until: Option<Zoned>,
     /// The time of the last printed line.
-    told: Option<Instant>,
+    last_line: Option<Instant>,
 }
 
 impl CallActivity {
@@ -49,9 +49,9 @@ impl CallActivity {
     }
 
     fn is_due(&mut self) -> bool {
-        let due = self.told.is_none_or(|told| told.elapsed() >= INTERVAL);
+        let due = self.last_line.is_none_or(|told| told.elapsed() >= INTERVAL);
         if due {
-            self.told = Some(Instant::now());
+            self.last_line = Some(Instant::now());
         }
         due
     }

@@ -96,7 +96,7 @@ fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
     let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
     vec![
         Cell::new(rule_title(rule.rule)),
-        style.told(signed(rule.difference), better),
+        style.signed_cell(signed(rule.difference), better),
         Cell::new(format!("{} – {}", signed(low), signed(high))),
         Cell::new(p_value(rule.p)),
     ]

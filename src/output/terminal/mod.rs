@@ -22,4 +22,4 @@ pub use style::TerminalStyle;
 pub(crate) use style::harmless;
 pub use table::scorecard_tables;
 pub(crate) use table::{rule_title, summary_tables};
-pub(crate) use unsent::UnsentSettings;
+pub(crate) use unsent::IgnoredSettings;

@@ -14,7 +14,7 @@ use finqa_core::text::{counted, single_spaced};
 
 use super::calls::{self, CallActivity};
 use super::style::harmless;
-use super::unsent::UnsentSettings;
+use super::unsent::IgnoredSettings;
 
 /// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +108,7 @@ pub(crate) struct RunProgress {
     writer: TerminalWriter,
     bar: ProgressBar,
     /// The number of questions is known, or known to be unknown.
-    begun: bool,
+    has_started: bool,
     total: Option<usize>,
     answered: usize,
     /// Of these, by earlier processes.
@@ -121,10 +121,10 @@ pub(crate) struct RunProgress {
     /// Questions that are asked again later.
     postponed: BTreeSet<usize>,
     calls: CallActivity,
-    left_out: UnsentSettings,
+    left_out: IgnoredSettings,
     /// The folder of the run's output.
     output: PathBuf,
-    /// What continues the run.
+    /// The command that continues the run.
     continuation: String,
     cost: Cost,
     last_line: Instant,
@@ -143,7 +143,7 @@ impl RunProgress {
             options,
             writer,
             bar,
-            begun: false,
+            has_started: false,
             total: None,
             answered: 0,
             resumed: 0,
@@ -153,7 +153,7 @@ impl RunProgress {
             failed: 0,
             postponed: BTreeSet::new(),
             calls: CallActivity::default(),
-            left_out: UnsentSettings::default(),
+            left_out: IgnoredSettings::default(),
             output: output.to_owned(),
             continuation: command("--resume", output),
             cost: Cost::default(),
@@ -162,7 +162,7 @@ impl RunProgress {
         }
     }
 
-    /// What continues the run.
+    /// The command that continues the run.
     pub(crate) fn continuation(&self) -> &str {
         &self.continuation
     }
@@ -235,7 +235,7 @@ impl RunProgress {
     }
 
     fn begin(&mut self, total: Option<usize>, answered: usize) {
-        self.begun = true;
+        self.has_started = true;
         self.total = total;
         match total {
             Some(total) => self.bar.set_length(total as u64),
@@ -290,7 +290,7 @@ impl RunProgress {
     fn show(&self) {
         self.bar
             .set_message(format!("{} {}", self.message(), self.eta()));
-        let Some(calls) = self.calls.text().filter(|_| self.begun) else {
+        let Some(calls) = self.calls.text().filter(|_| self.has_started) else {
             return;
         };
         if self.bar.prefix().is_empty() {

@@ -79,7 +79,7 @@ impl TerminalStyle {
     }
 
     /// A cell in green if better, red if worse.
-    pub(super) fn told(self, text: String, better: Option<bool>) -> Cell {
+    pub(super) fn signed_cell(self, text: String, better: Option<bool>) -> Cell {
         let cell = Cell::new(text);
         match better {
             Some(true) => cell.fg(Color::Green),
@@ -134,7 +134,7 @@ mod tests {
             let mut table = style.table(&["rule", "what it says"]);
             table.add_row(vec![
                 Cell::new("x"),
-                style.told("+1".to_owned(), Some(true)),
+                style.signed_cell("+1".to_owned(), Some(true)),
             ]);
             table.add_row(["long", "words that are broken at spaces, for they are many"]);
             table.to_string()

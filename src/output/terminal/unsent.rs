@@ -6,9 +6,9 @@ use crate::run::left_out_line;
 
 /// The settings reported so far.
 #[derive(Debug, Default)]
-pub(crate) struct UnsentSettings(BTreeSet<String>);
+pub(crate) struct IgnoredSettings(BTreeSet<String>);
 
-impl UnsentSettings {
+impl IgnoredSettings {
     /// The notice about settings that replies were made without, leaving out
     /// those that were named before.
     pub(crate) fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn each_setting_is_named_once() {
-        let mut told = UnsentSettings::default();
+        let mut told = IgnoredSettings::default();
         let both = ["temperature".to_owned(), "seed".to_owned()];
         assert_eq!(
             told.add(both[..1].iter()).unwrap(),

@@ -284,7 +284,7 @@ fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCas
         draft_cost: None,
         stamp: None,
     }
-    .scored()
+    .with_scores()
 }
 
 fn kind_of(id: &str) -> Option<RecordKind> {

@@ -55,7 +55,7 @@ async fn long_hints_for_every_conversation_do_not_freeze_the_run() {
         start: 2,
         ..LimitOptions::fixed(16)
     };
-    let limiter = limits.of(&connection, options);
+    let limiter = limits.limiter(&connection, options);
     let model = Arc::new(HttpModel::new(connection).unwrap().with_limiter(limiter));
     let analyst: Arc<dyn ChatModel> = model;
     let sample = dataset::load(&Source::Sample).unwrap();

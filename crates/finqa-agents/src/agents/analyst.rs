@@ -28,7 +28,7 @@ pub(super) struct AnalystDraft {
     pub(super) leniencies: Vec<Leniency>,
     pub(super) reply: String,
     pub(super) reasked: bool,
-    /// Why it is a guess, as the embedded analyst knows.
+    /// The embedded analyst's reason to call it a guess.
     pub(super) doubt: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
                     None
                 }
             };
-            trace::done(&span, &taken, said);
+            trace::record_step(&span, &taken, said);
             taken
         })
     }
@@ -90,7 +90,8 @@ impl AnalystNode {
                 return Ok(Route::Stop);
             }
         };
-        let mut answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
+        let mut answer =
+            Answer::from_analysis(&draft.analysis, &exchange.question, self.answer_from);
         answer.doubt = draft.doubt;
         if let Some(reason) = no_value(&answer) {
             exchange.stop = Some(super::StopReason::Failed);
@@ -119,7 +120,7 @@ pub(super) struct LlmAnalyst {
     pub(super) sampling: Sampling,
     /// First drafts.
     pub(super) samples: SampleCount,
-    /// Whether all deterministic checks are on.
+    /// All deterministic checks are on.
     pub(super) verify: bool,
 }
 
@@ -141,7 +142,7 @@ impl LlmAnalyst {
             true => most,
             false => 1,
         };
-        let asked = exchange.calls.made.len();
+        let asked = exchange.calls.calls.len();
         let mut ballot = DraftVotes::default();
         let mut doubted = false;
         for numbers in [1..=together, together + 1..=most] {
@@ -153,18 +154,18 @@ impl LlmAnalyst {
                 match drafted {
                     Ok(draft) => {
                         let answer =
-                            Answer::settle(&draft.analysis, &exchange.question, answer_from);
-                        doubted |= is_auto && self.is_doubted(exchange, &answer);
-                        ballot.cast(answer, draft);
+                            Answer::from_analysis(&draft.analysis, &exchange.question, answer_from);
+                        doubted |= is_auto && self.needs_more_samples(exchange, &answer);
+                        ballot.add(answer, draft);
                     }
                     Err(failure) => {
                         doubted = true;
-                        ballot.spoil(failure);
+                        ballot.add_failure(failure);
                     }
                 }
             }
         }
-        if let Some(made) = exchange.calls.made.get_mut(asked..) {
+        if let Some(made) = exchange.calls.calls.get_mut(asked..) {
             order_samples(made);
         }
         let elected = ballot.winner(exchange.opinion.as_ref())?;
@@ -175,14 +176,15 @@ impl LlmAnalyst {
         Ok(elected.draft)
     }
 
-    /// Whether a check objects to an answer, or the second opinion differs.
-    fn is_doubted(&self, exchange: &Exchange, answer: &Answer) -> bool {
+    /// True if a check objects to the answer, or the second opinion disagrees.
+    fn needs_more_samples(&self, exchange: &Exchange, answer: &Answer) -> bool {
         let findings = verify::findings(&exchange.question, answer, self.verify);
-        findings.iter().any(|finding| finding.kind.sends_back()) || exchange.differs(answer)
+        findings.iter().any(|finding| finding.kind.sends_back())
+            || exchange.opinion_disagrees(answer)
     }
 
-    /// The drafts with these numbers, from 1, asked at once. The nodes' names tell them apart,
-    /// so that a resumed run recalls each with its own reply.
+    /// The drafts with these numbers, from 1, sampled in parallel. Their node names differ,
+    /// so that a resumed run gives each its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
@@ -267,7 +269,7 @@ fn read(
     answer_from: AnswerFrom,
 ) -> Result<ParsedReply<Analysis>, String> {
     let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
-    let answer = Answer::settle(&parsed.value, &exchange.question, answer_from);
+    let answer = Answer::from_analysis(&parsed.value, &exchange.question, answer_from);
     if let Some(reason) = no_value(&answer) {
         return Err(reason);
     }
@@ -277,7 +279,7 @@ fn read(
     Ok(parsed)
 }
 
-/// Why an answer has no value; `None` if it has one.
+/// The reason why an answer has no value; `None` if it has one.
 fn no_value(answer: &Answer) -> Option<String> {
     if answer.value.is_some() {
         return None;
@@ -293,7 +295,7 @@ fn no_value(answer: &Answer) -> Option<String> {
     ))
 }
 
-/// Whether a stated answer is the text of a finding about an earlier round.
+/// True if a stated answer repeats the text of a finding about an earlier round.
 fn is_echo(stated: &str, rounds: &[Round]) -> bool {
     let plain = |text: &str| {
         let words = text.split(|c: char| !c.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! What the two agents produce: an answer, the rounds that led to it, and why they
+//! The result of the two agents: an answer, the rounds that led to it, and the reason they
 //! stopped.
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,10 @@ use finqa_core::question::{HistoryEntry, HistorySource, Question};
 
 use super::episode::EpisodeRecord;
 use super::percent::{self, is_in_percent};
-use super::stated::stated;
+use super::stated::find_value;
 use super::verify::Finding;
 
-/// Which part of an analysis determines the value (`--answer-from`).
+/// The part of an analysis that determines the value (`--answer-from`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFrom {
@@ -42,9 +42,9 @@ pub struct Answer {
     #[serde(rename = "times_100")]
     pub in_percent: bool,
     pub program: Option<String>,
-    /// Where the value came from.
+    /// The source of the value.
     pub source: AnswerFrom,
-    /// Why the program did not determine the value, if it should have.
+    /// The reason why the program did not determine the value, if it should have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_error: Option<String>,
     /// A name for the value, e.g. `net revenue, 2009`.
@@ -56,13 +56,13 @@ pub struct Answer {
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Why the embedded analyst considers it a guess.
+    /// The embedded analyst's reason to call it a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
 impl Answer {
-    /// Whether it says that the figure asked for does not exist; the doubt has the reason.
+    /// True if the requested figure does not exist; the doubt has the reason.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         self.printed == UNDEFINED && self.doubt.is_some()
@@ -85,7 +85,7 @@ impl Answer {
     /// The answer of an analysis: executes its program over the question's table and prints
     /// the value by its unit.
     #[must_use]
-    pub fn settle(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
+    pub fn from_analysis(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
         let executed = analysis
             .program
             .as_deref()
@@ -126,7 +126,7 @@ impl Answer {
                 ..solution
             },
             (_, executed) => {
-                let stated = stated(&analysis.answer);
+                let stated = find_value(&analysis.answer);
                 Self {
                     printed: stated
                         .as_ref()
@@ -142,8 +142,8 @@ impl Answer {
     }
 }
 
-/// Whether an answer is a label of the user's own table, or words of one: "Consumer", "Q4 2022";
-/// or that there is none.
+/// True if an answer is a label of the user's own table, or words of one ("Consumer", "Q4
+/// 2022"), or says that there is none.
 fn names_label(question: &Question, answer: &str) -> bool {
     let document = &question.document;
     let answer = answer.trim().to_lowercase();
@@ -191,7 +191,7 @@ fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> 
 
 /// Our own answer as a later turn sees it.
 #[must_use]
-pub fn own_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
+pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),
         value: answer.and_then(|answer| answer.value.clone()),
@@ -219,7 +219,7 @@ fn implied_unit(answer: &str) -> Unit {
 pub enum CriticVerdict {
     /// The answer is accepted.
     Ok,
-    /// It is sent back.
+    /// The answer is sent back.
     Revise {
         /// The LLM critic's findings; those of the checks are in the round.
         findings: Vec<CriticFinding>,
@@ -247,14 +247,14 @@ pub struct Round {
     /// Departures from the format that the parser accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leniencies: Vec<Leniency>,
-    /// Whether the reply is the second attempt after one that could not be read.
+    /// The reply is the second attempt, after one that could not be read.
     pub reasked: bool,
     pub findings: Vec<Finding>,
     /// The critic's reply as received, if an LLM was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic_reply: Option<String>,
     pub verdict: CriticVerdict,
-    /// Why the LLM critic gave none, if its call failed.
+    /// The error of the LLM critic, if its call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) critic_error: Option<String>,
 }
@@ -270,7 +270,7 @@ impl Round {
     }
 }
 
-/// Why the two agents stopped.
+/// The reason why the two agents stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -291,7 +291,7 @@ pub enum StopReason {
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
     pub stop: StopReason,
     /// The best candidate; absent unless answered.
@@ -301,7 +301,7 @@ pub struct Solution {
     /// One line on what went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How the samples of the first draft voted, if there were several.
+    /// The votes of the samples of the first draft, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<super::VoteTally>,
     /// The first sample's answer, where another was chosen; without a value if it failed.
@@ -315,8 +315,8 @@ pub struct Solution {
     pub episode: Option<Box<EpisodeRecord>>,
     /// All rounds, oldest first.
     pub rounds: Vec<Round>,
-    /// Every model call, in order. Not part of the row's JSON: the journal keeps them in
-    /// entries of their own, written before the row.
+    /// Every model call, in order. Not part of the row's JSON: the journal stores calls as
+    /// separate entries, written before the row.
     #[serde(skip)]
     pub calls: Vec<super::Call>,
 }

@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use super::opinion::SecondOpinion;
 
-/// How often a model's answers agree with the embedded analyst's.
+/// The agreement of a model's answers with the embedded analyst's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgreementCount {
     /// Answers with a second opinion.
     pub answers: usize,
     /// Of these, the same as the rules'.
     pub agreed: usize,
-    /// How many of the rules' answers are right by their confidence.
+    /// The expected number of right answers of the rules, by their confidence.
     pub expected: f64,
 }
 
@@ -63,7 +63,7 @@ impl AgreementCount {
 /// Whose answer was returned, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arbitration {
-    /// Whether it is the rules'.
+    /// The rules' answer was chosen.
     pub taken: bool,
     /// The accuracy that the model has at most (the upper end of the 95 % interval, or
     /// `--model-accuracy`), with which the rules' confidence was compared.
@@ -74,7 +74,7 @@ impl Arbitration {
     /// The choice for an answer with this opinion: the rules' where the model has no answer,
     /// or another that is less likely right.
     #[must_use]
-    pub fn of(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
+    pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
         Self {
             taken: match opinion.agrees {
                 Some(agrees) => !agrees && opinion.confidence > model_accuracy,
@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn the_likelier_answer_is_chosen_and_a_missing_one_replaced() {
-        let taken = |confidence, agrees| Arbitration::of(&opinion(confidence, agrees), 0.6).taken;
+        let taken =
+            |confidence, agrees| Arbitration::choose(&opinion(confidence, agrees), 0.6).taken;
         assert!(taken(0.7, Some(false)) && !taken(0.5, Some(false)));
         assert!(!taken(0.6, Some(false)) && !taken(0.9, Some(true)));
         assert!(taken(0.1, None));

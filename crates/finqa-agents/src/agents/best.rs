@@ -1,4 +1,4 @@
-//! Which round's answer is returned, and how the exchange ended.
+//! Chooses the round whose answer is returned, and closes the exchange.
 
 use finqa_core::outcome::Outcome;
 
@@ -9,7 +9,7 @@ use super::opinion::SecondOpinion;
 
 /// Closes an exchange: a failure before any answer is its outcome; after one (say, the
 /// critic cannot be reached) the best answer is kept.
-pub(super) fn settle(exchange: Exchange) -> Solution {
+pub(super) fn close(exchange: Exchange) -> Solution {
     let Exchange {
         rounds,
         calls,
@@ -47,13 +47,13 @@ pub(super) fn settle(exchange: Exchange) -> Solution {
         first_sample,
         opinion,
         rounds,
-        calls: calls.made,
+        calls: calls.calls,
         ..solution
     }
 }
 
-/// Withholds an answer with less confidence than `least`. A revision has no confidence
-/// of its own: it gets the first answer's.
+/// Withholds an answer with less confidence than `least`. A revision has no confidence; it
+/// gets the first answer's.
 pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;
@@ -95,7 +95,7 @@ pub(super) fn arbitrate(
     let Some(opinion) = solution.opinion.clone().filter(|_| replaceable) else {
         return solution;
     };
-    let arbitration = Arbitration::of(&opinion, model_accuracy);
+    let arbitration = Arbitration::choose(&opinion, model_accuracy);
     let answer = if arbitration.taken { rules() } else { None };
     let opinion = Some(SecondOpinion {
         arbitration: Some(Arbitration {

@@ -19,7 +19,7 @@ pub struct Call {
     pub node: String,
     /// From 1.
     pub round: u32,
-    /// blake3 of the request's JSON, by which a resumed run recognises it.
+    /// blake3 of the request's JSON, by which a resumed run recognises the request.
     pub request_hash: String,
     pub messages: Vec<ChatMessage>,
     pub reply: Option<ChatReply>,
@@ -30,8 +30,8 @@ pub struct Call {
     pub attempts: u32,
     /// From the first request to the reply, retries included, waiting for a slot excluded.
     pub seconds: f64,
-    /// How long it waited for slots, if this process made it. Of calls that were made together
-    /// only the first has it, for all of them: as long as the longest of them waited.
+    /// The time that it waited for slots, if this process made it. Of parallel calls only
+    /// the first has it, for all of them: the longest wait.
     #[serde(skip)]
     pub waited: Duration,
     /// The price of a reply is unknown where none is listed; requests that were lost may
@@ -53,7 +53,7 @@ impl Call {
         }
     }
 
-    /// Which sample of the first draft it belongs to, from 1.
+    /// The number of the first draft's sample that it belongs to, from 1.
     fn sample(&self) -> Option<u32> {
         let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
         let is_draft = self.round == 1 && ["analyst", "analyst_reask"].contains(&node);
@@ -70,7 +70,7 @@ pub struct CallMemory {
     /// In the order in which they were made. A question may send the same request twice (a
     /// critic asked again about the same answer), so each is used once.
     pub replies: Vec<Call>,
-    /// Whether the models have answered an earlier process of the same run.
+    /// The models have answered an earlier process of the same run.
     pub answered_before: bool,
     /// Calls without a reply when the question was asked before.
     pub failed: Vec<Call>,
@@ -79,7 +79,7 @@ pub struct CallMemory {
 
 pub struct RecordedCalls {
     /// Every call so far, failed ones included.
-    pub(crate) made: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
     /// Whose calls they are.
@@ -87,7 +87,7 @@ pub struct RecordedCalls {
 }
 
 impl RecordedCalls {
-    /// Only the calls that failed when the question was asked before.
+    /// Starts with the failed calls of earlier attempts.
     #[must_use]
     pub(crate) fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl RecordedCalls {
                 epoch,
                 ..RequestOrigin::default()
             },
-            made: std::mem::take(&mut memory.failed),
+            calls: std::mem::take(&mut memory.failed),
             memory,
             stop,
         }
@@ -113,11 +113,11 @@ impl RecordedCalls {
     ) -> Result<ChatReply, ModelError> {
         let prepared = self.prepare(model, request);
         let (call, result) = self.ask(model, round, prepared, known).await;
-        self.made.extend(call);
+        self.calls.extend(call);
         result
     }
 
-    /// The same for several requests at once; the replies are in their order.
+    /// Sends several requests in parallel; the replies are in their order.
     pub(crate) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
@@ -132,9 +132,9 @@ impl RecordedCalls {
             .into_iter()
             .map(|one| self.ask(model, round, one, 0));
         let (calls, results): (Vec<_>, Vec<_>) = join_all(asked).await.into_iter().unzip();
-        let made = self.made.len();
-        self.made.extend(calls.into_iter().flatten());
-        let together = self.made.get_mut(made..).unwrap_or_default();
+        let made = self.calls.len();
+        self.calls.extend(calls.into_iter().flatten());
+        let together = self.calls.get_mut(made..).unwrap_or_default();
         let waited = together
             .iter_mut()
             .map(|call| std::mem::take(&mut call.waited));
@@ -153,11 +153,11 @@ impl RecordedCalls {
         if let Some(call) = known_at.map(|at| self.memory.replies.remove(at))
             && let Some(reply) = call.reply.clone()
         {
-            super::trace::recalled(model, &request, &call);
+            super::trace::record_recalled(model, &request, &call);
             return PreparedCall::Recalled(Box::new((call, reply)));
         }
         let count = |is: &dyn Fn(&&Call) -> bool| {
-            u32::try_from(self.made.iter().filter(is).count()).unwrap_or(u32::MAX)
+            u32::try_from(self.calls.iter().filter(is).count()).unwrap_or(u32::MAX)
         };
         request.origin = RequestOrigin {
             call: count(&|call| call.node == request.node),
@@ -251,10 +251,9 @@ pub fn order_samples(calls: &mut [Call]) {
     }
 }
 
-/// How many seconds calls took one after the other: of the samples that are asked together, the
-/// longest counts.
+/// The duration of calls made one after the other; of parallel samples, the longest counts.
 #[must_use]
-pub fn seconds_of(calls: &[Call]) -> f64 {
+pub fn total_seconds(calls: &[Call]) -> f64 {
     let mut alone = 0.0;
     let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
     for call in calls {
@@ -305,6 +304,6 @@ mod tests {
             call("critic", 1, 16.0),
             call("analyst", 2, 32.0),
         ];
-        assert_eq!(seconds_of(&calls), 1.0 + 6.0 + 8.0 + 16.0 + 32.0);
+        assert_eq!(total_seconds(&calls), 1.0 + 6.0 + 8.0 + 16.0 + 32.0);
     }
 }

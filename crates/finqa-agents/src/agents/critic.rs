@@ -42,9 +42,9 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
             let taken = self.judge(exchange).instrument(span.clone()).await;
             let round = exchange.rounds.last();
             let said = round.and_then(|round| round.critic_reply.as_deref());
-            trace::done(&span, &taken, said);
+            trace::record_step(&span, &taken, said);
             if let Some(round) = round {
-                trace::judged(&exchange.round, round);
+                trace::record_verdict(&exchange.round, round);
             }
             exchange.round = Span::none();
             taken
@@ -70,7 +70,7 @@ impl CriticNode {
         let mut error = None;
         let is_asked = match (self.mode, exchange.rounds.last()) {
             (CriticMode::Auto, Some(round)) => {
-                round.objections() > 0 || exchange.differs(&round.answer)
+                round.objections() > 0 || exchange.opinion_disagrees(&round.answer)
             }
             (mode, _) => mode == CriticMode::Llm,
         };
@@ -127,7 +127,7 @@ impl CriticNode {
     }
 }
 
-/// Whether the last round repeats an earlier one: more rounds would only cost.
+/// True if the last round repeats an earlier one: more rounds would only add cost.
 fn repeats(rounds: &[Round]) -> bool {
     rounds.split_last().is_some_and(|(last, earlier)| {
         earlier.iter().any(|round| {
@@ -146,8 +146,8 @@ fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
     }
 }
 
-/// What the analyst is sent about a round: the findings of the checks and of the critic,
-/// one a line.
+/// The criticism of a round for the analyst: the findings of the checks and of the critic,
+/// one per line.
 pub(super) fn criticism(round: &Round) -> Vec<String> {
     let mut lines: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
     if let CriticVerdict::Revise { findings } = &round.verdict {

@@ -1,4 +1,4 @@
-//! What playing an episode led to, as the journal keeps it with the answer.
+//! The record of an episode, as the journal stores it with the answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use crate::models::ChatMessage;
 use finqa_core::outcome::Outcome;
 
-/// How an episode ended.
+/// The way an episode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -54,14 +54,14 @@ impl EpisodeEnd {
 pub struct ToolStep {
     /// The tool, as the model named it.
     pub tool: String,
-    /// Its arguments: an object, or the model's text where that is not one.
+    /// The arguments: an object, or the model's text if that is not an object.
     pub arguments: Value,
-    /// Why it reached no tool: an invalid call.
+    /// The error of a call that reached no tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The reward; `null` on every step but the last.
     pub reward: Option<f64>,
-    /// Whether the episode is over.
+    /// The episode is over.
     pub done: bool,
 }
 
@@ -72,17 +72,17 @@ pub struct EpisodeRecord {
     pub question_id: String,
     /// The company whose tables answer it.
     pub company: String,
-    /// What the agent was asked.
+    /// The question.
     pub question: String,
-    /// How it ended.
+    /// The way it ended.
     pub end: EpisodeEnd,
-    /// What was submitted.
+    /// The submission.
     pub answer: Option<String>,
-    /// Whether the answer is a text that the model wrote instead of calling a tool.
+    /// The answer is a text that the model wrote instead of calling a tool.
     pub answer_from_text: bool,
     /// 1.0 or 0.0; 0.0 without a submission, `null` if the episode failed.
     pub reward: Option<f64>,
-    /// The truth, told by the environment once the episode is over.
+    /// The truth, which the environment reveals after the episode.
     pub ground_truth: Option<String>,
     /// The tool calls in order.
     pub steps: Vec<ToolStep>,

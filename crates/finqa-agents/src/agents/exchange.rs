@@ -18,13 +18,13 @@ use super::calls::{CallMemory, RecordedCalls};
 use super::opinion::SecondOpinion;
 use super::vote::VoteTally;
 
-/// Why a question cannot continue.
+/// The error that ends a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionFailure {
     pub outcome: Outcome,
     /// One line.
     pub message: String,
-    /// What it affects: it is an outcome only if this request alone is at fault.
+    /// The scope of the error: it is an outcome only if this request alone is at fault.
     pub(crate) scope: Scope,
 }
 
@@ -37,7 +37,7 @@ impl QuestionFailure {
         }
     }
 
-    /// Whether it is the question's own outcome, rather than a failure of the provider or
+    /// True if it is the question's own outcome, rather than a failure of the provider or
     /// the run.
     pub(crate) fn is_outcome(&self) -> bool {
         self.scope == Scope::Request
@@ -69,11 +69,11 @@ pub struct Exchange {
     pub stop: Option<StopReason>,
     /// The embedded analyst's answer, if it was asked.
     pub opinion: Option<SecondOpinion>,
-    /// How the samples of the first draft voted, if there were several.
+    /// The votes of the samples of the first draft, if there were several.
     pub votes: Option<VoteTally>,
     /// The first sample's answer, where another was chosen.
     pub first_sample: Option<Box<Answer>>,
-    /// Which repetition of the question it is, from 0.
+    /// The repetition of the question, from 0.
     pub epoch: u32,
     /// The span of the round in progress.
     pub(super) round: Span,
@@ -116,7 +116,7 @@ impl Exchange {
         content(self.calls.call(model, round, request, 0).await)
     }
 
-    /// The same for several requests at once; the replies are in their order.
+    /// Sends several requests in parallel; the replies are in their order.
     pub(crate) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
@@ -127,16 +127,16 @@ impl Exchange {
         replies.into_iter().map(content).collect()
     }
 
-    /// Whether the second opinion is another than `answer`.
-    pub(super) fn differs(&self, answer: &Answer) -> bool {
+    /// True if the second opinion disagrees with `answer`.
+    pub(super) fn opinion_disagrees(&self, answer: &Answer) -> bool {
         let opinion = self.opinion.as_ref();
         opinion.is_some_and(|opinion| !opinion.agrees_with(answer))
     }
 
     /// Closes the exchange with the best candidate among its rounds.
     #[must_use]
-    pub(crate) fn settle(self) -> Solution {
-        super::best::settle(self)
+    pub(crate) fn into_solution(self) -> Solution {
+        super::best::close(self)
     }
 }
 

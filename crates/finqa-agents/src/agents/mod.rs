@@ -19,13 +19,13 @@ pub mod verify;
 mod vote;
 mod wiring;
 
-pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, own_history};
+pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, answer_history};
 pub use arbitration::{AgreementCount, Arbitration};
 pub use calls::RecordedCalls;
-pub use calls::{Call, CallMemory, order_samples, seconds_of};
+pub use calls::{Call, CallMemory, order_samples, total_seconds};
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
 pub use offline::EmbeddedSolver;
-pub use opinion::{OpinionUse, SecondOpinion, same};
+pub use opinion::{OpinionUse, SecondOpinion, is_same_answer};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, SampleCount, Sampling};
 pub use stated::printed_value;
 pub use vote::VoteTally;

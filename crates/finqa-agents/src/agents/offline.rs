@@ -48,7 +48,7 @@ impl EmbeddedSolver {
         let analysis = analyses(guess).into_iter().next()?;
         Some(Answer {
             doubt,
-            ..Answer::settle(&analysis, question, AnswerFrom::Program)
+            ..Answer::from_analysis(&analysis, question, AnswerFrom::Program)
         })
     }
 
@@ -121,7 +121,7 @@ impl OfflineAnalyst {
 fn is_clean(question: &Question, analysis: &Analysis) -> bool {
     verify::check(
         question,
-        &Answer::settle(analysis, question, AnswerFrom::Program),
+        &Answer::from_analysis(analysis, question, AnswerFrom::Program),
     )
     .iter()
     .all(|finding| !finding.kind.sends_back())

@@ -17,7 +17,7 @@ use super::arbitration::Arbitration;
 use super::percent;
 use super::verify::{Finding, FindingKind};
 
-/// How the second opinion is used (`--second-opinion`).
+/// The use of the second opinion (`--second-opinion`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
@@ -46,7 +46,7 @@ pub struct SecondOpinion {
     pub evidence: Vec<CitedEvidence>,
     /// Probability that it is right, calibrated on the embedded analyst's own runs.
     pub confidence: f64,
-    /// Whether the answer is the same; absent without an answer.
+    /// The opinion agrees with the answer; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
     /// Whose answer was returned, where they were weighed.
@@ -85,7 +85,7 @@ impl SecondOpinion {
 
     #[must_use]
     pub fn is(&self, value: &Value, printed: &str) -> bool {
-        same((value, printed), (&self.value, &self.printed))
+        is_same_answer((value, printed), (&self.value, &self.printed))
     }
 
     /// The note to the critic about an answer that differs.
@@ -115,12 +115,12 @@ impl SecondOpinion {
     }
 }
 
-/// Whether two answers, each a value with its printed form, are one: the same word,
+/// True if two answers, each a value with its printed form, are the same: the same word,
 /// equal as printed (a percent with 1 decimal, another number with 3), or within half a
-/// percent. A percent and its fraction are the same only where one of the two is printed
-/// as a percent. The sign counts.
+/// percent. A percent and its fraction are the same only if one of the two is printed as a
+/// percent. The sign counts.
 #[must_use]
-pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
+pub fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {
             let (a, b) = (PrintedNumber::of(*a, one.1), PrintedNumber::of(*b, other.1));
@@ -165,7 +165,7 @@ impl PrintedNumber {
     }
 }
 
-/// Whether a number without a sign is a percent, or its fraction.
+/// True if a number without a sign is a percent, or its fraction.
 fn is_percent_of(percent: f64, number: f64) -> bool {
     close(percent, number, 1) || close(percent / 100.0, number, 3)
 }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn same(a: (f64, &str), b: (f64, &str)) -> bool {
-        super::same((&Value::Number(a.0), a.1), (&Value::Number(b.0), b.1))
+        super::is_same_answer((&Value::Number(a.0), a.1), (&Value::Number(b.0), b.1))
     }
 
     #[test]
@@ -211,8 +211,11 @@ mod tests {
         assert!(same((0.0, "0"), (0.0, "0")));
         assert!(!same((f64::NAN, "n/a"), (f64::NAN, "n/a")));
         let word = |text: &str| Value::Text(text.to_owned());
-        assert!(super::same((&word("yes"), "yes"), (&word("Yes "), "Yes")));
-        assert!(!super::same(
+        assert!(super::is_same_answer(
+            (&word("yes"), "yes"),
+            (&word("Yes "), "Yes")
+        ));
+        assert!(!super::is_same_answer(
             (&word("yes"), "yes"),
             (&Value::Number(1.0), "1")
         ));

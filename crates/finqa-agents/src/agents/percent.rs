@@ -14,13 +14,13 @@ use finqa_core::question::Question;
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
-/// A look-up above this is a figure in percent unless something says otherwise: a page
-/// prints `150%` rather than 1.5.
+/// The largest look-up taken for a fraction without further evidence: a page prints `150%`
+/// rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
 /// Maximum decimals of a printed percentage of the page.
 const MOST_DECIMALS: usize = 3;
 
-/// How a program's value is written, as far as its figures show.
+/// The form of a program's value, as far as its figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PercentForm {
     /// In percent, as the page prints it.
@@ -57,7 +57,7 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
     }
 }
 
-/// Whether `value`, the result of `program`, is in percent already. Called only for an
+/// True if `value`, the result of `program`, is already in percent. Called only for an
 /// answer whose unit is percent.
 pub(super) fn is_in_percent(
     program: &Program,
@@ -76,21 +76,21 @@ pub(super) fn is_in_percent(
         question,
         places: OnceCell::new(),
     };
-    let measure = figures.steps(program.steps()).unwrap_or_else(|| {
+    let form = figures.steps(program.steps()).unwrap_or_else(|| {
         let number = program.literals().next();
         number.map_or(PercentForm::Fraction, |literal| figures.literal(literal))
     });
-    match measure {
+    match form {
         PercentForm::Percent => true,
         PercentForm::Fraction => false,
-        PercentForm::Unmarked => says_percent(&analysis.answer, value)
+        PercentForm::Unmarked => stated_in_percent(&analysis.answer, value)
             .unwrap_or_else(|| program.is_number() && value.abs() > LARGEST_FRACTION),
     }
 }
 
-/// What the stated answer says: `5.6%` for a value of 5.6 that it is in percent, for
-/// 0.056 that it is a fraction. `None` if it says neither.
-fn says_percent(stated: &str, value: f64) -> Option<bool> {
+/// The form that the stated answer implies: with `5.6%`, a value of 5.6 is in percent, and
+/// 0.056 is a fraction. `None` if it implies neither.
+fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::read(stated).filter(|reading| reading.percent)?;
     let unit = 10f64.powi(-i32::try_from(stated.decimals).unwrap_or(9));
     let is = |value: f64| (stated.value.abs() - value.abs()).abs() <= unit;
@@ -206,14 +206,14 @@ impl ProgramFigures<'_> {
         let mut rows = rows.filter(|row| row.first() == Some(label));
         match rows.next() {
             Some(row) if row.iter().skip(1).any(|cell| cell.contains('%')) => PercentForm::Fraction,
-            _ if says_percent_label(label) => PercentForm::Percent,
+            _ if is_percent_label(label) => PercentForm::Percent,
             _ => PercentForm::Unmarked,
         }
     }
 }
 
-/// Whether a label says that its figures are percentages: `% of total`.
-pub(super) fn says_percent_label(label: &str) -> bool {
+/// True if a label marks its figures as percentages: `% of total`.
+pub(super) fn is_percent_label(label: &str) -> bool {
     let lower = label.to_lowercase();
     lower.contains('%') || lower.contains("percent") || lower.contains("per cent")
 }

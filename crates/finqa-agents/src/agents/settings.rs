@@ -1,4 +1,4 @@
-//! How the two agents are set up.
+//! The settings of the two agents.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -142,13 +142,13 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// Whether the critic's model is at a server of its own.
+    /// True if the critic uses a separate server.
     #[must_use]
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
     }
 
-    /// Whether the model's accuracy has to be estimated first.
+    /// True if the model's accuracy must be estimated first.
     #[must_use]
     pub fn needs_pilot(&self) -> bool {
         self.second_opinion == OpinionUse::Arbitrate && self.model_accuracy.is_none()
@@ -177,9 +177,9 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from
-    /// 0). Each has a seed of its own, because a provider that honours seeds would
-    /// give the same reply again: `seed + epoch × samples + (number − 1)`.
+    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from 0). Each
+    /// draft has a different seed, because a provider that honours seeds would give the
+    /// same reply again: `seed + epoch × samples + (number − 1)`.
     #[must_use]
     pub fn nth(&self, epoch: u32, samples: u32, number: u32) -> Self {
         let passed = u64::from(epoch) * u64::from(samples.max(1));
@@ -253,7 +253,7 @@ impl PairOptions {
         }
     }
 
-    /// How a model sees the page.
+    /// The form in which a model sees the page.
     #[must_use]
     pub fn rendering(&self) -> Rendering {
         Rendering {

@@ -31,7 +31,7 @@ const LABELS: [&str; 12] = [
     "error",
 ];
 
-pub(super) fn stated(text: &str) -> Option<StatedValue<'_>> {
+pub(super) fn find_value(text: &str) -> Option<StatedValue<'_>> {
     let text = text.trim();
     if let Some(word) = yes_or_no(text) {
         return Some(StatedValue {
@@ -60,7 +60,7 @@ pub(super) fn stated(text: &str) -> Option<StatedValue<'_>> {
         [] => None,
         [only] => Some(*only),
         [first, ..] => {
-            let opening = || Some(*first).filter(|first| opens(text, first));
+            let opening = || Some(*first).filter(|first| starts_text(text, first));
             after_equals(text, &amounts).or_else(opening)
         }
     }?;
@@ -80,7 +80,7 @@ pub(super) fn stated(text: &str) -> Option<StatedValue<'_>> {
 /// leaves open which of its numbers it is.
 #[must_use]
 pub fn printed_value(text: &str) -> Option<Value> {
-    stated(text).map(|stated| stated.value)
+    find_value(text).map(|stated| stated.value)
 }
 
 /// `yes` or `no` alone or before a mark: `Yes, it rose.`, but not `no change`.
@@ -96,8 +96,8 @@ fn yes_or_no(text: &str) -> Option<&str> {
     (is_word && ends).then_some(word)
 }
 
-/// Whether the number opens the text: `$25,587 (14.1%)`.
-fn opens(text: &str, reading: &NumberReading) -> bool {
+/// True if the number starts the text: `$25,587 (14.1%)`.
+fn starts_text(text: &str, reading: &NumberReading) -> bool {
     text.get(..reading.span.start)
         .is_some_and(|before| !before.contains(char::is_alphanumeric))
 }
@@ -147,7 +147,7 @@ mod tests {
             ("in 2013", 2013.0, "2013"),
             ("(12.5)", -12.5, "(12.5)"),
         ] {
-            let read = stated(text).unwrap();
+            let read = find_value(text).unwrap();
             assert_eq!(
                 (read.value, read.text),
                 (Value::Number(value), words),
@@ -168,7 +168,7 @@ mod tests {
             "revenue rose from 100 to 114",
             "no change",
         ] {
-            assert_eq!(stated(text), None, "{text}");
+            assert_eq!(find_value(text), None, "{text}");
         }
     }
 

@@ -74,8 +74,8 @@ pub fn solution(span: &Span, solution: &Solution) {
     }
 }
 
-/// Why there is no answer, as far as it may be recorded: a refusal, an unreadable reply,
-/// a withheld answer and a provider's own words all may quote content.
+/// The reason why there is no answer, as far as it may be recorded: a refusal, an
+/// unreadable reply, a withheld answer and a provider's own words may all quote content.
 #[must_use]
 pub fn reason(solution: &Solution) -> &str {
     recordable(
@@ -93,7 +93,7 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
 }
 
 /// Records that the question has no outcome and is asked again later or on resume.
-pub fn interrupted(span: &Span, why: &Interruption) {
+pub fn record_interruption(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
         Interruption::Provider(solution) => {
@@ -127,7 +127,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
 }
 
 /// Records an agent's turn: its route, or why it failed, and what it said.
-pub(super) fn done(span: &Span, taken: &Result<Route, QuestionFailure>, said: Option<&str>) {
+pub(super) fn record_step(span: &Span, taken: &Result<Route, QuestionFailure>, said: Option<&str>) {
     match taken {
         Ok(route) => set(span, names::ROUTE, route.to_string()),
         Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
@@ -143,7 +143,7 @@ pub(super) fn done(span: &Span, taken: &Result<Route, QuestionFailure>, said: Op
 }
 
 /// Records the round's verdict.
-pub(super) fn judged(span: &Span, round: &Round) {
+pub(super) fn record_verdict(span: &Span, round: &Round) {
     if span.is_disabled() {
         return;
     }
@@ -158,11 +158,11 @@ pub(super) fn judged(span: &Span, round: &Round) {
     });
 }
 
-/// Records a recalled reply as a call without a duration of its own.
-pub(super) fn recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
+/// Records a reused reply as a call without a duration.
+pub(super) fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     if let Some(reply) = &call.reply {
         let span = crate::models::trace::chat(model.name(), request);
         set(&span, names::RECALLED, true);
-        crate::models::trace::replied(&span, reply);
+        crate::models::trace::record_reply(&span, reply);
     }
 }

@@ -23,7 +23,7 @@ pub struct VoteTally {
 pub struct Vote {
     /// Rounded to 5 decimals; absent for drafts without a value.
     pub value: Option<Value>,
-    /// How many drafts have it.
+    /// The number of its drafts.
     pub count: usize,
 }
 
@@ -53,14 +53,14 @@ pub(super) struct DraftVotes {
     /// Each vote with its first draft and that draft's printed answer, the earliest first.
     groups: Vec<(Vote, AnalystDraft, String)>,
     failed: usize,
-    /// Why the first sample without a draft has none.
+    /// The error of the first sample without a draft.
     failure: Option<QuestionFailure>,
     /// The first sample's answer; without a value if it has no draft.
     first: Option<Answer>,
 }
 
-/// What the samples of a first draft elect.
-pub(super) struct ElectedDraft {
+/// The draft chosen by the samples' votes.
+pub(super) struct ChosenDraft {
     pub(super) draft: AnalystDraft,
     pub(super) tally: VoteTally,
     /// The first sample's answer, where another has won.
@@ -68,7 +68,7 @@ pub(super) struct ElectedDraft {
 }
 
 impl DraftVotes {
-    pub(super) fn cast(&mut self, answer: Answer, draft: AnalystDraft) {
+    pub(super) fn add(&mut self, answer: Answer, draft: AnalystDraft) {
         let value = answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
             Value::Text(word) => Value::Text(word.trim().to_lowercase()),
@@ -84,7 +84,7 @@ impl DraftVotes {
     }
 
     /// Counts a sample without a draft.
-    pub(super) fn spoil(&mut self, failure: QuestionFailure) {
+    pub(super) fn add_failure(&mut self, failure: QuestionFailure) {
         self.failed += 1;
         self.failure.get_or_insert(failure);
         self.first.get_or_insert_with(Answer::default);
@@ -96,7 +96,7 @@ impl DraftVotes {
     pub(super) fn winner(
         self,
         opinion: Option<&SecondOpinion>,
-    ) -> Result<ElectedDraft, QuestionFailure> {
+    ) -> Result<ChosenDraft, QuestionFailure> {
         let tally = VoteTally {
             votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
             failed: self.failed,
@@ -116,7 +116,7 @@ impl DraftVotes {
             }
         });
         match best {
-            Some((_, draft, printed)) => Ok(ElectedDraft {
+            Some((_, draft, printed)) => Ok(ChosenDraft {
                 draft,
                 tally,
                 first: self.first.filter(|first| first.printed != printed),
@@ -148,7 +148,7 @@ mod tests {
                 printed: value.map(|value| value.to_string()).unwrap_or_default(),
                 ..Answer::default()
             };
-            ballot.cast(answer, draft);
+            ballot.add(answer, draft);
         }
         ballot
     }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_tally_shows_values_and_counts() {
         let mut ballot = ballot(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
-        ballot.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
+        ballot.add_failure(QuestionFailure::new(Outcome::Refusal, "no"));
         let elected = ballot.winner(None).unwrap();
         assert_eq!(elected.tally.to_string(), "0.5:2 none:1 failed:1");
     }
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!(first(&votes), Some(Some(Value::Number(1.0))));
         assert_eq!(first(&votes[1..]), None);
         let mut spoiled = DraftVotes::default();
-        spoiled.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
-        spoiled.cast(
+        spoiled.add_failure(QuestionFailure::new(Outcome::Refusal, "no"));
+        spoiled.add(
             Answer {
                 printed: "2".to_owned(),
                 ..Answer::default()

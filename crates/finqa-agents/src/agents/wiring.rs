@@ -35,7 +35,7 @@ pub enum Route {
     Revise,
 }
 
-/// Why a question has no outcome: it is asked again.
+/// The reason why a question has no outcome and is asked again.
 #[derive(Debug, Error)]
 pub enum Interruption {
     #[error("cancelled")]
@@ -48,20 +48,20 @@ pub enum Interruption {
     Fatal(RunFailure),
 }
 
-/// Why no question of a run can succeed.
+/// An error that no question of a run can avoid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct RunFailure {
     /// One line.
     pub message: String,
-    /// What is at fault.
+    /// The party at fault.
     pub fault: Fault,
 }
 
 impl RunFailure {
     /// A failure of a provider or of another server.
     #[must_use]
-    pub fn of_provider(message: String) -> Self {
+    pub fn from_provider(message: String) -> Self {
         Self {
             message,
             fault: Fault::Provider,
@@ -69,7 +69,7 @@ impl RunFailure {
     }
 }
 
-/// What is at fault when a run ends early.
+/// The party at fault when a run ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A provider or an environment's server: it may answer later.
@@ -88,10 +88,10 @@ pub struct Pair {
     /// An answer below this confidence is withheld; 0 for never.
     min_confidence: f64,
     /// Gives second opinions on a chat model's answers.
-    second: Option<EmbeddedSolver>,
-    /// Whether the second opinion must agree.
+    second_opinion: Option<EmbeddedSolver>,
+    /// The second opinion must agree.
     agreement_required: bool,
-    /// Whether the likelier of the two answers is returned.
+    /// The likelier of the two answers is returned.
     arbitrates: bool,
     /// The model's accuracy; without it nothing is weighed.
     model_accuracy: OnceLock<f64>,
@@ -115,7 +115,7 @@ impl Pair {
         let is_llm = matches!(options.backend, Backend::Llm { .. });
         Ok(Self {
             graph,
-            second: (is_llm && options.settings.second_opinion != OpinionUse::Off)
+            second_opinion: (is_llm && options.settings.second_opinion != OpinionUse::Off)
                 .then(EmbeddedSolver::default),
             agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
             arbitrates: is_llm && options.settings.second_opinion == OpinionUse::Arbitrate,
@@ -157,7 +157,7 @@ impl Pair {
         on_round: &(dyn Fn(&Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         let opinion = self
-            .second
+            .second_opinion
             .as_ref()
             .and_then(|rules| rules.opinion(&question));
         let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
@@ -173,21 +173,23 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(_) => Ok(self.chosen(exchange.settle(), &question)),
+            Ok(_) => Ok(self.choose(exchange.into_solution(), &question)),
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
-                Scope::Run => Err(Interruption::Fatal(RunFailure::of_provider(source.message))),
+                Scope::Run => Err(Interruption::Fatal(RunFailure::from_provider(
+                    source.message,
+                ))),
                 Scope::Provider => {
                     exchange.failure = Some(source);
-                    Err(Interruption::Provider(Box::new(exchange.settle())))
+                    Err(Interruption::Provider(Box::new(exchange.into_solution())))
                 }
                 Scope::Request => {
                     exchange.failure = Some(source);
-                    Ok(self.chosen(exchange.settle(), &question))
+                    Ok(self.choose(exchange.into_solution(), &question))
                 }
             },
-            Err(error) => Err(Interruption::Fatal(RunFailure::of_provider(
+            Err(error) => Err(Interruption::Fatal(RunFailure::from_provider(
                 error.to_string(),
             ))),
         }
@@ -195,10 +197,12 @@ impl Pair {
 
     /// Replaces an answer that is less likely right than the rules', and withholds one that
     /// is not certain enough.
-    fn chosen(&self, solution: Solution, question: &Question) -> Solution {
-        if let (true, Some(accuracy), Some(rules)) =
-            (self.arbitrates, self.model_accuracy.get(), &self.second)
-        {
+    fn choose(&self, solution: Solution, question: &Question) -> Solution {
+        if let (true, Some(accuracy), Some(rules)) = (
+            self.arbitrates,
+            self.model_accuracy.get(),
+            &self.second_opinion,
+        ) {
             return arbitrate(solution, *accuracy, || rules.answer(question));
         }
         let solution = abstain(solution, self.min_confidence);

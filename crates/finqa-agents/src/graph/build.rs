@@ -134,7 +134,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     }
 }
 
-/// Where `route` leads from `node`.
+/// The target of `route` from `node`.
 pub(super) fn target<S, R: Copy + Eq, E>(
     graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
     node: NodeIndex,

@@ -1,8 +1,8 @@
-//! What is wrong with a graph, and how a run can end early.
+//! The errors of compiling and running a graph.
 
 use thiserror::Error;
 
-/// Why a graph does not compile. Each error names the node, and the route if there is one.
+/// The errors of compiling a graph. Each names the node, and the route if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
     #[error("the graph has no start: name one with `start`")]
@@ -34,7 +34,7 @@ pub enum GraphError {
     Trap { node: String },
 }
 
-/// Why a run did not reach the end.
+/// The reason why a run did not reach the end.
 #[derive(Debug, Error)]
 pub enum GraphRunError<E> {
     /// The step limit was reached; the state holds the work so far.

@@ -17,7 +17,7 @@ const NO_KEY: &str = "none";
 #[derive(Debug, Clone)]
 pub(super) struct ServerAddress {
     base: String,
-    /// Azure's path of the deployment, empty otherwise.
+    /// Azure's path of the deployment; empty for other providers.
     deployment: String,
     query: Vec<(&'static str, String)>,
     headers: HeaderMap,

@@ -109,7 +109,7 @@ impl BudgetLimit {
         }
     }
 
-    /// What else `--resume` needs; the time begins anew.
+    /// The option that `--resume` also needs; the time starts again.
     #[must_use]
     pub fn more(self) -> String {
         match self {
@@ -124,7 +124,7 @@ impl BudgetLimit {
 pub(crate) type SpendingRecorder =
     Arc<dyn Fn(u64, Spending) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// What a run may spend and has spent; shared by its models.
+/// The limits and the spending of a run, shared by its models.
 #[derive(Default)]
 pub struct Budget {
     limits: BudgetLimits,
@@ -143,7 +143,7 @@ struct BudgetState {
     in_flight: Spending,
     next_id: u64,
     reached: Option<BudgetLimit>,
-    /// What the request that no longer fitted might have spent.
+    /// The upper bound of the first request that did not fit.
     refused: Option<Spending>,
 }
 
@@ -166,14 +166,14 @@ pub(super) struct BudgetReservation {
     budget: Arc<Budget>,
     id: u64,
     pub(super) upper: Spending,
-    /// What it used, once that is known.
+    /// Its actual spending, once known.
     actual: Option<Spending>,
 }
 
-/// Why a request cannot be reserved.
+/// The reason why a request cannot be reserved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// It may fit once requests in flight have ended.
+    /// The request may fit once others in flight have ended.
     ForNow,
     Ever(BudgetLimit),
 }
@@ -189,7 +189,7 @@ impl BudgetReservation {
     }
 
     /// Counts what the request used in place of its upper bound.
-    pub(super) fn settle(mut self, actual: Spending) {
+    pub(super) fn record_actual(mut self, actual: Spending) {
         self.actual = Some(actual);
     }
 }
@@ -205,7 +205,7 @@ impl Drop for BudgetReservation {
             }
         }
         if let Some(actual) = self.actual {
-            // The upper bound is durable already: nobody waits for the lower amount.
+            // The upper bound is already durable; the lower amount may follow later.
             drop(self.budget.record(self.id, actual));
         }
         self.budget.changed.notify_waiters();
@@ -227,7 +227,7 @@ impl Budget {
         self.limits
     }
 
-    /// Whether requests are counted, and so need an output limit.
+    /// True if requests are counted, and so need an output limit.
     #[must_use]
     pub fn counts_requests(&self) -> bool {
         self.limits.cost.is_some() || self.limits.tokens.is_some()
@@ -285,7 +285,7 @@ impl Budget {
         if let Some(durable) = reservation.store()
             && !durable.await
         {
-            reservation.settle(Spending::NONE);
+            reservation.record_actual(Spending::NONE);
             stop.drain.cancel();
             return None;
         }
@@ -298,12 +298,12 @@ impl Budget {
         upper: Spending,
     ) -> Result<BudgetReservation, NoRoom> {
         let mut state = self.state.lock();
-        if let Some(limit) = self.passed_by(state.spent + upper) {
+        if let Some(limit) = self.exceeded_by(state.spent + upper) {
             state.refused.get_or_insert(upper);
             return Err(NoRoom::Ever(limit));
         }
         if self
-            .passed_by(state.spent + state.in_flight + upper)
+            .exceeded_by(state.spent + state.in_flight + upper)
             .is_some()
         {
             return Err(NoRoom::ForNow);
@@ -358,8 +358,8 @@ impl Budget {
         self.state.lock().reached
     }
 
-    /// What was spent, in one line: requests of unknown cost at their upper bound. `None`
-    /// without a limit of cost or tokens: only with one is it counted here.
+    /// The spending in one line, requests of unknown cost at their upper bound. `None`
+    /// without a limit of cost or tokens, because nothing is counted then.
     #[must_use]
     pub fn spent_line(&self) -> Option<String> {
         if self.limits.cost.is_none() && self.limits.tokens.is_none() {
@@ -385,7 +385,7 @@ impl Budget {
         Some(format!("{} spent{most}{next}", amount(spent)))
     }
 
-    fn passed_by(&self, total: Spending) -> Option<BudgetLimit> {
+    fn exceeded_by(&self, total: Spending) -> Option<BudgetLimit> {
         let BudgetLimits { cost, tokens, .. } = self.limits;
         let over = |most: Decimal| total.dollars.is_none_or(|dollars| dollars > most);
         if cost.is_some_and(over) {

@@ -29,13 +29,13 @@ use super::types::{ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Sto
 /// The version of the folder's layout; a newer one is refused.
 const VERSION: u64 = 1;
 
-/// The file by which a folder is known to be a cache.
+/// The file that marks a folder as a cache.
 const MARKER: &str = "convfinqa-cache.json";
 
-/// How names of files begin while they are written.
+/// The prefix of files that are being written.
 const UNFINISHED: &str = ".writing-";
 
-/// Hears of trouble that stops nothing.
+/// Called with warnings that stop nothing.
 pub(crate) type CacheWarning = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A folder that cannot be used as a cache.
@@ -59,13 +59,13 @@ pub enum CacheError {
 pub struct ResponseCache {
     folder: PathBuf,
     warn: CacheWarning,
-    /// Whether a reply could not be stored: said once.
+    /// A reply could not be stored, and the warning was given.
     full: AtomicBool,
     /// One request a key is in flight at a time; the others wait for its reply.
-    gates: Mutex<HashMap<blake3::Hash, Weak<tokio::sync::Mutex<()>>>>,
+    in_flight: Mutex<HashMap<blake3::Hash, Weak<tokio::sync::Mutex<()>>>>,
 }
 
-/// What a reply depends on: requests with equal keys share it.
+/// The part of a request that determines its reply: requests with equal keys share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheKey(Value);
 
@@ -111,7 +111,7 @@ struct CacheEntry {
     reply: ChatReply,
 }
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CacheStats {
     pub entries: u64,
@@ -120,11 +120,11 @@ pub struct CacheStats {
     pub servers: BTreeMap<String, u64>,
     /// Files that cannot be read as entries.
     pub damaged: u64,
-    /// When the first and the last entry were stored, in seconds since 1970.
+    /// The times of the first and the last entry, in seconds since 1970.
     pub stored: Option<(u64, u64)>,
 }
 
-/// What a cache has for a request.
+/// The result of a look-up.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CacheLookup {
     /// The reply in this file.
@@ -182,7 +182,7 @@ impl ResponseCache {
                 folder: folder.to_owned(),
                 warn,
                 full: AtomicBool::new(false),
-                gates: Mutex::default(),
+                in_flight: Mutex::default(),
             }),
             found => Err(CacheError::Version {
                 path: folder.to_owned(),
@@ -191,9 +191,9 @@ impl ResponseCache {
         }
     }
 
-    /// The same model, asked only for what the cache does not hold.
+    /// Wraps a model so that it is asked only for replies that are not cached.
     #[must_use]
-    pub fn before(self: &Arc<Self>, model: Arc<dyn ChatModel>, server: &str) -> Arc<dyn ChatModel> {
+    pub fn wrap(self: &Arc<Self>, model: Arc<dyn ChatModel>, server: &str) -> Arc<dyn ChatModel> {
         Arc::new(CachedModel {
             model,
             cache: Arc::clone(self),
@@ -201,8 +201,7 @@ impl ResponseCache {
         })
     }
 
-    /// What there is for a request, and otherwise the nearest entry: of the same node if
-    /// there is one.
+    /// The entry of a request, otherwise the nearest one, preferably of the same node.
     #[must_use]
     pub fn explain(&self, key: &CacheKey) -> CacheLookup {
         let path = self.path(key.hash());
@@ -311,8 +310,8 @@ impl ResponseCache {
         }
     }
 
-    fn gate(&self, hash: blake3::Hash) -> Arc<tokio::sync::Mutex<()>> {
-        let mut gates = self.gates.lock();
+    fn request_lock(&self, hash: blake3::Hash) -> Arc<tokio::sync::Mutex<()>> {
+        let mut gates = self.in_flight.lock();
         if let Some(gate) = gates.get(&hash).and_then(Weak::upgrade) {
             return gate;
         }
@@ -385,7 +384,7 @@ impl CachedModel {
     async fn ask(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
         let started = Instant::now();
         let key = CacheKey::new(&self.server, request);
-        let gate = self.cache.gate(key.hash());
+        let gate = self.cache.request_lock(key.hash());
         // A wave is sent when every conversation waits for it, so none may wait for the equal
         // request of another.
         let _alone = match self.model.sends_batches() {
@@ -420,7 +419,7 @@ impl CachedModel {
     }
 }
 
-/// Whether a reply is an answer that asking again would only repeat.
+/// True if a reply is an answer that another request would only repeat.
 fn is_whole(reply: &ChatReply) -> bool {
     let ended = match &reply.finish {
         FinishReason::Stop | FinishReason::ToolCalls => true,

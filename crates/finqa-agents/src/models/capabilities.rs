@@ -15,17 +15,17 @@ use super::types::{Feature, Support};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// What is published about a model.
+/// The published features of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
-    /// Whether it reasons before it answers: it takes no plain token limit.
+    /// It reasons before it answers, and does not accept a plain token limit.
     #[serde(default)]
     pub reasoning: bool,
-    /// Which of OpenAI's APIs is used for the model, unless `--api` names one.
+    /// The OpenAI API used for the model, unless `--api` names one.
     #[serde(default)]
     pub(super) api: OpenAiApi,
     /// Prompt and answer together, in tokens.
@@ -65,7 +65,7 @@ impl Capabilities {
     ///
     /// A vendor's prefix (`openai/gpt-4o`) is ignored.
     #[must_use]
-    pub(crate) fn of(model: &str) -> Self {
+    pub(crate) fn for_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         table()
             .iter()
@@ -109,7 +109,7 @@ impl Capabilities {
         }
     }
 
-    /// What is known of `feature`, given what `dialect` records.
+    /// The support of `feature`, given the `dialect`.
     pub(super) fn support(&self, feature: Feature, dialect: &ApiDialect) -> Support {
         let (published, still_tried) = match feature {
             Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
@@ -126,7 +126,7 @@ impl Capabilities {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
     pub parameter: &'static str,
-    /// What to do instead.
+    /// The change to make.
     pub change: &'static str,
 }
 
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
-        Capabilities::of(model).dialect(endpoint, Protocol::ChatCompletions)
+        Capabilities::for_model(model).dialect(endpoint, Protocol::ChatCompletions)
     }
 
     fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, Correction)> {
@@ -273,28 +273,43 @@ mod tests {
     #[test]
     fn the_table_parses_and_the_longest_match_counts() {
         serde_json::from_str::<CapabilityTable>(TABLE).unwrap();
-        assert_eq!(Capabilities::of("gpt-4").context_tokens, Some(8192));
-        assert_eq!(Capabilities::of("gpt-4-0613").context_tokens, Some(8192));
-        assert_eq!(Capabilities::of("gpt-4o-mini").json_schema, Support::Yes);
+        assert_eq!(Capabilities::for_model("gpt-4").context_tokens, Some(8192));
         assert_eq!(
-            Capabilities::of("gpt-4o-2024-05-13").json_schema,
+            Capabilities::for_model("gpt-4-0613").context_tokens,
+            Some(8192)
+        );
+        assert_eq!(
+            Capabilities::for_model("gpt-4o-mini").json_schema,
+            Support::Yes
+        );
+        assert_eq!(
+            Capabilities::for_model("gpt-4o-2024-05-13").json_schema,
             Support::No
         );
-        assert_eq!(Capabilities::of("openai/o3-mini").temperature, Support::No);
         assert_eq!(
-            Capabilities::of("gpt-5-chat-latest").temperature,
+            Capabilities::for_model("openai/o3-mini").temperature,
+            Support::No
+        );
+        assert_eq!(
+            Capabilities::for_model("gpt-5-chat-latest").temperature,
             Support::Unknown
         );
-        assert!(!Capabilities::of("gpt-5-chat-latest").reasoning);
-        assert!(Capabilities::of("gpt-5.4-mini").reasoning);
+        assert!(!Capabilities::for_model("gpt-5-chat-latest").reasoning);
+        assert!(Capabilities::for_model("gpt-5.4-mini").reasoning);
         assert_eq!(
-            Capabilities::of("llama3.2:3b").json_schema,
+            Capabilities::for_model("llama3.2:3b").json_schema,
             Support::Unknown
         );
-        assert_eq!(Capabilities::of("gpt-4-turbo").json_object, Support::Yes);
-        assert_eq!(Capabilities::of("claude-opus-4-8").temperature, Support::No);
         assert_eq!(
-            Capabilities::of("claude-opus-4-6").temperature,
+            Capabilities::for_model("gpt-4-turbo").json_object,
+            Support::Yes
+        );
+        assert_eq!(
+            Capabilities::for_model("claude-opus-4-8").temperature,
+            Support::No
+        );
+        assert_eq!(
+            Capabilities::for_model("claude-opus-4-6").temperature,
             Support::Unknown
         );
     }

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use finqa_core::error::innermost;
-use finqa_core::secrets::strike;
+use finqa_core::secrets::redact;
 use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
@@ -15,7 +15,7 @@ use super::hint::server_hint;
 use super::retry::{FailedAttempt, RetryLimit};
 use super::transport::{Attempt, HttpReply, TransportFailure};
 
-/// What a server said about a failure.
+/// A server's description of a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct ErrorDetails {
     /// One line; may be empty.
@@ -89,11 +89,11 @@ impl ErrorDetails {
         }
     }
 
-    fn is(&self, word: &str) -> bool {
+    fn is_named(&self, word: &str) -> bool {
         self.code == word || self.kind == word
     }
 
-    fn says(&self, words: &str) -> bool {
+    fn mentions(&self, words: &str) -> bool {
         self.message
             .as_bytes()
             .windows(words.len())
@@ -107,18 +107,18 @@ impl ErrorDetails {
             "billing_not_active",
         ]
         .iter()
-        .any(|word| self.is(word))
-            || self.says("exceeded your current quota")
-            || self.says("credit balance is too low")
-            || self.says("reached your specified api usage limits")
+        .any(|word| self.is_named(word))
+            || self.mentions("exceeded your current quota")
+            || self.mentions("credit balance is too low")
+            || self.mentions("reached your specified api usage limits")
     }
 
     fn is_content_filter(&self) -> bool {
-        self.is("content_filter")
-            || self.is("content_policy_violation")
+        self.is_named("content_filter")
+            || self.is_named("content_policy_violation")
             || self.inner_code == "responsibleaipolicyviolation"
             // How OpenAI's reasoning models are refused.
-            || (self.is("invalid_prompt") && self.says("usage policy"))
+            || (self.is_named("invalid_prompt") && self.mentions("usage policy"))
     }
 
     /// Servers say so in words, e.g. Ollama: `… does not support tools`; vLLM: `"auto" tool choice requires …`;
@@ -127,18 +127,18 @@ impl ErrorDetails {
         let named = self.parameter.as_deref();
         let unsupported = ["support", "require", "enable", "not allowed"];
         matches!(named, Some("tools" | "tool_choice"))
-            || (self.says("tool") && unsupported.iter().any(|words| self.says(words)))
+            || (self.mentions("tool") && unsupported.iter().any(|words| self.mentions(words)))
     }
 
     fn is_too_long(&self) -> bool {
-        self.is("context_length_exceeded")
-            || self.is("exceed_context_size_error")
-            || self.is("request_too_large")
-            || self.says("maximum context length")
-            || self.says("prompt is too long")
-            || self.says("exceed context limit")
-            || self.says("available context size")
-            || self.says("exceeds the context window")
+        self.is_named("context_length_exceeded")
+            || self.is_named("exceed_context_size_error")
+            || self.is_named("request_too_large")
+            || self.mentions("maximum context length")
+            || self.mentions("prompt is too long")
+            || self.mentions("exceed context limit")
+            || self.mentions("available context size")
+            || self.mentions("exceeds the context window")
     }
 }
 
@@ -149,12 +149,12 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
         401 | 403 => ErrorKind::Unauthorized,
         400 | 429 if words.is_quota() => ErrorKind::QuotaExceeded,
         // One request above the whole minute's allowance: waiting does not help.
-        429 if words.says("request too large") => ErrorKind::ContextTooLong,
+        429 if words.mentions("request too large") => ErrorKind::ContextTooLong,
         429 => ErrorKind::RateLimited,
         404 | 405 | 410 => ErrorKind::NotFound,
         408 | 409 | 425 | 500.. => ErrorKind::ServerError,
         _ if words.is_too_long() => ErrorKind::ContextTooLong,
-        400 if words.is("model_not_found") || words.parameter.as_deref() == Some("model") => {
+        400 if words.is_named("model_not_found") || words.parameter.as_deref() == Some("model") => {
             ErrorKind::NotFound
         }
         300..=399 => ErrorKind::Settings,
@@ -169,7 +169,7 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
 ///
 /// `secret` is removed from everything that is kept. `reached`: this server has
 /// answered before.
-pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
+pub(super) fn classify_attempt(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
     let exchange = &attempt.exchange;
     if let Some((broken, source)) = &attempt.broken {
         let kind = match broken {
@@ -216,10 +216,10 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
         }
         _ => words.message.clone(),
     };
-    refused(kind, &message, exchange, secret)
+    classify_refusal(kind, &message, exchange, secret)
 }
 
-pub(super) fn refused(
+pub(super) fn classify_refusal(
     kind: ErrorKind,
     message: &str,
     exchange: &HttpReply,
@@ -250,7 +250,7 @@ pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     .iter()
     .find_map(|name| exchange.headers.get(*name))
     .and_then(|value| value.to_str().ok())
-    .map(|id| strike(id, &[secret]).into_owned())
+    .map(|id| redact(id, &[secret]).into_owned())
 }
 
 fn location(exchange: &HttpReply) -> Option<String> {
@@ -269,9 +269,9 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
             .body
             .get(..ModelError::MAX_BODY)
             .unwrap_or(&exchange.body);
-        error.body = Some(strike(&String::from_utf8_lossy(kept), &[secret]).into_owned());
+        error.body = Some(redact(&String::from_utf8_lossy(kept), &[secret]).into_owned());
     }
-    error.message = strike(&error.message, &[secret]).into_owned();
+    error.message = redact(&error.message, &[secret]).into_owned();
     error
 }
 
@@ -341,7 +341,7 @@ mod tests {
             };
             let value = told.parse().unwrap();
             exchange.headers.insert("x-should-retry", value);
-            let failed = refused(ErrorKind::ServerError, "", &exchange, "");
+            let failed = classify_refusal(ErrorKind::ServerError, "", &exchange, "");
             assert_eq!(failed.retry_limit, limit, "{told}");
         }
     }
@@ -418,7 +418,7 @@ mod tests {
             exchange,
             broken: None,
         };
-        let error = failed(&attempt, "sk-very-secret", true).error;
+        let error = classify_attempt(&attempt, "sk-very-secret", true).error;
         assert_eq!(error.message, "wrong key [redacted]");
         assert!(!error.body.unwrap().contains("secret"));
     }

@@ -1,4 +1,4 @@
-//! What requests cost, in US dollars, as far as it is known.
+//! The cost of requests in US dollars, as far as it is known.
 
 use std::fmt;
 use std::iter::Sum;

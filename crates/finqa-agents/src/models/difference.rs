@@ -1,5 +1,4 @@
-//! Where two requests differ: which recorded or cached one a request comes nearest to,
-//! and in which fields.
+//! Compares requests: finds the nearest recorded or cached one, and the fields that differ.
 
 use std::fmt;
 
@@ -21,9 +20,9 @@ pub struct FieldDifference {
     pub(crate) pointer: String,
     /// The stored value, cut to where it differs; `None` if the field is absent.
     pub stored: Option<String>,
-    /// The same of the request.
+    /// The requested value.
     pub asked: Option<String>,
-    /// How many characters differ.
+    /// The number of characters that differ.
     weight: usize,
 }
 
@@ -48,7 +47,7 @@ pub(super) fn differences(stored: &Value, asked: &Value) -> Vec<FieldDifference>
     found
 }
 
-/// How many characters differ in all: 0 for equal values.
+/// The total number of characters that differ: 0 for equal values.
 #[must_use]
 pub(super) fn distance(differences: &[FieldDifference]) -> usize {
     differences.iter().map(|field| field.weight).sum()
@@ -126,7 +125,7 @@ fn field(pointer: &str, stored: Option<&Value>, asked: Option<&Value>) -> FieldD
     }
 }
 
-/// How many characters are the same from the start.
+/// The number of equal characters at the start.
 fn common<'c>(a: impl Iterator<Item = &'c char>, b: impl Iterator<Item = &'c char>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,12 +1,12 @@
-//! How a call to a model fails: a kind that callers branch on, and what the server said,
-//! kept for whoever has to find the cause.
+//! The errors of calls to a model: a kind for callers to branch on, and the server's words
+//! for people to find the cause.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What went wrong; callers branch on this, never on the text.
+/// The kind of an error; callers branch on it, never on the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
@@ -67,7 +67,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Whether the same request may succeed later.
+    /// True if the same request may succeed later.
     #[must_use]
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
@@ -88,7 +88,7 @@ impl ErrorKind {
     }
 }
 
-/// What a failed call affects.
+/// The scope of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Only this request: another one may succeed, the same one will not.
@@ -105,23 +105,23 @@ pub enum Scope {
 #[derive(Debug, Clone, thiserror::Error)]
 pub struct ModelError {
     pub kind: ErrorKind,
-    /// What the server or the transport said, one line.
+    /// The server's or the transport's words, one line.
     pub message: String,
     /// The HTTP status of the last attempt that had one.
     pub status: Option<u16>,
     /// The provider's id of that attempt.
     pub request_id: Option<String>,
-    /// Its body as sent, cut at [`ModelError::MAX_BODY`] bytes.
+    /// The body as sent, cut at [`ModelError::MAX_BODY`] bytes.
     pub body: Option<String>,
     /// HTTP requests sent for this call.
     pub attempts: u32,
     /// Of these, requests that may have been billed although no answer arrived.
     pub lost: u32,
-    /// Whether the model has answered another call of this process.
+    /// The model has answered another call of this process.
     pub after_success: bool,
     /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
-    /// How long the call waited for slots.
+    /// The time that the call waited for slots.
     pub waited: Duration,
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -174,11 +174,10 @@ impl ModelError {
         }
     }
 
-    /// Whether the attempt that failed like this may have been billed although no answer
-    /// arrived. A refused request is not billed, nor is one that a server turns away because
-    /// it is busy (429, 503, 529). An answer that was lost on its way may be, one that the
-    /// server failed to finish (500), and on Azure a prompt that its filter or its length
-    /// stopped.
+    /// True if the failed attempt may have been billed although no answer arrived. A
+    /// refused request is not billed, nor is one that a server rejects because it is busy
+    /// (429, 503, 529). A lost answer may be, one that the server failed to finish (500),
+    /// and on Azure a prompt that its filter or its length stopped.
     pub(super) fn lost_an_answer(&self) -> bool {
         match self.kind {
             ErrorKind::Timeout
@@ -191,9 +190,9 @@ impl ModelError {
         }
     }
 
-    /// What it affects. Before the first answer a refused address or model affects every
-    /// call: a wrong key, an unknown model, a dead host. Once the model has answered, the
-    /// same refusal affects one request, and a failed connection is an outage.
+    /// The scope of the error. Before the first answer a refused address or model affects
+    /// every call: a wrong key, an unknown model, a dead host. Once the model has answered,
+    /// the same refusal affects one request, and a failed connection is an outage.
     #[must_use]
     pub fn scope(&self) -> Scope {
         match self.kind {

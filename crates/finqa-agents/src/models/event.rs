@@ -1,4 +1,4 @@
-//! What a caller hears of within a call.
+//! Events during a model call: retries, corrections, batches.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How long a server asks to wait, in each form that servers use.
+//! The delay that a server asks for, in each form that servers use.
 
 use std::time::{Duration, SystemTime};
 

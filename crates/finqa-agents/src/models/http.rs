@@ -38,7 +38,7 @@ pub struct HttpClients {
 }
 
 impl HttpClients {
-    /// A [`client`], built when it is first asked for.
+    /// A [`client`], built on first use.
     pub(super) fn get(
         &self,
         connect_timeout: Duration,
@@ -52,8 +52,8 @@ impl HttpClients {
     }
 }
 
-/// The same client for connections that are upgraded to a WebSocket, which HTTP/2 does
-/// not support in this form.
+/// A client for connections that are upgraded to a WebSocket, which HTTP/2 does not support
+/// in this form.
 pub fn upgrade_client(
     connect_timeout: Duration,
     direct: bool,

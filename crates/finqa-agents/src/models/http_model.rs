@@ -25,7 +25,7 @@ use crate::telemetry::{attributes as names, set};
 use finqa_core::secrets::shown_address;
 
 use super::address::ServerAddress;
-use super::batch::{BatchClient, BatchLane, BatchQueue};
+use super::batch::{BatchClient, BatchQueue, BatchSender};
 use super::budget::Budget;
 use super::capabilities::{Capabilities, Correction, corrected, ignored_format};
 use super::cassette::{Cassette, CassetteCall};
@@ -52,15 +52,15 @@ pub struct HttpModel {
     capabilities: Capabilities,
     /// The present dialect; a refusal changes it for the rest of the process.
     dialect: Arc<Mutex<ApiDialect>>,
-    /// Whether the server has answered anything yet.
+    /// The server has answered a request.
     reached: AtomicBool,
-    /// Whether a call was answered yet.
+    /// A call was answered.
     answered: AtomicBool,
     jitter: RandomState,
     observer: Option<Observer>,
     cassette: Option<Cassette>,
     limiter: Option<Limiter>,
-    batches: Option<BatchLane>,
+    batches: Option<BatchSender>,
     budget: RequestBudget,
 }
 
@@ -81,7 +81,7 @@ impl HttpModel {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
         let http = clients.get(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
-        let capabilities = Capabilities::of(&settings.model);
+        let capabilities = Capabilities::for_model(&settings.model);
         Ok(Self {
             limiter: None,
             batches: None,
@@ -100,14 +100,14 @@ impl HttpModel {
         })
     }
 
-    /// The same model, reporting retries and corrections to `observer`.
+    /// Reports retries and corrections to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// The same model, recorded to `cassette`, or answered from it without a request.
+    /// Records the calls to `cassette`, or answers them from it without a request.
     #[must_use]
     pub fn with_cassette(mut self, cassette: Option<Cassette>) -> Self {
         self.cassette = cassette;
@@ -118,38 +118,37 @@ impl HttpModel {
         self
     }
 
-    /// The same model within these limits.
+    /// Applies these limits.
     #[must_use]
     pub fn with_limiter(mut self, limiter: Limiter) -> Self {
         self.limiter = Some(limiter);
         self
     }
 
-    /// The same model, whose requests are sent in batches.
+    /// Sends the requests in batches.
     #[must_use]
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
             let client = self.client.clone();
             let dialect = Arc::clone(&self.dialect);
             let client = BatchClient::new(&self.settings, client, &self.transport, dialect);
-            let lane = queue.lane(client);
-            self.dialect = lane.dialect();
-            self.batches = Some(lane);
+            let sender = queue.sender(client);
+            self.dialect = sender.dialect();
+            self.batches = Some(sender);
             // Waves decide when a request is repeated, and a wave may take a day.
             self.settings.retry.total = Duration::MAX;
         }
         self
     }
 
-    /// The same model, priced by the user's own list before the built-in one, and spending
-    /// from a budget.
+    /// Prices tokens by the user's list before the built-in one, and spends from a budget.
     #[must_use]
     pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
         self.budget = RequestBudget::new(&self.settings, own, budget);
         self
     }
 
-    /// Whether the price of its tokens is known.
+    /// True if the price of its tokens is known.
     #[must_use]
     pub fn has_price(&self) -> bool {
         self.budget.has_price()
@@ -183,11 +182,11 @@ impl HttpModel {
             call
         });
         let transport = self.transport.fresh(cassette);
-        // What is replayed is sent to nobody.
+        // A replayed request is not sent.
         let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
         let limited = limiter.map(Limiter::call);
         let batches = self.batches.as_ref();
-        let _begun = batches.map(|lane| lane.begin(&request.origin));
+        let _begun = batches.map(|sender| sender.begin(&request.origin));
         let conversed = self.converse(&transport, limited.as_ref(), request, dialect, stop);
         let outcome = conversed.await;
         // A cancelled call is made again by the run that is resumed.
@@ -312,9 +311,9 @@ impl HttpModel {
         request: &ChatRequest,
         stop: &Stop,
     ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
-        if let Some(lane) = &self.batches
+        if let Some(sender) = &self.batches
             && let Some(ended) = self
-                .in_batch(lane, transport, limited, encoded, request, stop)
+                .in_batch(sender, transport, limited, encoded, request, stop)
                 .await
         {
             return ended;
@@ -370,7 +369,7 @@ impl HttpModel {
         if let Some(reservation) = reservation {
             let answer = judged.as_ref().ok();
             self.budget
-                .settle(reservation, answer, lost, PriceTier::Live);
+                .record_actual(reservation, answer, lost, PriceTier::Live);
         }
         judged.map(|answer| (answer, attempt.exchange))
     }
@@ -493,7 +492,7 @@ impl ChatModel for HttpModel {
             let span = trace::chat(&self.settings.model, request);
             trace::server(&span, &self.settings);
             let outcome = self.call(request, stop).instrument(span.clone()).await;
-            trace::ended(&span, &outcome, |reply| self.cost(reply));
+            trace::record_end(&span, &outcome, |reply| self.cost(reply));
             outcome
         }
         .boxed()

@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for Dollars {
     }
 }
 
-/// How a request is sent, which decides what the provider charges for it.
+/// The tier of a request, which determines its price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PriceTier {
     Live,
@@ -117,13 +117,13 @@ pub(crate) struct Price {
     /// The base URL, or the start of it, of the server that it applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
-    /// Whether it applies to a server at any address.
+    /// It applies to a server at any address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     anywhere: bool,
 }
 
 impl Price {
-    /// Whether it is for one server and for any.
+    /// True if it names both one server and any.
     pub(super) fn names_its_servers_twice(&self) -> bool {
         self.address.is_some() && self.anywhere
     }
@@ -178,13 +178,13 @@ impl Price {
         Some(own.max(above))
     }
 
-    /// Whether a prompt with this many tokens is too long for this price.
+    /// True if a prompt with this many tokens is too long for this price.
     fn is_below(&self, input_tokens: u64) -> bool {
         self.up_to_input_tokens
             .is_some_and(|most| input_tokens > most)
     }
 
-    /// Whether it applies to this server.
+    /// True if it applies to this server.
     pub(super) fn applies(&self, endpoint: Endpoint, base_url: &str) -> bool {
         match &self.address {
             Some(address) => {

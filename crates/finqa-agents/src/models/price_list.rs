@@ -204,8 +204,8 @@ impl ModelPrices {
         }
     }
 
-    /// The price of a reply in which the server calls the model `served`: on Azure a
-    /// deployment has a name of its own, which the user's list may use.
+    /// The price of a reply from the model that the server calls `served`: on Azure that is
+    /// the deployment's name, which the user's list may use.
     fn price(&self, served: &str) -> Option<&Price> {
         let own = |model| self.own.price(self.endpoint, &self.base_url, model);
         own(&self.model)
@@ -218,8 +218,7 @@ impl ModelPrices {
         self.price(&self.model)
     }
 
-    /// What the tokens of a reply of the model `served` cost, in dollars; `None` if that is
-    /// not known.
+    /// The cost of a reply from the model `served`, in dollars; `None` if it is unknown.
     pub(super) fn cost(&self, served: &str, usage: Option<&Usage>) -> Option<Decimal> {
         self.price(served)?.of(usage?)
     }

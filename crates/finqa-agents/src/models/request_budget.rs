@@ -1,4 +1,4 @@
-//! What the requests of one model reserve, and what they have used.
+//! The reservations and the spending of one model's requests.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl RequestBudget {
         self.prices.expected().is_some()
     }
 
-    /// What the tokens of a reply of the model `served` cost, if that is known.
+    /// The cost of a reply from the model `served`, if known.
     pub(super) fn cost(
         &self,
         served: &str,
@@ -50,7 +50,7 @@ impl RequestBudget {
     }
 
     /// The most that a request may spend, where the run has a limit.
-    pub(super) fn upper(
+    pub(super) fn upper_bound(
         &self,
         request: &EncodedRequest,
         tier: PriceTier,
@@ -85,7 +85,7 @@ impl RequestBudget {
         request: &EncodedRequest,
         stop: &Stop,
     ) -> Result<Option<BudgetReservation>, FailedAttempt> {
-        let Some(upper) = self.upper(request, PriceTier::Live)? else {
+        let Some(upper) = self.upper_bound(request, PriceTier::Live)? else {
             return Ok(None);
         };
         let reservation = self.budget.reserve(upper, stop).await;
@@ -95,7 +95,7 @@ impl RequestBudget {
 
     /// Counts what a request used. A lost one, and an answer that does not say what it used,
     /// stay at the upper bound.
-    pub(super) fn settle(
+    pub(super) fn record_actual(
         &self,
         reservation: BudgetReservation,
         answer: Option<&ReplyBody>,
@@ -115,7 +115,7 @@ impl RequestBudget {
             None => (!lost).then_some(Spending::NONE),
         };
         if let Some(used) = used {
-            reservation.settle(used);
+            reservation.record_actual(used);
         }
     }
 }

@@ -89,7 +89,7 @@ impl ModelConnection {
         }
         let model = checked_model(provider, &flags.name)?;
         let api = flags.api.unwrap_or(match endpoint {
-            Endpoint::OpenAi => Capabilities::of(&model).api,
+            Endpoint::OpenAi => Capabilities::for_model(&model).api,
             _ => OpenAiApi::Chat,
         });
         Ok(Self {
@@ -136,7 +136,7 @@ fn address(
     flags: &ModelSettings,
 ) -> Result<Url, SettingsError> {
     let [_, variable] = provider.variables();
-    match (&flags.base_url, var(variable), provider.own_address()) {
+    match (&flags.base_url, var(variable), provider.default_base_url()) {
         (Some(flag), ..) => checked_url("--base-url", flag),
         (None, Some(set), _) => checked_url(variable, &set),
         (None, None, Some(own)) => checked_url(variable, own),
@@ -178,7 +178,7 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
     Ok(url)
 }
 
-/// What of an address the paths of the API follow; it is often pasted with them.
+/// The part of an address before the API's paths, which are often pasted with it.
 fn base_url(provider: Provider, url: &Url) -> String {
     if provider == Provider::Anthropic {
         // Its own clients take the address without the version.
@@ -208,7 +208,7 @@ fn url_text(url: &Url, suffix: &str) -> String {
         .to_owned()
 }
 
-/// Whether `/openai` at `at` is a whole part of the path.
+/// True if `/openai` at `at` is a whole part of the path.
 fn is_path_part(text: &str, at: usize) -> bool {
     let rest = text.get(at + "/openai".len()..).unwrap_or_default();
     // The first slash of `https://openai…` is doubled before the host.

@@ -75,7 +75,7 @@ pub struct RetryNotice {
 }
 
 impl RetryNotice {
-    /// Why the attempt failed, for a person: a timeout has no words from a server.
+    /// The reason of the failure, for people: a timeout has no words from a server.
     #[must_use]
     pub fn words(&self) -> String {
         if self.message.trim().is_empty() {
@@ -91,11 +91,11 @@ pub(super) struct FailedAttempt {
     /// The error if it was the last attempt.
     pub error: Box<ModelError>,
     pub(crate) retry_limit: RetryLimit,
-    /// How long the server asked to wait.
+    /// The delay that the server asked for.
     pub(crate) hint: Option<Duration>,
 }
 
-/// How many attempts a failure is worth.
+/// The number of attempts that a failure is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryLimit {
     None,
@@ -125,7 +125,7 @@ impl FailedAttempt {
     }
 }
 
-/// What the last failure asks of the budget; written by the loop, read by `backoff`.
+/// The last failure's advice for the budget; written by the loop, read by `backoff`.
 #[derive(Debug, Clone, Copy)]
 struct RetryAdvice {
     hint: Option<Duration>,
@@ -137,7 +137,7 @@ struct RetryAdvice {
 struct RetryBudget {
     options: RetryOptions,
     started: Instant,
-    made: u32,
+    attempts: u32,
     delay: Duration,
     advice: Arc<Mutex<RetryAdvice>>,
     rng: ChaCha8Rng,
@@ -148,7 +148,7 @@ impl RetryBudget {
         Self {
             options,
             started: Instant::now(),
-            made: 0,
+            attempts: 0,
             delay: options.first_delay,
             advice,
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -165,13 +165,13 @@ impl RetryBudget {
 impl Backoff for RetryBudget {
     fn reset(&mut self) {
         self.started = Instant::now();
-        self.made = 0;
+        self.attempts = 0;
         self.delay = self.options.first_delay;
     }
 
     fn next_backoff(&mut self) -> Option<Duration> {
         let advice = *self.advice.lock();
-        self.made = self.made.saturating_add(1);
+        self.attempts = self.attempts.saturating_add(1);
         let limit = match advice.retry_limit {
             RetryLimit::None => 1,
             RetryLimit::FirstContact => self
@@ -180,7 +180,7 @@ impl Backoff for RetryBudget {
                 .min(self.options.max_attempts),
             RetryLimit::Full => self.options.max_attempts,
         };
-        if self.made >= limit {
+        if self.attempts >= limit {
             return None;
         }
         let own = self.jittered(self.delay.min(self.options.max_delay));

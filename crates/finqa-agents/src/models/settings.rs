@@ -102,7 +102,7 @@ impl Provider {
 
     /// The address of the provider itself; on Azure each resource has its own.
     #[must_use]
-    pub fn own_address(self) -> Option<&'static str> {
+    pub fn default_base_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some(OPENAI_BASE_URL),
             Self::Azure => None,
@@ -123,7 +123,7 @@ impl Provider {
     }
 }
 
-/// Which of OpenAI's two APIs is used.
+/// The OpenAI API in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
@@ -184,7 +184,7 @@ pub struct ModelConnection {
     pub base_url: String,
     /// `None` for a server that needs none.
     pub api_key: Option<SecretString>,
-    /// Azure's API version; unused otherwise.
+    /// Azure's API version; unused for other providers.
     pub api_version: String,
     pub organization: Option<String>,
     pub project: Option<String>,
@@ -280,7 +280,7 @@ impl ModelConnection {
             .map_or("", ExposeSecret::expose_secret)
     }
 
-    /// What is sent to the server and must not be written anywhere.
+    /// The secrets sent to the server, which must not be written anywhere.
     pub(super) fn secrets(&self) -> Vec<&str> {
         let ids = [&self.organization, &self.project];
         let ids = ids.into_iter().filter_map(Option::as_deref);

@@ -72,7 +72,7 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
 }
 
 /// Records the reply.
-pub fn replied(span: &Span, reply: &ChatReply) {
+pub fn record_reply(span: &Span, reply: &ChatReply) {
     if span.is_disabled() {
         return;
     }
@@ -109,7 +109,7 @@ pub fn replied(span: &Span, reply: &ChatReply) {
 }
 
 /// Records how the server's call ended.
-pub(super) fn ended(
+pub(super) fn record_end(
     span: &Span,
     outcome: &Result<ChatReply, ModelError>,
     dollars: impl FnOnce(&ChatReply) -> Option<Decimal>,
@@ -119,7 +119,7 @@ pub(super) fn ended(
     }
     match outcome {
         Ok(reply) => {
-            replied(span, reply);
+            record_reply(span, reply);
             let cost = Cost::of_reply(reply, dollars(reply)).total();
             if let Some(dollars) = cost.and_then(|cost| cost.to_f64()) {
                 set(span, names::COST, dollars);

@@ -33,11 +33,11 @@ pub(super) struct HttpReply {
     pub body: Bytes,
     /// The batch that it came from.
     pub batch: Option<String>,
-    /// Whether the provider may have that batch twice.
+    /// The provider may have received that batch twice.
     pub batch_repeated: bool,
 }
 
-/// Why no complete answer came.
+/// The reason why no complete answer came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TransportFailure {
@@ -48,7 +48,7 @@ pub(super) enum TransportFailure {
     Tls,
     CutOff,
     TooLarge,
-    /// It cannot be stored in the file that it is for.
+    /// The body cannot be stored in its file.
     Unstored,
     Request,
     /// The cassette that is replayed does not hold it; nothing was sent.
@@ -59,7 +59,7 @@ pub(super) enum TransportFailure {
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(crate) exchange: HttpReply,
-    /// Why it is incomplete, if it is.
+    /// The reason why it is incomplete, if it is.
     pub broken: Option<(TransportFailure, Option<Arc<dyn Error + Send + Sync>>)>,
 }
 
@@ -69,12 +69,12 @@ pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
-    /// Where the body of a successful answer is stored instead.
+    /// The file that stores the body of a successful answer, if any.
     file: Option<Arc<File>>,
     sent: Arc<AtomicU32>,
     lost: Arc<AtomicU32>,
     last: Arc<Mutex<Option<Attempt>>>,
-    /// What the call is recorded to or replayed from.
+    /// The cassette of the call, if any.
     cassette: Option<Arc<Mutex<CassetteCall>>>,
     clock: Arc<Mutex<CallClock>>,
 }
@@ -102,7 +102,7 @@ impl Transport {
         }
     }
 
-    /// The same connections for a new call, with nothing sent yet.
+    /// The same connections for a new call.
     pub(crate) fn fresh(&self, cassette: Option<CassetteCall>) -> Self {
         Self {
             sent: Arc::default(),
@@ -114,7 +114,7 @@ impl Transport {
         }
     }
 
-    /// The same with another time limit.
+    /// The same connections with another timeout.
     pub(super) fn within(&self, timeout: Duration) -> Self {
         Self {
             timeout,
@@ -122,8 +122,8 @@ impl Transport {
         }
     }
 
-    /// The same for bodies of any size, which are stored in `file`. The time limit is then that
-    /// of each part that arrives.
+    /// The same connections for bodies of any size, which are stored in `file`. The timeout
+    /// then applies to each part that arrives.
     pub(super) fn storing(self, file: Arc<File>) -> Self {
         Self {
             file: Some(file),
@@ -141,7 +141,7 @@ impl Transport {
         self.clock.lock().waited += wait;
     }
 
-    /// Whether another attempt of the last request is recorded; `None` if nothing is
+    /// True if another attempt of the last request is recorded; `None` if nothing is
     /// replayed.
     pub(crate) fn has_another_attempt(&self) -> Option<bool> {
         self.cassette()?.has_another_attempt()
@@ -231,7 +231,7 @@ impl Transport {
         ended
     }
 
-    /// How a request ended, with the wait before it and the time that it took.
+    /// Sends a request; returns its result, the wait before it and its duration.
     async fn send(&self, request: reqwest::Request) -> (Attempt, Duration, Duration) {
         let method = request.method().to_string();
         let recorded = self.cassette.is_some().then(|| body_of(&request));
@@ -311,7 +311,7 @@ impl Transport {
     }
 }
 
-/// Why an exchange ended before its body was whole.
+/// The reason why an exchange ended before its body was complete.
 enum BrokenExchange {
     Http(reqwest::Error),
     Late,

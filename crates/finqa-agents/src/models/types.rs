@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::ModelError;
 
-/// How work is stopped from outside.
+/// Stops work from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     /// Nothing new begins: no question, and no further attempt of a failed request.
@@ -35,16 +35,16 @@ pub trait ChatModel: Send + Sync {
     /// The model (on Azure the deployment) as the user named it.
     fn name(&self) -> &str;
 
-    /// Whether the model supports `feature`, as far as is known before the request.
+    /// The support of `feature`, as far as it is known before the request.
     fn supports(&self, feature: Feature) -> Support;
 
-    /// What the tokens of a reply cost, in US dollars; `None` if that is not known. Lost
-    /// requests of the call are not included.
+    /// The cost of a reply's tokens in US dollars; `None` if unknown. Lost requests of the
+    /// call are not included.
     fn cost(&self, _: &ChatReply) -> Option<Decimal> {
         None
     }
 
-    /// Whether its requests wait for each other, to be sent in one batch.
+    /// True if its requests wait for each other, to be sent in one batch.
     fn sends_batches(&self) -> bool {
         false
     }
@@ -90,7 +90,7 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
     }
 }
 
-/// What a model may or may not support.
+/// A feature that a model may support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
@@ -105,7 +105,7 @@ pub enum Feature {
     Seed,
 }
 
-/// What is known about a [`Feature`].
+/// The known support of a [`Feature`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
@@ -132,12 +132,12 @@ pub struct ChatRequest {
     pub format: ReplyFormat,
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
-    /// Which call of a run it is. Not sent, and not part of what a journal recognises it by.
+    /// The call that it belongs to. Not sent, and not part of its journal key.
     #[serde(skip)]
     pub origin: RequestOrigin,
 }
 
-/// Which call of a run a request is. It tells replies to equal requests apart.
+/// The call of a run that a request belongs to. Distinguishes replies to equal requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestOrigin {
@@ -145,9 +145,10 @@ pub struct RequestOrigin {
     pub question: String,
     /// The pass over the questions, from 0.
     pub epoch: u32,
-    /// How many calls of the same node the question has made before, failed ones included.
+    /// The number of earlier calls of the same node for the question, including failed
+    /// ones.
     pub call: u32,
-    /// How many equal requests of the same node were answered before.
+    /// The number of equal requests of the same node answered before.
     pub repeat: u32,
 }
 
@@ -227,8 +228,8 @@ impl ChatMessage {
     }
 }
 
-/// The requested shape of an answer. A provider without it is asked for the next weaker
-/// one: schema, object, text.
+/// The requested shape of an answer. A provider without it gets the next weaker one:
+/// schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum ReplyFormat {
@@ -240,10 +241,10 @@ pub enum ReplyFormat {
         /// Letters, digits, `_` and `-`, at most 64.
         name: String,
         schema: Value,
-        /// Whether the provider must enforce it token by token.
+        /// The provider must enforce it token by token.
         strict: bool,
-        /// Whether a provider without schemas is asked for text, because not every reply
-        /// in text is an object.
+        /// Request text from a provider without schemas, because not every reply in text is
+        /// an object.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         or_text: bool,
     },
@@ -252,13 +253,13 @@ pub enum ReplyFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,
-    /// What it does, for the model.
+    /// Its description for the model.
     pub description: String,
     /// JSON schema of its arguments.
     pub parameters: Value,
 }
 
-/// Whether a model may, must or must not call tools.
+/// The rule of tool calls: allowed, required or forbidden.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
@@ -407,14 +408,14 @@ pub struct ChatReply {
     /// Of these, requests without an answer that may have been billed.
     #[serde(default)]
     pub lost: u32,
-    /// Whether the response cache gave it: its tokens were paid for by an earlier call.
+    /// The reply comes from the response cache: an earlier call paid for its tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// The batch that it came from, at half the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Whether the provider may have the request twice, because its batch was submitted again
-    /// after a submission without an answer.
+    /// The provider may have received the request twice, because its batch was submitted
+    /// again after a submission without an answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub batch_repeated: bool,
     /// Sampling settings of the request that the model does not accept and that were left
@@ -424,7 +425,7 @@ pub struct ChatReply {
     /// From the first request sent to the complete answer, retries and their waits included,
     /// waiting for a slot, a batch or the budget excluded.
     pub latency: Duration,
-    /// How long it waited for slots, batches and the budget.
+    /// The time waited for slots, batches and the budget.
     #[serde(skip)]
     pub waited: Duration,
 }
@@ -446,7 +447,7 @@ impl ChatReply {
         known.filter(|_| !self.cached)
     }
 
-    /// Whether a provider's filter or the model itself withheld the answer.
+    /// True if a provider's filter or the model itself withheld the answer.
     #[must_use]
     pub fn is_withheld(&self) -> bool {
         self.finish == FinishReason::ContentFilter || self.refusal.is_some()

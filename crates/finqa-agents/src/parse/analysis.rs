@@ -71,8 +71,8 @@ pub fn analysis(text: &str) -> Result<ParsedReply<Analysis>, ParseFailure> {
     Err(ParseFailure::at(text, shift + offset, what))
 }
 
-/// How much an object looks like an analysis: 2 with two of its steps, its program and
-/// its answer, 1 with one of them, 0 with a bare value.
+/// The similarity of an object to an analysis: 2 with two of its steps, its program and its
+/// answer, 1 with one of them, 0 with a bare value.
 fn rank(object: &ReplyObject) -> u8 {
     let parts: [&[&str]; 3] = [&["steps"], &["program"], &["answer", "finalanswer"]];
     match parts.iter().filter(|keys| object.has(keys)).count() {

@@ -6,9 +6,9 @@
 use super::MAX_REPLY_BYTES;
 use super::types::{Leniency, Notes};
 
-/// How many places are tried, counted from the end.
+/// Maximum number of places tried, counted from the end.
 const MAX_CANDIDATES: usize = 8;
-/// How often the scan restarts after a brace that is never closed.
+/// Maximum number of restarts of the scan after a brace that is never closed.
 const MAX_RESTARTS: usize = 8;
 
 /// One place where an object may start.
@@ -68,7 +68,7 @@ pub(super) fn candidates(text: &str) -> Vec<ObjectStart> {
         .collect()
 }
 
-/// Whether `at` is in one of `fences`, which are in order.
+/// True if `at` is in one of `fences`, which are in order.
 fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
     let next = fences.partition_point(|fence| fence.start <= at);
     next.checked_sub(1)
@@ -145,7 +145,7 @@ fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Optio
     open.map(|(start, _)| start)
 }
 
-/// Whether a key follows: excludes `\frac{a}{b}` and `{2008}`.
+/// True if a key follows: excludes `\frac{a}{b}` and `{2008}`.
 fn looks_like_object(text: &str, at: usize) -> bool {
     let inside = text
         .get(at + 1..)

@@ -1,4 +1,4 @@
-//! Why a reply could not be read.
+//! The error of a reply that cannot be read.
 
 use thiserror::Error;
 

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 /// A value, and the member that was dropped because it was cut off.
 pub(super) struct LenientJson {
     pub(super) value: Value,
-    /// Where it ends in the text.
+    /// The end in the text.
     pub(super) end: usize,
     pub(super) cut_in: Option<String>,
 }
@@ -52,7 +52,7 @@ enum ReadStop {
     Refused(Refusal),
 }
 
-/// Where a bare figure is: in a list, a comma always separates.
+/// The place of a bare figure: in a list, a comma always separates.
 #[derive(Clone, Copy, PartialEq)]
 enum FigurePlace {
     Member,
@@ -379,7 +379,7 @@ fn closing_quote(open: char) -> Option<char> {
     }
 }
 
-/// Whether the comma at `at` is inside a figure such as `206,588`: one to three digits
+/// True if the comma at `at` is inside a figure such as `206,588`: one to three digits
 /// before it, exactly three after it.
 fn separates_thousands(text: &str, at: usize) -> bool {
     let behind = text.as_bytes().get(at + 1..).unwrap_or_default();

@@ -199,7 +199,8 @@ impl ReplyObject {
         Some(value)
     }
 
-    /// Whether there is a member of one of these plain spellings; a null counts as absent.
+    /// True if there is a member with one of these normalised keys; a null counts as
+    /// absent.
     pub(super) fn has(&self, keys: &[&str]) -> bool {
         self.members
             .iter()

@@ -1,4 +1,4 @@
-//! What a reply is parsed into, and the leniencies used.
+//! The types that a reply is parsed into, and the leniencies used.
 
 use serde::{Deserialize, Serialize};
 

@@ -42,7 +42,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     Some(Unit { kind, scale })
 }
 
-/// Whether the words are among those that the prompt asks for.
+/// True if the words are among those that the prompt lists.
 pub(super) fn is_plain(words: &str) -> bool {
     NAMES.contains(&words)
 }

@@ -215,7 +215,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// What an object says, before it is evaluated.
+/// The members of an object, before they are evaluated.
 #[derive(Default)]
 struct ObjectVerdict {
     findings: Vec<CriticFinding>,
@@ -233,8 +233,8 @@ struct ObjectVerdict {
 }
 
 impl ObjectVerdict {
-    /// Reads the members of an object, and of those inside it: the model may have put the
-    /// verdict under a key of its own (`{"review": {"approved": false}}`).
+    /// Reads the members of an object and of nested objects: the model may have wrapped the
+    /// verdict (`{"review": {"approved": false}}`).
     fn members(&mut self, members: &Map<String, Value>, depth: usize, notes: &mut Notes) {
         let mut single = Map::new();
         for (key, value) in members {

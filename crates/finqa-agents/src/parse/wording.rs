@@ -9,16 +9,16 @@ use std::sync::LazyLock;
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
-/// What a text says about the analysis.
+/// The sentiment of a text about the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sentiment {
     /// Every sentence approves.
     Approves,
-    /// It says that something is wrong, and what.
+    /// States an error.
     Objects,
-    /// It disapproves without a reason (`Incorrect.`, `REVISE`).
+    /// Disapproves without a reason (`Incorrect.`, `REVISE`).
     Disapproves,
-    /// It approves among other things.
+    /// Approves among other things.
     Mixed,
     /// None of these.
     Neither,
@@ -151,12 +151,12 @@ pub(super) fn leaning(text: &str) -> Sentiment {
     }
 }
 
-/// Whether text around a verdict says explicitly that the analysis is wrong.
+/// True if text around a verdict says explicitly that the analysis is wrong.
 pub(super) fn objects_outright(text: &str) -> bool {
     matches(&FLAT_OBJECTION, &text.to_lowercase())
 }
 
-/// Whether the text of a finding says that there is none (`none`, `n/a`, `No issues.`).
+/// True if the text of a finding denies one (`none`, `n/a`, `No issues.`).
 pub(super) fn finds_nothing(text: &str) -> bool {
     let plain = text.trim().trim_end_matches('.').to_lowercase();
     matches!(

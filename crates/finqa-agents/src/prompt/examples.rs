@@ -26,7 +26,7 @@ pub struct WorkedExample {
 struct StoredExample {
     company: String,
     page: blake3::Hash,
-    /// Those that weigh anything, ascending.
+    /// The indexes of its terms with a weight, ascending.
     terms: Vec<usize>,
     /// The sum over its terms.
     weight: f64,
@@ -160,7 +160,7 @@ fn company(document: &Document) -> &str {
     document.filename.split('/').next().unwrap_or_default()
 }
 
-/// What tells pages apart that are filed under two names: their tables.
+/// The identity of a page filed under two names: its table.
 fn page(document: &Document) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for cell in document.table.iter().flatten() {

@@ -1,4 +1,4 @@
-//! What templates see of a question: plain text, ids, no gold.
+//! The template variables of a question: plain text, ids, no gold.
 
 use minijinja::context;
 
@@ -6,7 +6,7 @@ use super::examples::WorkedExample;
 use finqa_core::question::{Document, HistoryEntry, Question};
 use finqa_core::table::{Table, TableStyle, normalise_sentence};
 
-/// How a page is shown.
+/// The form in which a page is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendering {
     /// The page unchanged, or with its table repaired and its ids shown.
@@ -16,7 +16,7 @@ pub struct Rendering {
 /// A rendered prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The same for every question of one rendering.
+    /// The system prompt, equal for every question of one rendering.
     pub system: String,
     /// Page, earlier turns, question.
     pub user: String,
@@ -25,7 +25,7 @@ pub struct Prompt {
     pub page_bytes: usize,
 }
 
-/// What the critic is shown in addition to page and question.
+/// The critic's input in addition to page and question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticView {
     pub analysis: String,

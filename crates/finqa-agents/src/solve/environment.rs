@@ -1,5 +1,5 @@
-//! What the tool-using agent plays in: an environment begins an episode on a
-//! question, its session runs tools and grades the answer.
+//! The interface between the tool-using agent and its environment: an environment begins an
+//! episode on a question, its session runs tools and grades the answer.
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use finqa_core::question::Question;
 pub struct EpisodeQuestion {
     /// The question's id; empty where the data have none.
     pub id: String,
-    /// What an agent is asked.
+    /// The question's text.
     pub text: String,
     /// The company whose tables answer it.
     pub company: String,
@@ -26,16 +26,16 @@ impl EpisodeQuestion {
     }
 }
 
-/// What a step led to.
+/// The reply to a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReply {
     /// The tool's text; none on the step that ends an episode.
     pub text: Option<String>,
-    /// Why the call never reached a tool: kind and text.
+    /// The error of a call that reached no tool: kind and text.
     pub error: Option<(String, String)>,
     /// The reward, on the last step.
     pub reward: Option<f64>,
-    /// Whether the episode is over.
+    /// The episode is over.
     pub done: bool,
     /// The truth, where the answer to a submission shows it.
     pub ground_truth: Option<String>,
@@ -52,7 +52,7 @@ impl StepReply {
     }
 }
 
-/// Why an environment cannot continue an episode.
+/// The error that ends an episode.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EnvironmentError {
@@ -62,7 +62,7 @@ pub struct EnvironmentError {
     pub fatal: Option<Fault>,
 }
 
-/// A question as it is asked, and its session.
+/// The question as the environment asks it, and its session.
 pub type StartedEpisode = (EpisodeQuestion, Box<dyn EpisodeSession>);
 
 /// Something that asks questions, runs tools and grades answers.

@@ -27,7 +27,7 @@ const NUDGE: &str = "You called no tool. Continue with a tool call, or call subm
 /// The tool that ends an episode.
 const SUBMIT: &str = "submit_answer";
 
-/// Why an episode did not end.
+/// The reason why an episode did not end.
 pub(super) enum EpisodeFailure {
     /// The session is lost.
     Environment(EnvironmentError),
@@ -136,11 +136,11 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
-    /// Asks the model; `None` when the episode ends by its reply or its silence.
+    /// `None` if the reply was withheld and the episode is over.
     async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, EpisodeFailure> {
         let model = &*self.agent.model;
         let answered = if self.agent.options.recorded {
-            let number = count(self.calls.made.len()).saturating_add(1);
+            let number = count(self.calls.calls.len()).saturating_add(1);
             let known = self.recorded;
             let request = self.request.clone();
             self.calls.call(model, number, request, known).await
@@ -149,7 +149,7 @@ impl<'a> EpisodeLoop<'a> {
         };
         let reply = match answered {
             Ok(reply) => reply,
-            Err(error) => return self.failed(&error).map(|()| None),
+            Err(error) => return self.handle_failure(&error).map(|()| None),
         };
         if self.agent.options.recorded {
             self.recorded = self.request.messages.len();
@@ -167,8 +167,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(None)
     }
 
-    /// What a call that brought no answer means for the episode.
-    fn failed(&mut self, error: &ModelError) -> Result<(), EpisodeFailure> {
+    /// Handles a call without an answer.
+    fn handle_failure(&mut self, error: &ModelError) -> Result<(), EpisodeFailure> {
         let message = error.to_string();
         let fatal = |message, fault| {
             Err(EpisodeFailure::Interrupted(Interruption::Fatal(
@@ -250,7 +250,7 @@ impl<'a> EpisodeLoop<'a> {
         session: &mut dyn EpisodeSession,
         call: &ToolCall,
     ) -> Result<String, EpisodeFailure> {
-        let text = match readable(call) {
+        let text = match read_arguments(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
                 let arguments = Value::String(call.arguments.clone());
@@ -262,7 +262,7 @@ impl<'a> EpisodeLoop<'a> {
                     reward: None,
                     done: false,
                 };
-                trace::stepped(&span, &step, &reason, Instant::now());
+                trace::record_step(&span, &step, &reason, Instant::now());
                 self.steps.push(step);
                 format!("Error: {reason}")
             }
@@ -274,7 +274,7 @@ impl<'a> EpisodeLoop<'a> {
                 Some(format!("{} without an answer", counted(limit, "step"))),
             );
         }
-        Ok(self.bounded(text))
+        Ok(self.truncate_result(text))
     }
 
     /// One step of the environment; gives what the model is shown of it.
@@ -326,7 +326,7 @@ impl<'a> EpisodeLoop<'a> {
             (None, None, Some(answer)) => format!("Answer submitted: {answer}"),
             (None, None, None) => "(no result)".to_owned(),
         };
-        trace::stepped(&span, &step, &shown, started);
+        trace::record_step(&span, &step, &shown, started);
         self.steps.push(step);
         Ok(shown)
     }
@@ -340,7 +340,7 @@ impl<'a> EpisodeLoop<'a> {
     }
 
     /// A result cut to what still fits the conversation, and marked as cut.
-    fn bounded(&mut self, text: String) -> String {
+    fn truncate_result(&mut self, text: String) -> String {
         let options = &self.agent.options;
         let most = options
             .result_chars
@@ -359,14 +359,18 @@ impl<'a> EpisodeLoop<'a> {
         text
     }
 
-    /// What there is of an episode that the provider failed.
-    pub(super) fn failed_by_provider(mut self, message: String, question: &Question) -> Solution {
+    /// The solution of an episode that the provider failed.
+    pub(super) fn into_provider_failure(
+        mut self,
+        message: String,
+        question: &Question,
+    ) -> Solution {
         self.finish(EpisodeEnd::Failed, Some(message));
-        self.settle(question)
+        self.into_solution(question)
     }
 
     /// The episode as the question's answer.
-    pub(super) fn settle(self, question: &Question) -> Solution {
+    pub(super) fn into_solution(self, question: &Question) -> Solution {
         let (end, error) = self.end.unwrap_or((EpisodeEnd::Failed, None));
         let submitted = end == EpisodeEnd::Submitted;
         let answer = self.answer.as_ref().filter(|_| submitted).map(|text| {
@@ -374,7 +378,7 @@ impl<'a> EpisodeLoop<'a> {
                 answer: text.clone(),
                 ..Analysis::default()
             };
-            Answer::settle(&analysis, question, AnswerFrom::Text)
+            Answer::from_analysis(&analysis, question, AnswerFrom::Text)
         });
         let stop = if submitted {
             // This loop has no critic.
@@ -408,7 +412,7 @@ impl<'a> EpisodeLoop<'a> {
                     .skip(self.recorded)
                     .collect(),
             })),
-            calls: self.calls.made,
+            calls: self.calls.calls,
             ..Solution::new(end.outcome(), stop)
         }
     }
@@ -421,7 +425,7 @@ fn count(n: usize) -> u32 {
 
 /// A call's arguments, if they can be sent: a JSON object, and for a submission
 /// one with a text as its answer, since anything else would be graded as none.
-fn readable(call: &ToolCall) -> Result<Map<String, Value>, String> {
+fn read_arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let text = call.arguments.trim();
     let arguments = if text.is_empty() {
         Map::new()
@@ -445,7 +449,7 @@ mod tests {
     #[test]
     fn arguments_are_an_object_and_an_answer_is_a_text() {
         let read = |name: &str, arguments: &str| {
-            readable(&ToolCall {
+            read_arguments(&ToolCall {
                 id: "c".into(),
                 name: name.into(),
                 arguments: arguments.into(),

@@ -40,8 +40,8 @@ pub trait Solver: Send + Sync {
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
     ) -> BoxFuture<'a, Result<Solution, Interruption>>;
 
-    /// Sets the model's accuracy, by which `--second-opinion arbitrate` chooses; until then it
-    /// keeps every answer.
+    /// Sets the model's accuracy, by which `--second-opinion arbitrate` chooses; before,
+    /// every answer is kept.
     fn set_model_accuracy(&self, _accuracy: f64) {}
 
     /// The span of a question, the root of its trace; `run` it is asked in, if any.

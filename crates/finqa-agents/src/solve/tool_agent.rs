@@ -22,7 +22,7 @@ use finqa_core::question::Question;
 /// The instructions to the model before the question.
 pub(super) const INSTRUCTIONS: &str = include_str!("../../../../prompts/tool_agent.txt");
 
-/// How the agent plays.
+/// The options of the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAgentOptions {
     /// The environment's tools.
@@ -39,8 +39,8 @@ pub struct ToolAgentOptions {
     pub result_chars: usize,
     /// Most characters of all tool results of an episode together.
     pub total_chars: usize,
-    /// Whether the model's calls are recorded. Those of a model inside this
-    /// process cost nothing and are made again instead.
+    /// Record the model's calls. Those of a model inside this process cost nothing and are
+    /// made again instead.
     pub recorded: bool,
 }
 
@@ -104,11 +104,13 @@ impl ToolAgent {
             episode.ground_truth = session.ground_truth().await.unwrap_or_default();
         }
         match played {
-            Ok(()) => Ok(episode.settle(question)),
-            Err(EpisodeFailure::Environment(error)) => Err(interruption(error, episode.calls.made)),
+            Ok(()) => Ok(episode.into_solution(question)),
+            Err(EpisodeFailure::Environment(error)) => {
+                Err(interruption(error, episode.calls.calls))
+            }
             Err(EpisodeFailure::Interrupted(why)) => Err(why),
             Err(EpisodeFailure::Provider(message)) => Err(Interruption::Provider(Box::new(
-                episode.failed_by_provider(message, question),
+                episode.into_provider_failure(message, question),
             ))),
         }
     }
@@ -131,7 +133,7 @@ impl Solver for ToolAgent {
     }
 }
 
-/// What an environment's failure means for a question.
+/// The consequence of an environment's failure for a question.
 fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
     match error.fatal {
         Some(fault) => Interruption::Fatal(RunFailure {

@@ -11,7 +11,7 @@ use crate::agents::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
 use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
 use finqa_core::question::Question;
 
-/// What the agent is called in traces and in the usage by node.
+/// The agent's name in traces and in the usage by node.
 pub(super) const AGENT: &str = "player";
 
 /// The span of one episode, the root of a trace.
@@ -55,7 +55,7 @@ pub(super) fn tool(name: &str, is_known: bool, arguments: &Value) -> Span {
 }
 
 /// The call has its result, as the model is shown it.
-pub(super) fn stepped(span: &Span, step: &ToolStep, text: &str, started: Instant) {
+pub(super) fn record_step(span: &Span, step: &ToolStep, text: &str, started: Instant) {
     if span.is_disabled() {
         return;
     }
@@ -69,7 +69,7 @@ pub(super) fn stepped(span: &Span, step: &ToolStep, text: &str, started: Instant
 }
 
 /// The episode is over.
-pub fn ended(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
+pub fn record_end(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
     if span.is_disabled() {
         return;
     }
@@ -91,8 +91,8 @@ pub fn ended(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
     }
 }
 
-/// Why there is no answer, as far as it may be recorded: a refusal and a
-/// provider's error may quote what was said.
+/// The reason why there is no answer, as far as it may be recorded: a refusal and a
+/// provider's error may quote content.
 #[must_use]
 pub fn reason<'s>(solution: &'s Solution, episode: &EpisodeRecord) -> &'s str {
     let reason = solution.error.as_deref().unwrap_or_default();

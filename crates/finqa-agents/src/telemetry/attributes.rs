@@ -33,9 +33,9 @@ pub(crate) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 pub(crate) const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 /// The name of the agents' graph.
 pub(crate) const WORKFLOW: &str = "gen_ai.workflow.name";
-/// The same for all turns of a conversation.
+/// The key shared by all turns of a conversation.
 pub const CONVERSATION: &str = "gen_ai.conversation.id";
-/// What a model or an agent was sent, as JSON. Content.
+/// The messages sent to a model or an agent, as JSON. Content.
 pub(crate) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 /// JSON. Content.
 pub(crate) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
@@ -49,7 +49,7 @@ pub const RUN_ID: &str = "convfinqa.run.id";
 pub const RUN_QUESTIONS: &str = "convfinqa.run.questions";
 /// Who answers in a run: `offline`, or provider, address and model.
 pub const RUN_MODEL: &str = "convfinqa.run.model";
-/// How a run ended: `complete`, `partial`, `interrupted`, `fatal`, `bug`.
+/// The end of a run: `complete`, `partial`, `interrupted`, `fatal`, `bug`.
 pub const RUN_FINISH: &str = "convfinqa.run.finish";
 pub const QUESTION_ID: &str = "convfinqa.question.id";
 /// `qa`, `qa_0`, `qa_1`, or the turn's number.
@@ -85,7 +85,7 @@ pub(crate) const MLFLOW_SPAN_TYPE: &str = "mlflow.spanType";
 pub(crate) const MLFLOW_INPUTS: &str = "mlflow.spanInputs";
 /// The response column of MLflow's list of traces, as JSON. Content.
 pub(crate) const MLFLOW_OUTPUTS: &str = "mlflow.spanOutputs";
-/// What MLflow calls a trace in its list.
+/// The trace's name in MLflow's list.
 pub(crate) const MLFLOW_TRACE_NAME: &str = "mlflow.traceTag.mlflow.traceName";
 /// The outcome as a tag that MLflow filters by.
 pub(crate) const MLFLOW_OUTCOME: &str = "mlflow.traceTag.outcome";

@@ -1,7 +1,7 @@
-//! What agents and models record on `tracing` spans, by the names in
-//! [`attributes`]. Nothing is recorded, and nothing is formatted, unless a
-//! subscriber is installed; prompts and replies are content and only recorded
-//! on request ([`Content`], `set_content`).
+//! The attributes that agents and models record on `tracing` spans, by the names in
+//! [`attributes`]. Nothing is recorded, and nothing is formatted, unless a subscriber is
+//! installed; prompts and replies are content and only recorded on request ([`Content`],
+//! `set_content`).
 
 pub mod attributes;
 mod record;

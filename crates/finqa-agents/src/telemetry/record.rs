@@ -56,7 +56,7 @@ pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
 
-/// Whether questions, prompts and replies are to be recorded (`--trace-content`).
+/// True if questions, prompts and replies are to be recorded (`--trace-content`).
 #[must_use]
 pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())

@@ -431,7 +431,7 @@ fn the_critic_says_that_a_figure_is_not_defined_and_not_that_it_is_a_guess() {
         };
         let settled = Answer {
             doubt: found.doubt,
-            ..Answer::settle(&analysis, &question, AnswerFrom::Program)
+            ..Answer::from_analysis(&analysis, &question, AnswerFrom::Program)
         };
         let findings: Vec<String> = verify::check(&question, &settled)
             .iter()

@@ -36,7 +36,7 @@ pub(super) fn blob_id(path: &Path) -> std::io::Result<String> {
         .collect())
 }
 
-/// Whether the file is the published one; any file is where no id is known.
+/// Checks that the file is the published one; any file passes if no id is known.
 pub fn verify(path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
     let Some(expected) = &published.blob else {
         return Ok(());
@@ -53,7 +53,7 @@ pub fn verify(path: &Path, published: &PublishedFile) -> Result<(), DownloadErro
     }
 }
 
-/// Whether every required file is there, and right where that can be known.
+/// True if every required file exists and, where an id is known, is the published one.
 pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> bool {
     files.iter().filter(|file| file.required).all(|file| {
         let path = folder.join(&file.name);
@@ -144,7 +144,7 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-/// Copies and tells a broken archive from a full disk.
+/// Copies, and distinguishes a broken archive from a full disk.
 fn copy(
     entry: &mut impl Read,
     file: &mut File,

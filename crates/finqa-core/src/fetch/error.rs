@@ -1,8 +1,8 @@
-//! Why the published files could not be had.
+//! The errors of downloading the published files.
 
 use std::path::{Path, PathBuf};
 
-/// What failed, where, and what to do.
+/// The errors of downloading the published files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DownloadError {
@@ -66,7 +66,7 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// Whether the network is to blame (exit code 5) rather than data or disk (3).
+    /// True if the network is at fault (exit code 5) rather than data or disk (3).
     #[must_use]
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })

@@ -14,7 +14,7 @@ use crate::error::causes;
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
-/// Why one attempt did not fetch the whole file.
+/// The reason why one attempt did not fetch the whole file.
 enum AttemptFailure {
     /// Worth another try, after at least this pause if the server named one.
     Transient(String, Option<Duration>),

@@ -16,7 +16,7 @@ pub use archive::verify;
 pub use error::DownloadError;
 pub use http::{fetch, fetch_bytes};
 
-/// What to fetch, from where, and how patiently.
+/// The options of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownloadOptions {
     /// Address of the folder that holds the archive, without a slash at its end.
@@ -30,7 +30,7 @@ pub struct DownloadOptions {
     pub first_pause: Duration,
     /// The longest pause between tries, also where the server asks for more.
     pub longest_pause: Duration,
-    /// How long a silent connection is waited for.
+    /// Maximum silence of a connection.
     pub read_timeout: Duration,
     /// Fetch again even if all files are there.
     pub force: bool,
@@ -42,9 +42,9 @@ pub struct DownloadOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedFile {
     pub name: String,
-    /// Its git blob id (SHA-1 of `blob <length>\0` and the bytes), where known.
+    /// The git blob id (SHA-1 of `blob <length>\0` and the bytes), if known.
     pub blob: Option<String>,
-    /// Whether an archive without it is wrong.
+    /// An archive without it is wrong.
     pub required: bool,
 }
 
@@ -87,7 +87,7 @@ impl DownloadOptions {
     }
 }
 
-/// What happens on the way, for a progress bar.
+/// Events of a download, for a progress bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DownloadEvent {
     /// All files are there and the known ones verified: nothing is fetched.
@@ -106,9 +106,9 @@ pub enum DownloadEvent {
     },
     /// A try failed; another follows after a pause.
     Retrying {
-        /// What failed.
+        /// The reason of the failure.
         reason: String,
-        /// How long until the next try.
+        /// The pause before the next attempt.
         pause: Duration,
     },
     /// A file's blob id is the published one.
@@ -120,7 +120,7 @@ pub enum DownloadEvent {
     Unpacked {
         /// The file's name.
         name: String,
-        /// Its size in bytes.
+        /// Size in bytes.
         bytes: u64,
     },
     /// The archive does not hold this file, which is not required.

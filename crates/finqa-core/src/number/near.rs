@@ -1,5 +1,4 @@
-//! How near two numbers are. How near is near enough depends on what is compared
-//! and is the caller's to say.
+//! Comparisons of numbers that may differ a little. The caller decides how much.
 
 /// Equal up to the noise of binary fractions.
 #[must_use]
@@ -7,21 +6,21 @@ pub fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// Whether `x` misses `target` by no more than this share of it.
+/// True if `x` misses `target` by no more than this share of it.
 #[must_use]
 pub fn within(x: f64, target: f64, share: f64) -> bool {
     (x - target).abs() <= share * target.abs()
 }
 
-/// Whether `x` rounds to `written`, whose last digit is worth `unit`. The widening
-/// takes in halves that binary fractions miss by a hair.
+/// True if `x` rounds to `written`, whose last digit is worth `unit`. The tolerance is a
+/// little wider than half a unit, because binary fractions miss halves by a hair.
 #[must_use]
 pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
     (x - written).abs() <= 0.5 * unit * (1.0 + 1e-9)
 }
 
-/// A number as it is, as a percent of the fraction that it may be, and as a
-/// fraction of the percent that it may be.
+/// A number unchanged, as a percent of the fraction that it may be, and as a fraction of
+/// the percent that it may be.
 #[must_use]
 pub fn percent_forms(x: f64) -> [f64; 3] {
     [x, x * 100.0, x * 0.01]

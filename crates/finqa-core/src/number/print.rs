@@ -58,7 +58,7 @@ pub fn print_percent(percent: f64, decimals: usize) -> String {
     format!("{}%", unsigned_zero(format!("{kept}{extra}")))
 }
 
-/// `-0` and `-0.0` lose their sign: nobody writes minus nothing.
+/// `-0` prints as `0`.
 fn unsigned_zero(printed: String) -> String {
     match printed.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),

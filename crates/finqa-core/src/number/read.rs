@@ -17,9 +17,9 @@ pub struct NumberReading {
     pub value: f64,
     /// Digits written after the decimal point (`14.10` has 2).
     pub decimals: u32,
-    /// The same with trailing zeros dropped (`14.10` has 1).
+    /// The decimals without trailing zeros (`14.10` has 1).
     pub significant_decimals: u32,
-    /// Whether a percent sign or word follows.
+    /// Followed by a percent sign or word.
     pub percent: bool,
     /// The scale word that follows, if any. A trillion is 1,000 billions.
     pub scale: Option<Scale>,
@@ -79,7 +79,7 @@ struct Scanner<'t> {
     at: usize,
 }
 
-/// What the digits of a candidate say.
+/// The digits of a candidate.
 struct Digits {
     value: f64,
     decimals: u32,
@@ -384,8 +384,8 @@ impl<'t> Scanner<'t> {
         Some(prefix)
     }
 
-    /// Whether a dash at `at` is the sign of the number after it, and not the
-    /// hyphen of `covid-19` or the dash of `2009 - 2010`.
+    /// True if a dash at `at` is the sign of the number after it, and not the hyphen of
+    /// `covid-19` or the dash of `2009 - 2010`.
     fn is_sign(&self, at: usize, mark: char, spaced: bool) -> bool {
         let before = self.before(at);
         let opens =
@@ -400,10 +400,10 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What precedes the digits.
+/// The signs and marks before the digits.
 struct Prefix {
     start: usize,
-    /// Where the number starts if the parenthesis turns out not to be its own.
+    /// The start of the number if the parenthesis turns out not to belong to it.
     without_parenthesis: usize,
     minus: bool,
     parenthesis: Parenthesis,

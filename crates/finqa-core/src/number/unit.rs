@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of number an answer is. It decides how the answer is printed.
+/// The kind of an answer's number, which decides how the answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnitKind {
@@ -11,7 +11,7 @@ pub enum UnitKind {
     Number,
     /// A share printed as `14.1%`; its value is the fraction.
     Percent,
-    /// A share or multiple printed as it is (`0.141`).
+    /// A share or multiple printed unchanged (`0.141`).
     Ratio,
     /// `yes` or `no`.
     YesNo,
@@ -54,7 +54,7 @@ impl Scale {
 /// The unit of an answer, e.g. percent, or number in millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Unit {
-    /// What kind of number it is.
+    /// The kind of the number.
     pub kind: UnitKind,
     /// The scale word it is written with, if any (never applied to the value).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -35,7 +35,7 @@ impl Value {
 }
 
 impl std::fmt::Display for Value {
-    /// A number in its shortest exact form (`206588`, `0.14136`), a word as it is.
+    /// A number in its shortest exact form (`206588`, `0.14136`), a word unchanged.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(x) => write!(f, "{x}"),

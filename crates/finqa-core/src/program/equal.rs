@@ -24,10 +24,10 @@ const PRIME: u64 = (1 << 61) - 1;
 /// Points at which the functions are compared.
 const POINTS: usize = 2;
 
-/// Whether `predicted` is the same program as `gold` by the official rule:
-/// it may use only gold's literals, as written, and gold's table steps; only
-/// the last step's expression counts; and it must be the same function.
-/// Two single numbers are equal if written the same.
+/// True if `predicted` is the same program as `gold` by the official rule: it may use only
+/// gold's literals, as written, and gold's table steps; only the last step's expression
+/// counts; and it must be the same function. Two single numbers are equal if written the
+/// same.
 ///
 /// ```
 /// use finqa_core::program::equal;
@@ -113,7 +113,7 @@ enum Function {
     Greater(Point, Point),
 }
 
-/// The symbols that stand for gold's literals and table steps.
+/// The symbols for gold's literals and table steps.
 #[derive(Default)]
 struct Symbols<'p> {
     leaves: BTreeMap<Cow<'p, str>, Point>,

@@ -1,8 +1,8 @@
-//! Why a program has no value.
+//! The errors of programs.
 
 use thiserror::Error;
 
-/// Why a program cannot be read or executed. Steps are counted from 0, as `#0` does.
+/// The errors of reading and executing programs. Steps are counted from 0, as `#0` does.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
     /// Nothing but white space.

@@ -23,12 +23,12 @@ pub struct Leaf<T> {
     pub literal: Arc<str>,
     /// As the official evaluator reads it.
     pub value: f64,
-    /// Where it comes from.
+    /// The leaf's source.
     pub source: T,
 }
 
 impl<T> Leaf<T> {
-    /// Whether it is a constant such as `const_100`, which is on no page.
+    /// True for a constant such as `const_100`, which is on no page.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.literal.starts_with("const_")
@@ -108,7 +108,7 @@ impl<T> Expression<T> {
         self.value()?.number()
     }
 
-    /// Whether it is nothing but a constant.
+    /// True for an expression that is only a constant.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Leaf(leaf) if leaf.is_constant())
@@ -164,8 +164,8 @@ impl<T> Expression<T> {
         }
     }
 
-    /// Whether two have the same shape, the same operations, and leaves that are
-    /// the same in the sense of `same`.
+    /// True if two have the same shape, the same operations, and leaves that are equal by
+    /// `same`.
     pub fn matches<U>(
         &self,
         other: &Expression<U>,

@@ -33,8 +33,7 @@ impl Program {
         self.run(table, |x| x)
     }
 
-    /// The unrounded result of every step, what `#0`, `#1`, … stand for; empty
-    /// for a single number.
+    /// The unrounded result of every step (`#0`, `#1`, …); empty for a single number.
     ///
     /// # Errors
     /// As [`Program::execute`]; a complex result on the way is NaN.

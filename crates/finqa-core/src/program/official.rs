@@ -1,4 +1,4 @@
-//! What the official evaluators make of any text, valid or not.
+//! The official evaluators' result for any text, valid or not.
 
 use crate::number::{Value, literal, round5};
 
@@ -13,7 +13,7 @@ pub enum Dialect {
     FinQa,
 }
 
-/// Whether the program is valid, and its result rounded to 5 decimals.
+/// The validity of the program, and its result rounded to 5 decimals.
 ///
 /// Bit-exact with the official code on what it is known to do, the odd cases
 /// included: an unfinished program such as `add(1, 2` is valid with result

@@ -14,8 +14,7 @@ pub(super) struct OfficialSteps {
     pub(crate) left_over: bool,
 }
 
-/// Whether literals must be numbers. Program equality never looks: `a1` is
-/// as good a symbol as `5`.
+/// The check of literals. Program equality makes none: `a1` is as good a symbol as `5`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Literals {
     Numbers,

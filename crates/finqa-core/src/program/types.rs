@@ -43,7 +43,7 @@ impl Op {
         name.parse().ok()
     }
 
-    /// Whether it reads a table row.
+    /// True if it reads a table row.
     pub(crate) fn is_table(self) -> bool {
         matches!(
             self,
@@ -52,7 +52,7 @@ impl Op {
     }
 }
 
-/// What an operation works on.
+/// An operand of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A number as written (`4.02%`, `const_100`) and its value (0.0402, 100).
@@ -109,7 +109,7 @@ impl Program {
         self.steps().last()
     }
 
-    /// Whether the program is a single number, a look-up.
+    /// True if the program is a single number, a look-up.
     #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(self.body, Body::Number { .. })
@@ -139,8 +139,8 @@ impl Program {
         })
     }
 
-    /// Whether the last step multiplies by `const_100` (or `100`): the value
-    /// is then in percent and not a fraction.
+    /// True if the last step multiplies by `const_100` (or `100`): the value is then in
+    /// percent and not a fraction.
     #[must_use]
     pub fn ends_with_times_100(&self) -> bool {
         self.last_step().is_some_and(|step| {

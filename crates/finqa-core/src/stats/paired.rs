@@ -59,7 +59,7 @@ pub fn bootstrap_difference<'c>(
     })
 }
 
-/// How likely a difference between two runs is by chance.
+/// The probability of a difference between two runs by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedTest {
     /// Two-sided: a difference at least as large in either direction.

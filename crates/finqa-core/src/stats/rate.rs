@@ -10,7 +10,7 @@ use super::Interval;
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// How many of n questions are right, with a 95 % interval clustered by page.
+/// The rate of right questions, with a 95 % interval clustered by page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// Questions that are right.
@@ -45,7 +45,8 @@ impl Rate {
         Self::of_questions(questions.into_values())
     }
 
-    /// The same, each question with its cluster, how often it was right, and how often asked.
+    /// The rate over questions, each with its cluster, how often it was right, and how
+    /// often asked.
     #[must_use]
     pub fn of_questions<C: Hash + Eq>(
         questions: impl IntoIterator<Item = (C, usize, usize)>,
@@ -80,7 +81,7 @@ impl Rate {
         })
     }
 
-    /// Its 95 % interval.
+    /// The 95 % interval.
     #[must_use]
     pub fn interval(&self) -> Interval {
         Interval {
@@ -90,8 +91,8 @@ impl Rate {
     }
 }
 
-/// What a [`Rate`] is made of, counted by question, so that asking the same questions again
-/// takes no more memory. Clusters and questions are hashes of their names.
+/// Counts for a [`Rate`] by question, so that asking the same questions again takes no more
+/// memory. Clusters and questions are hashes of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RateTally {
     questions: HashMap<u64, (u64, u32, u32)>,

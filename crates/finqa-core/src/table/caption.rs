@@ -3,7 +3,7 @@
 use crate::number::Scale;
 use crate::text::single_spaced;
 
-/// What the table, or the sentence before it, says of its unit.
+/// The unit stated by the table or the sentence before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
     /// As published, without parentheses: `$ in millions except per share amounts`.
@@ -70,7 +70,7 @@ fn parenthesised(text: &str) -> Option<Caption> {
     None
 }
 
-/// Whether lower-cased text is a phrase of a unit and not an amount.
+/// True if lower-cased text is a phrase of a unit and not an amount.
 fn names_unit(lower: &str) -> bool {
     let scale = ["million", "thousand", "billion", "000s"]
         .iter()

@@ -4,19 +4,19 @@ use crate::number::{self, Scale};
 
 use super::structure::TableOrigin;
 
-/// What a cell holds.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellKind {
     /// A single number, with or without currency, percent sign and footnote.
     Number {
         /// As printed, with its sign: 14.1 for `14.1%`, -2913 for `-2913 ( 2913 )`.
         value: f64,
-        /// Whether it is a percentage; its share is `value / 100`.
+        /// A percentage; its share is `value / 100`.
         percent: bool,
-        /// Whether the file wrote it twice, as `-2913 ( 2913 )` or `28% ( 28 % )`.
+        /// Written twice in the file, as `-2913 ( 2913 )` or `28% ( 28 % )`.
         doubled: bool,
-        /// Whether it is below zero. Gold programs take the positive magnitude
-        /// of about two thirds of these: outflows, charges, decreases.
+        /// Below zero. Gold programs take the positive magnitude of about two thirds of
+        /// these: outflows, charges, decreases.
         negative: bool,
         /// The scale word in the cell itself, as in `$ 2.7 billion`.
         scale: Option<Scale>,
@@ -34,8 +34,8 @@ pub enum CellKind {
 pub struct Cell {
     /// The text as published.
     pub raw: String,
-    /// What a program would write for it: `-2913`, `28%`, `103102`; a dash as
-    /// `—`; other text with its lost escapes repaired.
+    /// The literal of a program for it: `-2913`, `28%`, `103102`; a dash as `—`; other text
+    /// with its lost escapes repaired.
     pub literal: String,
     pub kind: CellKind,
 }
@@ -97,8 +97,8 @@ impl Cell {
         }
     }
 
-    /// Whether the cell is what is left of an en dash (U+2013) or em dash
-    /// (U+2014) if no years belong here: `2014`, `$ 2014`, `2013`.
+    /// True if the cell may be the rest of an en dash (U+2013) or em dash (U+2014): `2014`,
+    /// `$ 2014`, `2013`. Only if no years belong here.
     #[must_use]
     pub fn is_lost_dash(&self) -> bool {
         let text = self.raw.trim();
@@ -107,7 +107,7 @@ impl Cell {
         matches!(text, "2013" | "2014")
     }
 
-    /// Whether the cell is a lone year (1900–2099).
+    /// True if the cell is a lone year (1900–2099).
     #[must_use]
     pub fn is_year(&self) -> bool {
         let text = self.raw.trim();
@@ -118,7 +118,7 @@ impl Cell {
     }
 }
 
-/// How a dash is written, whatever the file holds.
+/// The form of every dash, whatever the file has.
 pub(super) const DASH: &str = "—";
 
 fn is_dash(text: &str) -> bool {
@@ -165,7 +165,7 @@ fn leading_digits(text: &str) -> String {
         .collect()
 }
 
-/// Whether the same digits follow the number in parentheses.
+/// True if the same digits follow the number in parentheses.
 fn is_doubled(text: &str, digits: &str) -> bool {
     let Some((front, back)) = text.rsplit_once('(') else {
         return false;

@@ -16,7 +16,7 @@ pub(super) struct HeaderLabels {
     pub(crate) repair: Repair,
 }
 
-/// What was done to the header.
+/// The repair of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
     /// Nothing: the labels are as published.
@@ -68,7 +68,7 @@ pub(super) fn labels(
     }
 }
 
-/// Whether a label that is not blank occurs twice.
+/// True if a label that is not blank occurs twice.
 fn repeats(labels: &[String]) -> bool {
     let mut seen = HashSet::new();
     labels
@@ -77,8 +77,8 @@ fn repeats(labels: &[String]) -> bool {
         .any(|label| !seen.insert(label.as_str()))
 }
 
-/// Whether the labels name other years than the published ones: the sign of a
-/// header on the wrong columns. Other differences are spelling only.
+/// True if the labels name other years than the published ones, which shows a header on the
+/// wrong columns. Other differences are only spelling.
 fn differs(published: &[String], repaired: &[String]) -> bool {
     published
         .iter()
@@ -126,7 +126,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let mut corner = corner.clone();
     for row in upper.iter().rev() {
         let spans: Vec<&String> = match row.split_first() {
-            // A row as wide as the others has a corner of its own.
+            // A row as wide as the others has its own corner.
             Some((first, rest)) if first.is_empty() || row.len() == columns + 1 => {
                 if corner.is_empty() {
                     corner.clone_from(first);
@@ -151,9 +151,9 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     Some(labels)
 }
 
-/// Header cells that went into rows of their own: one for each column in
-/// reading order, the words of the first shared by bare years after it
-/// (`year ended june 30, 2009`, `2008`, `2007`).
+/// Joins header cells that became separate rows: one for each column in reading order, the
+/// words of the first shared by bare years after it (`year ended june 30, 2009`, `2008`,
+/// `2007`).
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
         .iter()
@@ -236,7 +236,7 @@ fn is_bare_year(cell: &str) -> bool {
     cell.len() == 4 && years_in(cell).len() == 1
 }
 
-/// Whether two row labels are the same but for case and punctuation.
+/// True if two row labels are the same but for case and punctuation.
 fn same_label(a: Option<&String>, b: Option<&String>) -> bool {
     let key = |label: &str| -> String {
         strip_tags(label)

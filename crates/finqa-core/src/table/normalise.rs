@@ -121,7 +121,7 @@ fn follows_year(word: &str) -> bool {
     WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// How one token was read.
+/// The reading of a token.
 enum TokenRepair<'a> {
     No,
     /// Has no space before it: `’s`, `”`.

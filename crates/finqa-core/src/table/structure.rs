@@ -31,7 +31,7 @@ pub enum TableStyle {
     Repaired,
 }
 
-/// Where a table comes from, which decides what may be wrong with its cells.
+/// The source of a table, which decides the defects that its cells may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableOrigin {
     /// The published records: lost dashes, numbers written twice, flattened headers,
@@ -197,20 +197,20 @@ impl Table {
         self.caption.as_ref()
     }
 
-    /// Whether row 0 holds data instead of labels (`2003 | $ 268496`).
+    /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
     #[must_use]
     pub fn is_headerless(&self) -> bool {
         self.headerless
     }
 
-    /// Whether the labels come from the table before tokenisation.
+    /// True if the labels come from the table before tokenisation.
     #[must_use]
     pub fn header_from_original(&self) -> bool {
         self.repair == Repair::Original
     }
 
-    /// Whether labels occurred twice and were only numbered: the page does not
-    /// say which group of columns is which.
+    /// True if labels occurred twice and were only numbered: the page does not show which
+    /// group of columns is which.
     #[must_use]
     pub fn header_is_ambiguous(&self) -> bool {
         self.repair == Repair::Numbered
@@ -231,8 +231,8 @@ pub fn position(id: &str) -> Option<(usize, usize)> {
     Some((number(row)?, number(column)?))
 }
 
-/// Whether row 0 is data: an amount that no label would be, e.g. `$ 268496`
-/// or a doubled number, follows the row's label.
+/// True if row 0 is data: an amount that no label would be, e.g. `$ 268496` or a doubled
+/// number, follows the row's label.
 fn is_headerless(cells: &[Vec<Cell>]) -> bool {
     let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
         return false;

@@ -64,7 +64,7 @@ pub(super) fn single_year(label: &str) -> Option<i32> {
     }
 }
 
-/// The year of a label that is nothing but `12/09`.
+/// The year of a label that is only `12/09`.
 fn month_and_year(label: &str) -> Option<i32> {
     let (month, year) = label.trim().split_once('/')?;
     let month: u8 = month.parse().ok()?;
@@ -99,7 +99,7 @@ fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
     }
 }
 
-/// Whether `before` ends in the day and month of `31.12.`.
+/// True if `before` ends in the day and month of `31.12.`.
 fn ends_in_day(before: &str) -> bool {
     let number = |part: Option<&str>| {
         let part = part.and_then(|part| part.rsplit(' ').next());
@@ -122,7 +122,7 @@ fn four_digits(digits: &str) -> Option<i32> {
     (1900..2100).contains(&year).then_some(year)
 }
 
-/// Whether `before` ends in `12/31/` or `dec-`, or in a lone apostrophe or `fy`.
+/// True if `before` ends in `12/31/` or `dec-`, or in a lone apostrophe or `fy`.
 fn is_date_before(before: &str) -> bool {
     let lower = before.trim_end().to_ascii_lowercase();
     if before.ends_with('\'') || before.ends_with('’') || lower.ends_with("fy") {

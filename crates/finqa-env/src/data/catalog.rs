@@ -28,9 +28,9 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub struct CompanyTable {
     /// File name without `.json`.
     pub name: String,
-    /// Its columns, or why it cannot be queried.
+    /// The columns, or the reason why it cannot be queried.
     pub columns: Result<Vec<TypedColumn>, String>,
-    /// Its position among all tables of the catalog: the key of its database.
+    /// Index among all tables of the catalog: the key of its database.
     pub(crate) number: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct Company {
     pub tables: BTreeMap<String, Arc<CompanyTable>>,
 }
 
-/// What [`Catalog::check`] found.
+/// The findings of [`Catalog::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogReport {
     /// Companies with a folder.
@@ -194,13 +194,13 @@ impl Catalog {
         })
     }
 
-    /// Where it comes from, for messages: a path, or `built-in sample`.
+    /// The source, for messages: a path, or `built-in sample`.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether pages and questions are invented, so that rewards are meaningless.
+    /// True if pages and questions are invented, so that rewards are meaningless.
     #[must_use]
     pub fn invented(&self) -> bool {
         self.invented
@@ -254,7 +254,7 @@ impl Catalog {
         &self.questions
     }
 
-    /// Which of them train, validate and test.
+    /// The splits of the questions: train, validation and test.
     pub(crate) fn splits(&self) -> &TaskSplits {
         &self.splits
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with an environment's data.
+//! The errors of an environment's data.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub enum EnvError {
     #[error("{path}: {reason}")]
     Questions {
         path: PathBuf,
-        /// What is wrong, with the line where there is one.
+        /// The reason, with the line if there is one.
         reason: String,
     },
     /// The table metadata is not a JSON object of objects.
@@ -47,7 +47,7 @@ pub enum EnvError {
     BuildNote {
         /// The note.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The folder to build into contains other files.
@@ -65,7 +65,7 @@ pub enum EnvError {
 }
 
 impl EnvError {
-    /// Whether what was asked for is to blame (exit code 2) rather than data (3).
+    /// True if the request is at fault (exit code 2) rather than the data (3).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Foreign { .. } | Self::Write { .. })

@@ -30,7 +30,7 @@ impl Default for HubLimits {
     }
 }
 
-/// Where the benchmark is published, and how it is fetched.
+/// The published location of the benchmark, and the options of the download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubOptions {
     /// Address of the hub, without a trailing slash.
@@ -45,9 +45,9 @@ pub struct HubOptions {
     pub attempts: u32,
     /// The pause before the first retry; it doubles each time.
     pub first_pause: Duration,
-    /// How long a connection may be silent.
+    /// Maximum silence of a connection.
     pub read_timeout: Duration,
-    /// How much may be listed and fetched.
+    /// Limits of the listing and the files.
     pub limits: HubLimits,
 }
 
@@ -82,21 +82,21 @@ pub enum HubEvent {
     Retrying {
         /// The path in the data directory, or the listing's address.
         path: String,
-        /// Why it failed.
+        /// The reason of the failure.
         reason: String,
         /// The pause before the next attempt.
         pause: Duration,
     },
     /// A file is present and verified.
     Done {
-        /// Its path in the data directory.
+        /// Path in the data directory.
         path: String,
         /// Files done so far.
         files: usize,
     },
 }
 
-/// What a download left in the folder.
+/// The files that a download left in the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DownloadReport {
     /// The commit that the revision resolved to.
@@ -105,7 +105,7 @@ pub struct DownloadReport {
     pub unlisted: Vec<String>,
 }
 
-/// Why the benchmark could not be downloaded.
+/// The errors of downloading the benchmark.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
@@ -113,7 +113,7 @@ pub enum HubError {
     #[error("{url}: {reason}; check the address, the connection or the proxy")]
     Listing {
         url: String,
-        /// What is wrong with the answer.
+        /// The reason.
         reason: String,
     },
     /// The revision lacks a file that every data directory has.
@@ -128,7 +128,7 @@ pub enum HubError {
     TooLarge {
         dataset: String,
         commit: String,
-        /// What is too large, and the limit.
+        /// The part that is too large, and the limit.
         what: String,
     },
     /// A listed path would leave the data directory.
@@ -146,7 +146,7 @@ pub enum HubError {
 }
 
 impl HubError {
-    /// Whether the network is to blame (exit code 5) rather than data or disk (3).
+    /// True if the network is at fault (exit code 5) rather than data or disk (3).
     #[must_use]
     pub fn is_network(&self) -> bool {
         match self {
@@ -156,7 +156,7 @@ impl HubError {
         }
     }
 
-    /// Whether the folder that was named is to blame (exit code 2).
+    /// True if the named folder is at fault (exit code 2).
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Built { .. })

@@ -65,8 +65,8 @@ fn dtype(cells: &[FrameCell]) -> Dtype {
     }
 }
 
-/// Whether, from the second row on, the letters and digits of every cell are
-/// digits. A missing cell reads `nan`, which is not a number.
+/// True if, from the second row on, the letters and digits of every cell are digits. A
+/// missing cell reads `nan`, which is not a number.
 fn all_numeric(cells: &[FrameCell]) -> bool {
     let kind = dtype(cells);
     cells.iter().skip(1).all(|cell| {

@@ -12,7 +12,7 @@ pub const NOTE: &str = "convfinqa-env.json";
 const FORMAT: &str = "convfinqa environment";
 const VERSION: u32 = 1;
 
-/// What a folder was built from.
+/// The source of a built folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuildNote {
@@ -22,9 +22,9 @@ pub struct BuildNote {
     pub source: String,
     /// blake3 of the records' bytes.
     pub hash: String,
-    /// Whether pages and questions are invented.
+    /// The pages and questions are invented.
     pub invented: bool,
-    /// Whether it was built with `--tables-only`.
+    /// Built with `--tables-only`.
     pub tables_only: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The same work on many items, on several threads.
+//! Applies a function to many items on several threads.
 
 use std::num::NonZeroUsize;
 

@@ -21,7 +21,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// Its name in `CREATE TABLE`.
+    /// The type's name in `CREATE TABLE`.
     #[must_use]
     pub fn sql(self) -> &'static str {
         self.into()
@@ -31,14 +31,14 @@ impl ColumnType {
 /// A column that can be queried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypedColumn {
-    /// Its name in the database.
+    /// Name in the database.
     pub name: String,
-    /// Its heading in the file, if it differs: OpenEnv's `finqa_env` turns headings
-    /// that are years and one empty heading into dates, and `007` into `7`.
-    /// A query may use either.
+    /// The heading in the file, if it differs: OpenEnv's `finqa_env` turns headings that
+    /// are years and one empty heading into dates, and `007` into `7`. A query may use
+    /// either.
     pub(crate) alias: Option<String>,
     pub kind: ColumnType,
-    /// Its cells. A `Text` column keeps numbers as they are in the file.
+    /// The cells. A `Text` column keeps numbers as written in the file.
     pub cells: Vec<FrameCell>,
 }
 

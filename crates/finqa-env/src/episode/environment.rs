@@ -35,7 +35,7 @@ enum EpisodePhase {
     Over,
 }
 
-/// Which question a reset asks.
+/// The question that a reset asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskChoice {
     /// The next one of all questions.
@@ -47,7 +47,7 @@ pub enum TaskChoice {
     At(TaskSplit, usize),
 }
 
-/// What the caller must do for a step.
+/// The caller's part of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
@@ -62,7 +62,7 @@ pub enum StepStart {
 pub struct Environment {
     catalog: Arc<Catalog>,
     rules: Rules,
-    /// The split that `order` deals from; `None` for all questions.
+    /// The split that `order` draws from; `None` for all questions.
     split: Option<TaskSplit>,
     seed: u64,
     order: QuestionOrder,
@@ -87,7 +87,7 @@ impl Environment {
     /// A session that plays the question at this index.
     #[must_use]
     pub fn on_question(catalog: Arc<Catalog>, rules: Rules, index: usize) -> Self {
-        let order = QuestionOrder::of_file(catalog.questions().len());
+        let order = QuestionOrder::in_file_order(catalog.questions().len());
         Self {
             question: Some(index),
             phase: EpisodePhase::Open,
@@ -149,7 +149,7 @@ impl Environment {
             self.split = split;
             self.order = QuestionOrder::new(count, self.seed);
         }
-        let dealt = self.order.deal()?;
+        let dealt = self.order.next_index()?;
         match tasks {
             Some(tasks) => tasks.get(dealt).copied(),
             None => Some(dealt),
@@ -245,12 +245,12 @@ impl Environment {
         }
     }
 
-    /// Whether a question waits for its answer.
+    /// True if a question waits for its answer.
     pub(crate) fn is_open(&self) -> bool {
         self.phase == EpisodePhase::Open
     }
 
-    /// Whether the episode is over, so that steps run nothing until a reset.
+    /// True if the episode is over, so that steps run nothing until a reset.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == EpisodePhase::Over

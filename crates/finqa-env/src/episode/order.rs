@@ -21,12 +21,12 @@ impl QuestionOrder {
     pub fn new(count: usize, seed: u64) -> Self {
         Self {
             seed: Some(seed),
-            ..Self::of_file(count)
+            ..Self::in_file_order(count)
         }
     }
 
     /// The order of the file.
-    pub fn of_file(count: usize) -> Self {
+    pub fn in_file_order(count: usize) -> Self {
         Self {
             seed: None,
             round: 0,
@@ -36,7 +36,7 @@ impl QuestionOrder {
     }
 
     /// The next index; `None` only if there are no questions.
-    pub fn deal(&mut self) -> Option<usize> {
+    pub fn next_index(&mut self) -> Option<usize> {
         if self.count == 0 {
             return None;
         }
@@ -91,14 +91,15 @@ mod tests {
         for count in [1, 2, 3, 5, 12, 100, 290, 1000] {
             let mut order = QuestionOrder::new(count, 7);
             for _ in 0..3 {
-                let mut dealt: Vec<usize> = (0..count).map(|_| order.deal().unwrap()).collect();
+                let mut dealt: Vec<usize> =
+                    (0..count).map(|_| order.next_index().unwrap()).collect();
                 dealt.sort_unstable();
                 assert_eq!(dealt, (0..count).collect::<Vec<_>>());
             }
         }
-        assert_eq!(QuestionOrder::new(0, 7).deal(), None);
-        let mut filed = QuestionOrder::of_file(3);
-        let dealt: Vec<usize> = (0..5).map(|_| filed.deal().unwrap()).collect();
+        assert_eq!(QuestionOrder::new(0, 7).next_index(), None);
+        let mut filed = QuestionOrder::in_file_order(3);
+        let dealt: Vec<usize> = (0..5).map(|_| filed.next_index().unwrap()).collect();
         assert_eq!(dealt, [0, 1, 2, 0, 1]);
     }
 
@@ -106,7 +107,9 @@ mod tests {
     fn seeds_repeat_and_differ() {
         let deal = |seed| {
             let mut order = QuestionOrder::new(290, seed);
-            (0..290).map(|_| order.deal().unwrap()).collect::<Vec<_>>()
+            (0..290)
+                .map(|_| order.next_index().unwrap())
+                .collect::<Vec<_>>()
         };
         assert_eq!(deal(1), deal(1));
         assert_ne!(deal(1), deal(2));
@@ -121,7 +124,7 @@ mod tests {
             let mut seen = [0_u32; 12];
             for seed in 0..12_000 {
                 let mut order = QuestionOrder::new(12, seed);
-                let dealt: Vec<usize> = (0..12).map(|_| order.deal().unwrap()).collect();
+                let dealt: Vec<usize> = (0..12).map(|_| order.next_index().unwrap()).collect();
                 seen[dealt[place]] += 1;
             }
             let chi: f64 = seen

@@ -39,10 +39,10 @@ impl ResetOutcome {
     }
 }
 
-/// What a step shows.
+/// The observation of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A tool answered, possibly with an `Error: ...` of its own.
+    /// A tool's answer, which may be the tool's own `Error: ...`.
     Result { tool: String, text: String },
     /// The call never reached a tool.
     Failure { tool: String, failure: ToolFailure },
@@ -57,7 +57,7 @@ pub struct StepOutcome {
     /// `None` on ordinary steps, 1.0 or 0.0 on the step that ends the episode, and
     /// 0.0 after it.
     pub reward: Option<f64>,
-    /// Whether the episode is over.
+    /// The episode is over.
     pub done: bool,
     /// The observation's metadata: `ground_truth`, `submitted_answer` and `grading` after a
     /// submission, `error` after a failure; often empty.
@@ -76,7 +76,7 @@ pub enum StepError {
     },
 }
 
-/// A task that does not exist; the episode in play is left as it is.
+/// A task that does not exist; the current episode is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
@@ -100,7 +100,7 @@ pub struct EpisodeState {
     pub step_count: u64,
     /// The question; empty before the first reset.
     pub current_question: String,
-    /// Its company; empty before the first reset.
+    /// The company; empty before the first reset.
     pub current_company: String,
     /// The expected answer: empty until the episode is over.
     pub ground_truth: String,

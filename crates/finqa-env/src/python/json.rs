@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{repr_json, type_name};
 
-/// What Python's `json` says about a text that is not JSON.
+/// The message of Python's `json` about a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonFault {
     /// The message without its position, e.g. `Expecting value`.
@@ -118,12 +118,12 @@ pub(crate) fn fault(place: &str, text: &str, kind: &str, value: &Value) -> Strin
     )
 }
 
-/// Where pydantic explains a kind of fault.
+/// The page on which pydantic explains a kind of fault.
 pub(crate) fn fault_page(kind: &str) -> String {
     format!("https://errors.pydantic.dev/2.13/v/{kind}")
 }
 
-/// Python's `str` of a JSON value: a text as it is, anything else its `repr`.
+/// Python's `str` of a JSON value: a text unchanged, anything else its `repr`.
 pub(crate) fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

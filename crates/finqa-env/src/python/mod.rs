@@ -173,7 +173,7 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
     push_escaped(out, text, false);
 }
 
-/// The same with `/` written `\/`, as pandas writes it.
+/// Like [`push_json_string`], with `/` written `\/`, as pandas does.
 pub(crate) fn push_pandas_string(out: &mut String, text: &str) {
     push_escaped(out, text, true);
 }

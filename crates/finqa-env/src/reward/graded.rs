@@ -1,5 +1,4 @@
-//! What was compared to grade an answer, for those who want to know why an answer
-//! earned what it did.
+//! The comparison behind a grade, for those who want to know how a reward was decided.
 
 use serde::Serialize;
 
@@ -17,7 +16,7 @@ pub(crate) struct GradedAnswer {
     tolerance: Option<AppliedTolerance>,
 }
 
-/// How submitted and expected values were compared.
+/// The rule by which submitted and expected values were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ComparisonRule {

@@ -14,7 +14,7 @@ use super::python;
 use graded::{ComparedValue, ComparisonRule};
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
-/// How an answer is graded.
+/// The grading of answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum RewardMode {
     /// Exactly like OpenEnv's `finqa_env`.
@@ -78,7 +78,7 @@ pub fn compute_reward(
     Ok(grader.grade(prediction, truth)?.reward())
 }
 
-/// Grades with the tolerances of OpenEnv's `finqa_env`, and tells what was compared.
+/// Grades with the tolerances of OpenEnv's `finqa_env`, and returns the comparison.
 pub(crate) fn grade(
     prediction: &str,
     truth: &str,
@@ -195,8 +195,8 @@ impl Grader {
         difference / t.abs() <= self.tolerance && difference <= self.max_absolute_difference
     }
 
-    /// One box with several values: compared by year if both sides name the same
-    /// years, otherwise by position. `None` for a truth of fewer than two numbers.
+    /// Compares one box with several values, by year if both sides name the same years,
+    /// otherwise by position. `None` for a truth of fewer than two numbers.
     fn lists_equal(
         &self,
         prediction: &str,

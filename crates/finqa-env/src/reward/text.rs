@@ -3,7 +3,7 @@
 use super::{RewardError, fraction};
 use crate::python;
 
-/// What a `%` sign does to the number before it.
+/// The effect of a `%` sign on the number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PercentSign {
     /// Divides it by 100.
@@ -113,7 +113,7 @@ pub(super) fn split_list(text: &str, latex: bool) -> Vec<&str> {
     parts
 }
 
-/// What follows the first `:` and white space, or the whole text.
+/// The text after the first `:` and white space, or the whole text.
 pub(super) fn without_label(text: &str) -> &str {
     text.split_once(':')
         .map_or(text, |(_, rest)| rest.trim_start_matches(python::is_space))
@@ -122,7 +122,7 @@ pub(super) fn without_label(text: &str) -> &str {
 /// One part of a list of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AnswerPart {
-    /// Its first `20dd`, or `20dd to 20dd`.
+    /// The first `20dd`, or `20dd to 20dd`.
     pub(super) year: Option<String>,
     pub(super) number: f64,
 }

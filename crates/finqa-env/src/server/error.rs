@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-/// Why the server could not start, or stopped.
+/// The errors of starting and running the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address cannot be listened on: taken, or not this machine's.

@@ -100,7 +100,7 @@ pub struct ServerOptions {
 
 finqa_core::options::declared_defaults!(ServerOptions);
 
-/// What may be written into a URL and a proxy's configuration as it is.
+/// Checks a text that is written unescaped into a URL and a proxy's configuration.
 fn server_id(text: &str) -> Result<String, &'static str> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
     if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
@@ -119,8 +119,8 @@ fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
 }
 
 impl ServerOptions {
-    /// How often a silent WebSocket is pinged within `ping_timeout`: at least three times, and
-    /// every 20 s, so that no proxy takes the connection for idle.
+    /// The number of pings to a silent WebSocket within `ping_timeout`: at least three, and
+    /// one every 20 s, so that no proxy takes the connection for idle.
     pub(crate) fn pings(&self) -> u32 {
         u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
             .map_or(u32::MAX, |pings| pings.max(3))
@@ -140,8 +140,8 @@ impl ServerOptions {
         self.max_sessions_per_client.unwrap_or(half)
     }
 
-    /// How long a session may go without a request before it is dropped, if it is.
-    /// One with a WebSocket attached is never dropped.
+    /// The idle time after which a session is dropped, if any. A session with an attached
+    /// WebSocket is never dropped.
     pub(crate) fn idle_limit(&self) -> Option<Duration> {
         Some(self.idle_timeout).filter(|limit| !limit.is_zero())
     }

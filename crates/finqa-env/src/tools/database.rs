@@ -41,7 +41,7 @@ const STEPS: c_int = 200;
 /// Larger compiled statements are not kept for the next call.
 const KEPT_STATEMENT: i32 = 16 * 1024;
 
-/// Why a query has no result.
+/// The reason why a query has no result.
 #[derive(Debug)]
 pub(super) enum QueryError {
     /// OpenEnv's `finqa_env` reports it with the statement.
@@ -50,14 +50,14 @@ pub(super) enum QueryError {
     Result(String),
     /// All queries together needed more than [`ToolLimits::heap_bytes`].
     Memory,
-    /// It compiles to more instructions than its budget allows.
+    /// The query compiles to more instructions than its budget allows.
     Complex,
-    /// Its time or its steps are used up.
+    /// Time or steps are used up.
     Late {
-        /// Whether it was its steps.
+        /// True for steps, false for time.
         steps: bool,
     },
-    /// Its result exceeds its budget.
+    /// The result exceeds its budget.
     Long,
 }
 
@@ -225,20 +225,20 @@ impl Database {
         match failure(error) {
             None => QueryError::Memory,
             Some(text) if text == "interrupted" => QueryError::Late {
-                steps: self.clock.steps_are_taken(),
+                steps: self.clock.has_no_steps_left(),
             },
             Some(text) => QueryError::Statement(text),
         }
     }
 
-    /// Whether its last call used up its budget, so that it is not worth keeping.
+    /// True if the last call used up its budget, so that the database is not worth keeping.
     pub(super) fn is_spent(&self) -> bool {
         self.clock.is_over()
     }
 }
 
-/// `SQLite`'s message of a failure; `None` if it ran out of memory. Where a sort in memory
-/// did, the code is that of an I/O error, and only the message tells.
+/// `SQLite`'s message of a failure; `None` if it ran out of memory. If a sort did, the code
+/// is that of an I/O error, and only the message shows the cause.
 fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
         Some(ErrorCode::OutOfMemory) => None,

@@ -10,7 +10,7 @@ pub enum FailureKind {
     InvalidArgs,
     #[strum(serialize = "execution_error")]
     Execution,
-    /// It took longer than a step may.
+    /// The call took longer than a step may.
     Timeout,
 }
 

@@ -73,7 +73,7 @@ fn log10(x: f64) -> f64 {
 }
 
 /// Registers them all.
-pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()> {
+pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
@@ -105,18 +105,18 @@ pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()
         ("ltrim", true, false),
         ("rtrim", false, true),
     ] {
-        let watch = clock.clone();
+        let watch = budget.clone();
         connection.create_scalar_function(name, 2, flags, move |c| {
             watch.check()?;
             trim(c, left, right)
         })?;
     }
-    let watch = clock.clone();
+    let watch = budget.clone();
     connection.create_scalar_function("instr", 2, flags, move |c| {
         watch.check()?;
         instr(c)
     })?;
-    let (watch, largest) = (clock.clone(), clock.value_bytes());
+    let (watch, largest) = (budget.clone(), budget.value_bytes());
     connection.create_scalar_function("replace", 3, flags, move |c| {
         watch.check()?;
         replace(c, largest)
@@ -130,13 +130,13 @@ pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()
             FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS,
         ),
     ] {
-        let watch = clock.clone();
+        let watch = budget.clone();
         connection.create_scalar_function(name, -1, flags, move |c| {
             watch.check()?;
             formatted(c, name, largest)
         })?;
     }
-    let watch = clock.clone();
+    let watch = budget.clone();
     connection.create_collation("NOCASE", move |a, b| {
         // A sort is a single instruction. Once the time is over, any order will do.
         if watch.is_over() {

@@ -43,7 +43,7 @@ impl Default for ToolLimits {
     }
 }
 
-/// What one run of a query may use.
+/// The limits of one run of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryBudget {
     pub time: Duration,
@@ -59,7 +59,7 @@ pub(super) struct QueryBudget {
     /// happens without a check of the clock.
     pub(crate) terms: usize,
     pub(crate) result_bytes: usize,
-    /// Whether this is the largest budget.
+    /// This is the largest budget.
     pub(crate) is_full: bool,
 }
 
@@ -100,7 +100,7 @@ struct CallLimits {
     start: Instant,
     /// Microseconds after `start`.
     deadline: AtomicU64,
-    /// When to check the CPU time next, in microseconds after `start`.
+    /// The time of the next check of the CPU time, in microseconds after `start`.
     next_check: AtomicU64,
     /// Maximum CPU time of the thread, in microseconds.
     processor: AtomicU64,
@@ -136,11 +136,11 @@ impl CallBudget {
         clock.steps_left.store(budget.steps, Ordering::Relaxed);
     }
 
-    /// Whether the time or the steps are used up.
+    /// True if the time or the steps are used up.
     pub(super) fn is_over(&self) -> bool {
         let clock = &self.0;
         let now = micros(clock.start.elapsed());
-        if self.steps_are_taken() || now > clock.deadline.load(Ordering::Relaxed) {
+        if self.has_no_steps_left() || now > clock.deadline.load(Ordering::Relaxed) {
             return true;
         }
         if now <= clock.next_check.load(Ordering::Relaxed) {
@@ -155,7 +155,7 @@ impl CallBudget {
         rest == 0
     }
 
-    pub(super) fn steps_are_taken(&self) -> bool {
+    pub(super) fn has_no_steps_left(&self) -> bool {
         self.0.steps_left.load(Ordering::Relaxed) == 0
     }
 

@@ -293,7 +293,7 @@ impl PatternMatcher<'_> {
     }
 }
 
-/// Whether the next character of the text is in the set that begins at `pattern`.
+/// True if the next character of the text is in the set that begins at `pattern`.
 fn in_set(pattern: &mut PatternReader<'_>, text: &mut PatternReader<'_>) -> bool {
     let c = text.next();
     if c == 0 {

@@ -16,7 +16,7 @@ pub struct ToolParameter {
     pub description: &'static str,
 }
 
-/// A tool as it is announced to agents.
+/// A tool's description for agents.
 #[derive(Debug)]
 pub struct EnvTool {
     pub name: &'static str,

@@ -28,9 +28,9 @@ impl SqlToken<'_> {
     }
 }
 
-/// How many terms a statement may expand to when `SQLite` replaces columns by the
-/// terms of the subqueries that define them: the product over all SELECTs. Usually
-/// it is far fewer.
+/// Maximum number of terms that a statement may expand to when `SQLite` replaces columns by
+/// the terms of the subqueries that define them: the product over all SELECTs. Usually it
+/// is far fewer.
 pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
     const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
     let is_term = |token: &&SqlToken<'_>| match token {
@@ -88,7 +88,7 @@ pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     found
 }
 
-/// Whether `SQLite` accepts the character in a bare name, as it does all non-ASCII ones.
+/// True if `SQLite` accepts the character in a bare name, as it does all non-ASCII ones.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
 }
@@ -111,8 +111,8 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Whether a `*` is an item of a select list: `*` or `t.*`, after `SELECT`,
-/// `DISTINCT`, `ALL` or a comma; not in `count(*)` or a product.
+/// True if a `*` is an item of a select list: `*` or `t.*`, after `SELECT`, `DISTINCT`,
+/// `ALL` or a comma; not in `count(*)` or a product.
 pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [before, SqlToken::Star] => {
@@ -123,7 +123,7 @@ pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     })
 }
 
-/// Whether the statement contains a filter word, such as the `ALL` of `UNION ALL`.
+/// True if the statement contains a filter word, such as the `ALL` of `UNION ALL`.
 pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     const FILTERS: [&str; 10] = [
         "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",

@@ -31,7 +31,7 @@ pub(super) const FACETS: [(&str, &str); 7] = [
 pub(super) const FLIPPED: &str = "right in one alone";
 
 /// The class of a pair, by the correctness of A and B.
-pub(super) fn way(marks: (bool, bool)) -> &'static str {
+pub(super) fn pair_class(marks: (bool, bool)) -> &'static str {
     match marks {
         (true, true) => "right in both",
         (true, false) => "right in A alone",
@@ -58,7 +58,7 @@ impl ListedPair<'_> {
     }
 
     /// The correctness of A and B, if both can be judged.
-    pub(super) fn judged(&self) -> Option<(bool, bool)> {
+    pub(super) fn marks(&self) -> Option<(bool, bool)> {
         let [a, b] = self.marks;
         a.zip(b)
     }
@@ -88,7 +88,7 @@ pub(super) fn listed_pairs<'a>(
         let [miss_a, miss_b] = &matched.misses;
         let mut ways = Vec::new();
         if let [Some(a), Some(b)] = marks {
-            ways.push(way((a, b)).to_owned());
+            ways.push(pair_class((a, b)).to_owned());
             if a != b {
                 ways.push(FLIPPED.to_owned());
             }

@@ -9,7 +9,7 @@ use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;
 use super::ComparisonPage;
-use super::pairs::{FACETS, ListedPair, values_of, way};
+use super::pairs::{FACETS, ListedPair, pair_class, values_of};
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -228,7 +228,7 @@ impl Rates {
 }
 
 fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
-    let judged: Vec<(bool, bool)> = pairs.iter().filter_map(ListedPair::judged).collect();
+    let judged: Vec<(bool, bool)> = pairs.iter().filter_map(ListedPair::marks).collect();
     let mut x = 0.0;
     [
         ((true, true), "right", 3),
@@ -242,7 +242,7 @@ fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
         let width = percent(count, judged.len());
         x += width;
         PairOutcome {
-            name: way(marks),
+            name: pair_class(marks),
             class,
             shade,
             count,
@@ -264,7 +264,7 @@ fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<FacetComparis
             .iter()
             .filter(|listed| listed.facet(facet).iter().any(|own| own == value));
         let marks: Vec<(&str, bool, bool)> = of_value
-            .filter_map(|listed| listed.judged().map(|(a, b)| (listed.page(), a, b)))
+            .filter_map(|listed| listed.marks().map(|(a, b)| (listed.page(), a, b)))
             .collect();
         let interval = bootstrap_difference(marks.iter().copied())?;
         let share = |hits: usize| percent(hits, marks.len()) / 100.0;

@@ -273,8 +273,8 @@ fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<
     }
 }
 
-/// How a stated number differs from all forms of the executed one, with or without its
-/// scale word; conventions decide the sign.
+/// The difference between a stated number and all forms of the executed one, with or
+/// without its scale word; conventions decide the sign.
 fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {

@@ -1,4 +1,4 @@
-//! Whether the cited cells and sentences contain the program's figures.
+//! Checks that the cited cells and sentences contain the program's figures.
 
 use crate::parse::CitedEvidence;
 use finqa_core::number;
@@ -66,7 +66,7 @@ fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding
     )
 }
 
-/// Whether an id names one cell, one sentence or one earlier turn: others (`row 3`,
+/// True if an id names one cell, one sentence or one earlier turn: others (`row 3`,
 /// `r1c1:r1c3`) cannot be compared with a literal.
 fn is_known_form(id: &str, question: &Question) -> bool {
     let counted = |prefix: char| {

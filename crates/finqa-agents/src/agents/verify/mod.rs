@@ -23,7 +23,7 @@ pub(crate) use question::{QuestionCues, question_cues};
 pub(super) use checks::is_constant;
 pub(super) use places::is_number;
 
-/// What a check found.
+/// The kind of a check's finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -59,10 +59,10 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether the finding sends an answer back. A slip of arithmetic does not: the program
+    /// True if the finding sends an answer back. A slip of arithmetic does not: the program
     /// decides the value, so the slip is corrected already, and another round would only
-    /// cost. Nor does a second opinion: it is another reading, not an error. The LLM critic
-    /// sees both anyway.
+    /// add cost. Nor does a second opinion, which is another reading and not an error. The
+    /// LLM critic sees both anyway.
     #[must_use]
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
@@ -73,7 +73,7 @@ impl FindingKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// Where: `program`, `answer`, `unit`, `evidence`, or a literal.
+    /// The place: `program`, `answer`, `unit`, `evidence`, or a literal.
     #[serde(rename = "where")]
     pub place: String,
     pub problem: String,
@@ -86,8 +86,8 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// What makes an analysis unusable whatever a critic says: no value, or a program that
-/// cannot be executed. Checked with `--no-verify` too.
+/// Findings that make an analysis unusable whatever a critic says: no value, or a program
+/// that cannot be executed. Checked with `--no-verify` too.
 #[must_use]
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();

@@ -1,4 +1,4 @@
-//! Where a literal occurs: cells, sentences, history, the question itself.
+//! The places of a literal: cells, sentences, history, the question itself.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use finqa_core::number::{self, Value};
 use finqa_core::question::Question;
 use finqa_core::table::{CellKind, Table, TableStyle, years_in};
 
-use super::super::percent::says_percent_label;
+use super::super::percent::is_percent_label;
 
 /// One occurrence of a number.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl LiteralPlaces {
         for (row, cells) in table.cells().iter().enumerate() {
             let of_row = table.rows().get(row);
             let row_year = of_row.and_then(|row| row.year);
-            let row_percent = of_row.is_some_and(|row| says_percent_label(&row.label));
+            let row_percent = of_row.is_some_and(|row| is_percent_label(&row.label));
             for (column, cell) in cells.iter().enumerate() {
                 let of_column = table.columns().get(column);
                 let column_year = of_column.and_then(|column| column.year);
@@ -68,7 +68,7 @@ impl LiteralPlaces {
                 let percent = row > 0
                     && column > 0
                     && (row_percent
-                        || of_column.is_some_and(|column| says_percent_label(&column.label)));
+                        || of_column.is_some_and(|column| is_percent_label(&column.label)));
                 if cell.kind == CellKind::Dash {
                     let magnitude =
                         number::read(&cell.raw).map_or(0.0, |reading| reading.value.abs());
@@ -120,7 +120,7 @@ impl LiteralPlaces {
         self.places.iter().filter(move |place| place.id == id)
     }
 
-    /// Whether a row or column of the table is labelled with this year.
+    /// True if a row or column of the table is labelled with this year.
     #[must_use]
     pub(crate) fn has_year(&self, year: i32) -> bool {
         self.places
@@ -144,7 +144,7 @@ fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.max(1.0)
 }
 
-/// Whether a program's literal is this number; signs and percent signs are ignored.
+/// True if a program's literal is this number; signs and percent signs are ignored.
 pub(crate) fn is_number(literal: &str, value: f64) -> bool {
     magnitude(literal).is_some_and(|of_literal| is_same(of_literal, value.abs()))
 }

@@ -1,4 +1,4 @@
-//! What a question asks for, where its words are certain.
+//! The request of a question, as far as its words are certain.
 
 use std::sync::LazyLock;
 
@@ -10,17 +10,17 @@ use finqa_core::table::years_in;
 pub(crate) struct QuestionCues {
     /// Years it names, in order.
     pub(crate) years: Vec<i32>,
-    /// It asks for yes or no.
+    /// Asks for yes or no.
     pub yes_no: bool,
-    /// It asks explicitly for a percent.
+    /// Asks explicitly for a percent.
     pub percent: bool,
-    /// It asks for a change over time (rule 1: later minus earlier).
+    /// Asks for a change over time (rule 1: later minus earlier).
     pub(crate) change: bool,
-    /// It speaks of an increase, and of no other change.
+    /// Mentions an increase, and no other change.
     pub(crate) increase: bool,
-    /// It asks for a share of a whole (rule 2).
+    /// Asks for a share of a whole (rule 2).
     pub share: bool,
-    /// It asks what would or will be.
+    /// Asks what would or will be.
     pub(crate) hypothetical: bool,
 }
 

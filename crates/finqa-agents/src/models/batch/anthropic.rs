@@ -16,7 +16,7 @@ pub(super) const LIMITS: BatchLimits = BatchLimits {
     frame: 80,
 };
 
-/// How far the clocks of this machine and the provider may be apart, in milliseconds.
+/// Maximum difference of the clocks of this machine and the provider, in milliseconds.
 const CLOCK_SKEW: i64 = 60_000;
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ fn count(batch: &Value, of: &str) -> u64 {
     count.and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// Whether a batch in the provider's list was made since this one was planned.
+/// True if a batch in the provider's list was created since this one was planned.
 pub(super) fn is_since(batch: &Value, record: &BatchRecord) -> bool {
     let created = batch.get("created_at").and_then(Value::as_str);
     let created = created.unwrap_or_default().parse();
@@ -57,8 +57,8 @@ pub(super) fn is_since(batch: &Value, record: &BatchRecord) -> bool {
     created.is_ok_and(|created| created >= record.planned_at - CLOCK_SKEW)
 }
 
-/// Whether a batch in the provider's list may be the one that was planned: of as many
-/// requests, made since, and not a `known` one. Its results tell.
+/// True if a batch in the provider's list may be the planned one: with as many requests,
+/// created since, and not a `known` one. Its results will show.
 pub(super) fn may_be(batch: &Value, record: &BatchRecord, known: &[String]) -> bool {
     let id = batch.get("id").and_then(Value::as_str);
     let requests: u64 = COUNTS.iter().map(|of| count(batch, of)).sum();
@@ -85,7 +85,7 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     })
 }
 
-/// What a line of the results says.
+/// Reads a line of the results.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let result = line.get("result")?;
     Some(match result.get("type")?.as_str()? {

@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use finqa_core::secrets::{shown_address, strike_json};
+use finqa_core::secrets::{redact_json, shown_address};
 
 use super::lookup::id_of;
 use super::{BatchRecord, anthropic, openai};
@@ -38,35 +38,35 @@ pub(super) struct BatchLimits {
     pub requests: usize,
     /// Of the whole file or body.
     pub bytes: u64,
-    /// What the API adds to each request, at most.
+    /// Maximum number of bytes that the API adds to each request.
     pub frame: u64,
 }
 
 impl BatchLimits {
-    /// Whether a batch of so many requests and bytes takes another of `more` bytes.
+    /// True if `more` bytes fit into a batch with this many requests and bytes.
     pub(super) fn fit(self, requests: usize, bytes: u64, more: u64) -> bool {
         requests < self.requests && bytes + more <= self.bytes
     }
 }
 
-/// A request as it is put into a batch.
+/// A request of a batch.
 pub(super) struct BatchLine<'a> {
     pub key: &'a str,
     pub body: &'a RawValue,
 }
 
-/// How far a batch has come at its provider.
+/// The progress of a batch at its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BatchProgress {
     Running,
-    /// Its end has been asked for.
+    /// Cancellation was requested.
     Cancelling,
     Completed,
     Expired,
     Cancelled,
-    /// It was refused as a whole, and no request was processed.
+    /// The batch was rejected as a whole, and no request was processed.
     Rejected,
-    /// It may be somebody else's, and is not waited for any longer.
+    /// The batch may belong to another run, and is no longer waited for.
     GivenUp,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct BatchState {
     pub done: u64,
     /// The paths of its results.
     pub results: Vec<String>,
-    /// Why it was rejected.
+    /// The reasons of a rejection.
     pub faults: Vec<BatchFault>,
 }
 
@@ -94,9 +94,9 @@ pub(super) struct BatchFault {
 /// A batch that was submitted.
 pub(super) struct Submission {
     pub id: String,
-    /// Whether it was found in the provider's list by what other batches have too.
+    /// The batch was found in the provider's list by properties that other batches share.
     pub guessed: bool,
-    /// Whether a batch that is not listed may have arrived too.
+    /// An unlisted batch may have arrived too.
     pub repeated: bool,
 }
 
@@ -107,7 +107,7 @@ pub(in crate::models) struct BatchClient {
     pub(super) settings: ModelConnection,
     protocol: Protocol,
     name: String,
-    /// What the model accepts; its calls change it.
+    /// The features that the model accepts; its calls update it.
     pub(super) dialect: Arc<Mutex<ApiDialect>>,
     reached: AtomicBool,
 }
@@ -151,7 +151,7 @@ impl BatchClient {
         *self.dialect.lock() = known;
     }
 
-    /// How many batches a request may be in.
+    /// Maximum number of batches for a request.
     pub(super) fn attempts(&self) -> u32 {
         self.settings.retry.max_attempts.max(1)
     }
@@ -309,8 +309,8 @@ impl BatchClient {
         }
     }
 
-    /// Where the requests of a file go. Azure's API versions before `/openai/v1` name it
-    /// without a version.
+    /// The path for the requests of a file. Azure's API versions before `/openai/v1` omit
+    /// the version.
     fn endpoint_path(&self) -> String {
         let unversioned = self.settings.provider == Provider::Azure
             && !self.settings.base_url.ends_with("/openai/v1");
@@ -360,7 +360,11 @@ impl BatchClient {
         let status = attempt.exchange.status;
         let reached = self.reached.fetch_or(status != 0, Ordering::Relaxed) || status != 0;
         if attempt.broken.is_some() || !(200..300).contains(&status) {
-            return Err(classify::failed(&attempt, self.settings.key(), reached));
+            return Err(classify::classify_attempt(
+                &attempt,
+                self.settings.key(),
+                reached,
+            ));
         }
         Ok(attempt.exchange)
     }
@@ -377,7 +381,7 @@ impl BatchClient {
     pub(super) fn json(&self, reply: &HttpReply) -> Result<Value, String> {
         let mut json: Value =
             serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
-        strike_json(&mut json, &[self.settings.key()]);
+        redact_json(&mut json, &[self.settings.key()]);
         Ok(json)
     }
 

@@ -14,7 +14,7 @@ use crate::models::budget::Spending;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::transport::HttpReply;
 
-/// How the results of a batch were given to its calls.
+/// The counts of a batch's delivery to its calls.
 #[derive(Default)]
 struct Delivery {
     why: &'static str,
@@ -23,7 +23,7 @@ struct Delivery {
     failed: HashSet<String>,
     /// The keys of requests with an answer, which their calls may find to be unusable.
     answered: HashSet<String>,
-    /// Whether a stop has ended calls before they had their results.
+    /// A stop has ended calls before they had their results.
     given_up: bool,
 }
 
@@ -239,9 +239,9 @@ impl Driver<'_> {
                 counts.again += 1;
                 // A result that is missing may be billed.
                 if let Some(reservation) = reservation.filter(|_| !missing) {
-                    reservation.settle(Spending::NONE);
+                    reservation.record_actual(Spending::NONE);
                 }
-                if self.queue.options.late_live && !missing {
+                if self.queue.options.sends_late_live && !missing {
                     // Until it goes live, it joins no wave.
                     call.is_sent = true;
                     self.late.push(number);
@@ -271,14 +271,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Gives up a batch that is not known to be ours: what was submitted is looked for among
-    /// the others, and otherwise submitted again.
+    /// Gives up a batch that may not be ours: the submitted requests are looked for in
+    /// other batches, and otherwise submitted again.
     async fn reject_guess(
         &mut self,
         mut open: OpenBatch,
         why: &'static str,
     ) -> Result<(), ModelError> {
-        self.queue.tell(BatchNotice::Foreign {
+        self.queue.tell(BatchNotice::NotOurs {
             wave: open.record.wave,
             batch: open.id.clone(),
             why,

@@ -70,7 +70,7 @@ pub(super) struct HandedBatch {
     pub record: BatchRecord,
     /// The keys of requests that the provider answered, unless it is in an unusable way.
     pub answered: HashSet<String>,
-    /// Whether a stop has ended calls before they had their results.
+    /// A stop has ended calls before they had their results.
     pub given_up: bool,
 }
 
@@ -84,7 +84,7 @@ impl Driver<'_> {
                 event = self.queue.next() => event,
             };
             if matches!(event, QueueEvent::Closed) {
-                // Nobody waits for what earlier processes have left.
+                // No call waits for batches of earlier processes.
                 let left = self.run.earlier.clone().into_iter();
                 let left = left.filter(|it| !begun && it.stage != BatchStage::Ended);
                 self.store(left.map(ended).collect()).await?;
@@ -116,9 +116,9 @@ impl Driver<'_> {
         }
     }
 
-    /// Ends the calls whose requests this process and earlier ones have sent as often as there
-    /// may be attempts: otherwise each pass and each process would send them once more. Whether
-    /// there are any.
+    /// Ends the calls whose requests were sent as often as `--attempts` allows, by this and
+    /// earlier processes: otherwise each pass and each process would send them once more.
+    /// Returns true if there are any.
     fn end_exhausted(&self) -> bool {
         let calls = &mut self.queue.state.lock().calls;
         let waiting = calls.len();
@@ -216,8 +216,8 @@ impl Driver<'_> {
     }
 }
 
-/// A batch that nobody waits for any more. The requests of one that may be at the provider
-/// twice are kept, because their calls say so. Those without an answer are kept too, because
+/// The record of a batch that no call waits for. Requests that the provider may have
+/// received twice are kept for their calls' counts, and those without an answer because
 /// they are counted.
 pub(super) fn ended(mut record: BatchRecord) -> BatchRecord {
     record.stage = BatchStage::Ended;

@@ -5,7 +5,7 @@
 //! it. Once every conversation of the run waits, the waiting requests are a wave. It is
 //! split at the limits of the provider's API, submitted and polled, and each result goes to
 //! the call that waits for it, which reads it like a live reply. Reading order: `queue`
-//! (who waits), `lane` (how a call gets there), `driver` (from waiting calls to waves and back),
+//! (who waits), `sender` (how a call gets there), `driver` (from waiting calls to waves and back),
 //! `wave` (what is submitted), `open` (a submitted batch), `delivery` (its results, to the calls),
 //! `recovery` (what earlier processes have left), `client`, `lookup` and `results` (the HTTP
 //! requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
@@ -14,7 +14,6 @@ mod anthropic;
 mod client;
 mod delivery;
 mod driver;
-mod lane;
 mod lookup;
 mod open;
 mod openai;
@@ -22,6 +21,7 @@ mod queue;
 mod record;
 mod recovery;
 mod results;
+mod sender;
 mod wave;
 
 use std::fmt;
@@ -31,20 +31,20 @@ pub use queue::{BatchQueue, BatchUnit, RunBatches};
 pub use record::{BatchRecord, BatchRecorder, BatchStage};
 
 pub(super) use client::BatchClient;
-pub(super) use lane::BatchLane;
 pub(super) use queue::{BatchAnswer, BatchReply};
+pub(super) use sender::BatchSender;
 
-/// How batches are waited for.
+/// The options of waiting for batches.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchOptions {
-    /// Whether to poll until every batch has ended; otherwise they are looked at once, and
-    /// the run ends after the next wave is submitted.
+    /// Poll until every batch has ended; otherwise check once, and end the run after the
+    /// next wave is submitted.
     pub waits: bool,
     /// A batch that has not ended by then is cancelled.
     pub timeout: Duration,
-    /// Whether requests of a cancelled or expired batch are sent live; otherwise they join
-    /// the next wave.
-    pub late_live: bool,
+    /// Send requests of a cancelled or expired batch live; otherwise they join the next
+    /// wave.
+    pub sends_late_live: bool,
 }
 
 /// Something that happened to a batch.
@@ -55,39 +55,39 @@ pub enum BatchNotice {
         batch: String,
         requests: usize,
     },
-    /// It was submitted by an earlier process.
+    /// A batch submitted by an earlier process.
     Awaited { batch: String, requests: usize },
-    /// Its results are here.
+    /// A batch whose results have arrived.
     Ended {
         batch: String,
-        /// How it ended.
+        /// The reason of its end.
         why: &'static str,
         counts: BatchCounts,
     },
-    /// None of its requests was processed.
+    /// A batch without any processed request.
     Rejected { batch: String, why: String },
-    /// It has not ended in time.
+    /// A batch that did not end in time.
     Cancelled { batch: String, after: Duration },
-    /// It cannot be reached for now.
+    /// A batch whose state cannot be fetched at present.
     Unreachable { batch: String, why: String },
     /// A request to submit it had no answer, and the batch is not in the provider's list.
     Repeated { wave: u32, requests: usize },
     /// A request to submit it had no answer, and a batch in the provider's list may be it.
-    Guessed { wave: u32, batch: String },
-    /// That batch is somebody else's, or cannot be known to be ours.
-    Foreign {
+    AssumedOurs { wave: u32, batch: String },
+    /// A batch of another run, or one that cannot be identified as ours.
+    NotOurs {
         wave: u32,
         batch: String,
         why: &'static str,
     },
 }
 
-/// What the results of a batch are.
+/// The counts of a batch's results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BatchCounts {
     /// Results that went to a call.
     pub results: usize,
-    /// Those of them that are errors.
+    /// The number of errors among them.
     pub failed: usize,
     /// Requests without a result.
     pub again: usize,
@@ -142,12 +142,12 @@ impl fmt::Display for BatchNotice {
                 "wave {wave} may be at the provider twice: its submission had no answer and is \
                  not listed, so it is submitted again, requests: {requests}"
             ),
-            Self::Guessed { wave, batch } => write!(
+            Self::AssumedOurs { wave, batch } => write!(
                 f,
                 "wave {wave}: its submission had no answer; batch {batch} is of its time and \
                  size, and its results will tell whether it is this one"
             ),
-            Self::Foreign { wave, batch, why } => {
+            Self::NotOurs { wave, batch, why } => {
                 write!(f, "batch {batch} is not used for wave {wave}: {why}")
             }
         }

@@ -29,16 +29,16 @@ pub(super) struct OpenBatch {
     /// The call that waits for each of its requests, and what is reserved for it.
     pub calls: HashMap<String, WaitingRequest>,
     pub state: Option<BatchState>,
-    /// Whether its end has been asked for.
+    /// Cancellation was requested.
     cancelled: bool,
-    /// How often in a row the provider's description could not be read.
+    /// Consecutive unreadable states from the provider.
     unreadable: u32,
 }
 
 /// The number of a call, and what is reserved for it.
 pub(super) type WaitingRequest = (u64, Option<BudgetReservation>);
 
-/// What a batch that has ended gives to one of its calls.
+/// The result of an ended batch for one of its calls.
 pub(super) enum CallResult {
     Reply(HttpReply),
     /// Nothing: it was not processed, because the batch ended before.
@@ -68,8 +68,8 @@ impl OpenBatch {
         progress.is_some_and(|progress| !open.contains(&progress))
     }
 
-    /// Asks its provider how far it has come, and cancels it if it is late; a batch that may
-    /// be somebody else's is given up instead.
+    /// Fetches its state, and cancels it if it is late; a batch that may not be ours is
+    /// given up instead.
     pub(super) async fn look(
         &mut self,
         queue: &QueueShared,
@@ -122,7 +122,7 @@ impl OpenBatch {
         Ok(())
     }
 
-    /// Whether a result is that of one of its requests.
+    /// True if the results contain one of its requests.
     pub(super) fn owns(&self, results: &mut BatchResults) -> io::Result<bool> {
         let requests = self.record.requests.iter();
         let keys: HashSet<_> = requests.map(|it| it.key.as_str()).collect();
@@ -175,7 +175,7 @@ impl OpenBatch {
             });
             // Nothing was processed.
             if let Some(reservation) = reservation {
-                reservation.settle(Spending::NONE);
+                reservation.record_actual(Spending::NONE);
             }
             ((call, None), result)
         });

@@ -25,7 +25,7 @@ pub(super) const LIMITS: BatchLimits = BatchLimits {
     frame: 160,
 };
 
-/// The keys of a batch's metadata by which it is found again.
+/// The metadata keys that identify a batch.
 const RUN: &str = "convfinqa_run";
 const WAVE: &str = "convfinqa_wave";
 
@@ -89,7 +89,7 @@ pub(super) fn submission(
     to_raw_value(&submission)
 }
 
-/// Whether a batch in the provider's list is the one of this run and place.
+/// True if a batch in the provider's list is the one of this run and place.
 pub(super) fn is(batch: &Value, run: &str, place: &str) -> bool {
     let says = |key: &str, what: &str| {
         let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
@@ -131,7 +131,7 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     })
 }
 
-/// What a line of the results says.
+/// Reads a line of the results.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let response = line.get("response").filter(|it| !it.is_null());
     let status = response

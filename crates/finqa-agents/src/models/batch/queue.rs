@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 
 use super::{
-    BatchClient, BatchLane, BatchNotice, BatchOptions, BatchRecord, BatchRecorder, BatchStage,
+    BatchClient, BatchNotice, BatchOptions, BatchRecord, BatchRecorder, BatchSender, BatchStage,
 };
 use crate::models::budget::{Budget, BudgetReservation, Spending};
 use crate::models::error::ModelError;
@@ -26,7 +26,7 @@ pub(super) struct QueueShared {
     pub budget: Arc<Budget>,
     observer: Observer,
     pub state: Mutex<WaveQueueState>,
-    /// Whether a wave is complete may have changed.
+    /// Notified when the wave may have become complete.
     pub changed: Notify,
 }
 
@@ -34,11 +34,11 @@ pub(super) struct QueueShared {
 pub(super) struct WaveQueueState {
     /// Conversations that are being asked.
     units: usize,
-    /// Those of them that have called a model, and how many of their calls have not ended.
+    /// Units that have called a model, with the number of their open calls.
     pub under_way: HashMap<UnitKey, usize>,
     /// Calls that have not ended.
     pub begun: usize,
-    /// Those of them that wait for their results.
+    /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
     /// The keys of requests whose results cannot be read as replies, although the provider calls them
     /// successes; until the driver has seen them.
@@ -51,15 +51,15 @@ pub(super) struct WaveQueueState {
     closed: bool,
 }
 
-/// What the journal of a run holds of batches, and where more is stored.
+/// The batches of a run in its journal, and the recorder of new ones.
 #[derive(Default)]
 pub struct RunBatches {
     /// The run's id.
     pub id: String,
-    /// Where results are stored until they are read.
+    /// The folder of results that are not read yet.
     pub folder: PathBuf,
     pub earlier: Vec<BatchRecord>,
-    /// What is counted for each request of the run, where it has a limit.
+    /// The amount counted for each request of the run, if it has a limit.
     pub amounts: HashMap<u64, Spending>,
     pub recorder: Option<BatchRecorder>,
 }
@@ -72,18 +72,18 @@ pub(super) struct WaitingCall {
     pub client: Arc<BatchClient>,
     pub key: String,
     pub body: Arc<RawValue>,
-    /// What it may spend, where the run has a limit.
+    /// The upper bound of its spending, if the run has a limit.
     pub upper: Option<Spending>,
-    /// Whether it is in an open batch.
+    /// It is in an open batch.
     pub is_sent: bool,
     pub history: BatchHistory,
     pub answer: oneshot::Sender<BatchAnswer>,
 }
 
-/// How a call's waiting ends.
+/// The answer to a waiting call.
 pub(in crate::models) enum BatchAnswer {
     Reply(Box<BatchReply>),
-    /// It is to be sent by itself.
+    /// The call is to be sent live.
     Live(BatchHistory),
     /// The run is stopped.
     Stopped,
@@ -96,7 +96,7 @@ pub(in crate::models) struct BatchReply {
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
     pub history: BatchHistory,
-    /// Whether it was in as many batches as there may be attempts.
+    /// It was in as many batches as `--attempts` allows.
     pub is_last: bool,
 }
 
@@ -106,7 +106,7 @@ pub(in crate::models) struct BatchHistory {
     pub sent: u32,
     /// Of these, those that may have been billed for nothing.
     pub lost: u32,
-    /// Whether the provider may have one of them twice.
+    /// The provider may have received one of them twice.
     pub repeated: bool,
 }
 
@@ -119,7 +119,7 @@ impl BatchHistory {
     }
 }
 
-/// What the driver waits for.
+/// The events that the driver waits for.
 pub(super) enum QueueEvent {
     /// Every conversation waits.
     Wave,
@@ -151,7 +151,7 @@ impl BatchQueue {
         state.run = run;
     }
 
-    /// Whether the process stays until every batch has ended.
+    /// The process stays until every batch has ended.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.0.options.waits
@@ -190,13 +190,13 @@ impl BatchQueue {
     }
 
     /// The way into the queue for the requests of one model.
-    pub(in crate::models) fn lane(&self, client: BatchClient) -> BatchLane {
+    pub(in crate::models) fn sender(&self, client: BatchClient) -> BatchSender {
         let client = self.0.client(client.name()).unwrap_or_else(|| {
             let client = Arc::new(client);
             self.0.state.lock().clients.push(Arc::clone(&client));
             client
         });
-        BatchLane {
+        BatchSender {
             queue: self.clone(),
             client,
         }
@@ -281,7 +281,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::models::batch::lane::tests::request;
+    use crate::models::batch::sender::tests::request;
     use crate::models::batch::{anthropic, openai};
     use crate::models::http_model::HttpModel;
     use crate::models::protocol::EncodedRequest;
@@ -292,7 +292,7 @@ mod tests {
         let options = BatchOptions {
             waits: true,
             timeout: Duration::MAX,
-            late_live: false,
+            sends_late_live: false,
         };
         BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}))
     }
@@ -308,7 +308,7 @@ mod tests {
         let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
         let model = HttpModel::new(connection).unwrap();
         let _model = model.with_batches(Some(&queue));
-        let lane = BatchLane {
+        let sender = BatchSender {
             client: Arc::clone(&queue.0.state.lock().clients[0]),
             queue: queue.clone(),
         };
@@ -319,11 +319,11 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| queue.unit());
         let is_wave = || matches!(queue.0.next().now_or_never(), Some(QueueEvent::Wave));
         let call = |question: &'static str| {
-            let (lane, encoded, stop) = (&lane, &encoded, &stop);
+            let (sender, encoded, stop) = (&sender, &encoded, &stop);
             Box::pin(async move {
                 let request = request(question);
-                let begun = lane.begin(&request.origin);
-                let answer = lane.answer(&request, encoded, None, stop).await;
+                let begun = sender.begin(&request.origin);
+                let answer = sender.send(&request, encoded, None, stop).await;
                 drop(answer);
                 begun
             })

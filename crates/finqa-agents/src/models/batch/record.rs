@@ -1,4 +1,5 @@
-//! What the journal holds of a batch: written before and after each request that moves it.
+//! The journal's record of a batch, written before and after each request that changes its
+//! state.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use crate::models::protocol::ApiDialect;
 /// once they are durable, to `false` if they cannot be stored.
 pub type BatchRecorder = Arc<dyn Fn(Vec<BatchRecord>) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// How far a batch has come.
+/// The progress of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchStage {
     /// Not submitted; its file may be uploaded.
     #[default]
     Planned,
-    /// It is being submitted.
+    /// The submission is in flight.
     Sending,
     /// The provider has it.
     Submitted,
@@ -40,33 +41,33 @@ pub struct BatchRecord {
     /// The id of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Its own id.
+    /// The provider's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// How many requests it has.
+    /// The number of its requests.
     pub count: usize,
     /// The bytes of their bodies.
     pub bytes: u64,
-    /// What the model was known to accept when it was planned.
+    /// The features that the model was known to accept when it was planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) dialect: Option<ApiDialect>,
     /// Milliseconds since 1970.
     pub planned_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted_at: Option<i64>,
-    /// Whether the provider may have it twice.
+    /// The provider may have received it twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
-    /// Whether it was found by its time and size alone, and so may be somebody else's.
+    /// It was found by time and size alone, so it may belong to another run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guessed: bool,
     /// Batches that were guessed to be it, and are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) foreign: Vec<String>,
-    /// How it ended, in a few words.
+    /// The reason of its end, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// Whether it was rejected because too many tokens are enqueued.
+    /// It was rejected because too many tokens are enqueued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) too_large: bool,
     /// Once it has ended only those without an answer, unless it is repeated.
@@ -75,7 +76,7 @@ pub struct BatchRecord {
 }
 
 impl BatchRecord {
-    /// Its place in the run, by which it is found in the provider's list.
+    /// Its place in the run, which identifies it in the provider's list.
     pub(super) fn place(&self) -> String {
         format!("{}.{}", self.wave, self.part)
     }
@@ -89,7 +90,7 @@ pub(super) struct BatchedRequest {
     /// Under which id its spending is reserved, where the run has a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
-    /// Whether its call knows that this batch has no answer for it.
+    /// Its call knows that this batch has no answer for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }

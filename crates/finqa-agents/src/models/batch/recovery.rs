@@ -42,7 +42,7 @@ impl Driver<'_> {
             }
         }
         self.attach(&repeated);
-        // All calls are here: nobody waits for the others, because they are recorded.
+        // All calls are known: those missing are recorded already.
         let (open, over): (Vec<_>, Vec<_>) =
             self.open.drain(..).partition(|open| !open.calls.is_empty());
         self.open = open;
@@ -76,7 +76,7 @@ impl Driver<'_> {
 
     pub(super) fn tell_guess(&self, record: &BatchRecord, batch: &str) {
         if record.guessed {
-            self.queue.tell(BatchNotice::Guessed {
+            self.queue.tell(BatchNotice::AssumedOurs {
                 wave: record.wave,
                 batch: batch.to_owned(),
             });
@@ -96,7 +96,7 @@ impl Driver<'_> {
             record.outcome = Some("not submitted".to_owned());
             for request in &record.requests {
                 if let Some(reservation) = self.adopted(request.reserved) {
-                    reservation.settle(Spending::NONE);
+                    reservation.record_actual(Spending::NONE);
                 }
             }
         }

@@ -18,7 +18,7 @@ use crate::models::types::Stop;
 #[derive(Debug)]
 pub(super) enum BatchResult {
     Reply(HttpReply),
-    /// It was not processed, because the batch ended before.
+    /// Not processed, because the batch ended before.
     Unprocessed,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum ResultLine {
         key: String,
         result: BatchResult,
     },
-    /// It is not a result, names no request, or is longer than a reply may be.
+    /// Not a result, without a request, or longer than a reply may be.
     Unreadable,
 }
 
@@ -111,7 +111,7 @@ fn line(file: &mut impl BufRead, most_bytes: usize) -> io::Result<Option<Vec<u8>
     Ok(Some(line))
 }
 
-/// That a file of results cannot be made or read.
+/// The error of a file of results that cannot be created or read.
 pub(super) fn storage_error(error: io::Error) -> ModelError {
     let message = format!("the results of a batch: {error}");
     ModelError::new(ErrorKind::Unstored, message)

@@ -120,7 +120,7 @@ impl Driver<'_> {
                     record.outcome = Some(error.to_string());
                     self.store(vec![ended(record)]).await?;
                     let reservations = batch.requests.into_iter().filter_map(|it| it.reservation);
-                    reservations.for_each(|it| it.settle(Spending::NONE));
+                    reservations.for_each(|it| it.record_actual(Spending::NONE));
                 }
                 return Err(error);
             }

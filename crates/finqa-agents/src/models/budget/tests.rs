@@ -37,8 +37,8 @@ async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
     let first = budget.reserve(of(6), &stop).await.unwrap();
     let mut second = Box::pin(budget.reserve(of(6), &stop));
     assert!(second.as_mut().now_or_never().is_none());
-    first.settle(of(1));
-    second.await.unwrap().settle(of(6));
+    first.record_actual(of(1));
+    second.await.unwrap().record_actual(of(6));
     assert_eq!(budget.state.lock().spent, of(7));
     assert_eq!(budget.state.lock().in_flight, Spending::NONE);
     assert!(!stop.drain.is_cancelled());
@@ -92,7 +92,7 @@ async fn an_unknown_price_never_fits_a_cap_of_money() {
         .reserve(unknown, &stop)
         .await
         .unwrap()
-        .settle(unknown);
+        .record_actual(unknown);
     assert!(tokens.reserve(unknown, &stop).await.is_none());
     assert_eq!(tokens.reached(), Some(BudgetLimit::Tokens));
 }
@@ -109,7 +109,7 @@ async fn an_amount_is_stored_before_its_request_is_sent_and_again_when_it_is_kno
     })));
     let request = budget.reserve(of(6), &stop).await.unwrap();
     assert_eq!(*stored.lock(), [(8, of(6))]);
-    request.settle(of(2));
+    request.record_actual(of(2));
     assert_eq!(*stored.lock(), [(8, of(6)), (8, of(2))]);
 }
 
@@ -133,7 +133,7 @@ fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
     budget.add_earlier(of(6), 3);
     let adopted = budget.adopt(Some(3), of(6));
     assert_eq!(budget.try_reserve(of(5)).err(), Some(NoRoom::ForNow));
-    adopted.settle(of(2));
+    adopted.record_actual(of(2));
     assert_eq!(budget.state.lock().spent, of(2));
     assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
 }

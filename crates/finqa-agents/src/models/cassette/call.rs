@@ -27,7 +27,7 @@ pub(in super::super) struct CassetteCall {
     path: &'static str,
     /// The one that the call begins with.
     dialect: ApiDialect,
-    /// What has been sent, or the whole call that is replayed.
+    /// The requests sent so far, or the whole call that is replayed.
     call: Option<RecordedCall>,
     /// The request and the attempt that are replayed next.
     next: (usize, usize),
@@ -63,8 +63,8 @@ impl CassetteCall {
         self.dialect
     }
 
-    /// How the recorded attempt of this request ended, or why there is none; `None` if
-    /// nothing is replayed.
+    /// The recorded result of this request's attempt, or the reason why there is none;
+    /// `None` if nothing is replayed.
     pub(crate) fn replay(
         &mut self,
         request: &reqwest::Request,
@@ -124,7 +124,7 @@ impl CassetteCall {
         }
     }
 
-    /// Whether another attempt of the last request is recorded; `None` if nothing is
+    /// True if another attempt of the last request is recorded; `None` if nothing is
     /// replayed.
     pub(crate) fn has_another_attempt(&self) -> Option<bool> {
         if !self.is_replayed() {
@@ -189,7 +189,7 @@ pub(in super::super) fn body_of(request: &reqwest::Request) -> Value {
 }
 
 impl RecordedAttempt {
-    /// How far the answer was read, and why it is incomplete.
+    /// The recorded part of the answer, and the reason why it is incomplete.
     pub(crate) fn into_attempt(self) -> Attempt {
         let source = self.error.map(failure_of);
         Attempt {

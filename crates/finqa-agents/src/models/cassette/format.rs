@@ -34,7 +34,7 @@ pub(super) struct CassetteHeader {
     pub run: Option<Value>,
 }
 
-/// When a question was answered: what of a run's files depends on the clock.
+/// The clock's part of a row: latency, time and order.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedRow {
@@ -42,7 +42,7 @@ pub struct RecordedRow {
     pub index: usize,
     /// Seconds.
     pub latency: f64,
-    /// Its place in the order of answering.
+    /// Position in the order of answering.
     pub ordinal: u64,
     /// Milliseconds since 1970 UTC.
     pub at: i64,
@@ -73,7 +73,7 @@ pub(in super::super) struct RecordedRequest {
     pub attempts: Vec<RecordedAttempt>,
 }
 
-/// How one attempt ended.
+/// The result of one attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct RecordedAttempt {
@@ -88,7 +88,7 @@ pub(in super::super) struct RecordedAttempt {
     pub headers: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<RecordedBody>,
-    /// Why the answer is incomplete, if it is.
+    /// The reason why the answer is incomplete, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<TransportFailure>,
     /// The failure in the transport's words.

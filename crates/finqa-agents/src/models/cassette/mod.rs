@@ -21,7 +21,7 @@ pub use format::RecordedRow;
 pub use record::CassetteRecorder;
 pub use replay::CassetteReplay;
 
-/// What the exchanges of a run are written to, or read from.
+/// The cassette that a run's exchanges are written to, or read from.
 #[derive(Debug, Clone)]
 pub enum Cassette {
     Record(Arc<CassetteRecorder>),
@@ -81,7 +81,7 @@ pub enum CassetteError {
 }
 
 impl CassetteError {
-    /// Whether the content of a file is at fault, rather than its name or place.
+    /// True if the content of a file is at fault, rather than its name or place.
     #[must_use]
     pub fn is_data(&self) -> bool {
         matches!(

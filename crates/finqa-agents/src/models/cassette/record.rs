@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use finqa_core::secrets::strike_json;
+use finqa_core::secrets::redact_json;
 
 use super::CassetteError;
 use super::format::{
@@ -21,7 +21,7 @@ use super::replay::CassetteReplay;
 pub struct CassetteRecorder {
     path: PathBuf,
     secrets: Vec<SecretString>,
-    /// What the file that is continued says of its run.
+    /// The run's description in the continued file.
     run: Option<Value>,
     state: Mutex<RecorderState>,
 }
@@ -30,7 +30,8 @@ pub struct CassetteRecorder {
 struct RecorderState {
     file: File,
     begun: bool,
-    /// Why nothing is written any more: a line after a partial one could not be read.
+    /// The error after which nothing is written: a line after a partial one could not be
+    /// read.
     failed: Option<io::Error>,
 }
 
@@ -111,7 +112,7 @@ impl CassetteRecorder {
             {
                 // A secret may be escaped in the text.
                 let mut clean = json.clone();
-                strike_json(&mut clean, &self.all(secrets));
+                redact_json(&mut clean, &self.all(secrets));
                 if clean != json {
                     *text = clean.to_string();
                 }
@@ -139,7 +140,7 @@ impl CassetteRecorder {
         })
     }
 
-    /// What the file that is continued says of its run.
+    /// The run's description in the continued file.
     #[must_use]
     pub fn run(&self) -> Option<&Value> {
         self.run.as_ref()
@@ -159,7 +160,7 @@ impl CassetteRecorder {
     /// at most one partial line at the end.
     fn write(&self, line: &CassetteLine, secrets: &[&str]) {
         let written = serde_json::to_value(line).map(|mut json| {
-            strike_json(&mut json, &self.all(secrets));
+            redact_json(&mut json, &self.all(secrets));
             format!("{json}\n")
         });
         let mut state = self.state.lock();

@@ -44,7 +44,7 @@ struct IndexedCall {
     dialect: ApiDialect,
 }
 
-/// What a model asks for on the wire.
+/// A request to look for.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct AskedRequest<'a> {
     pub node: &'a str,
@@ -152,13 +152,13 @@ impl CassetteReplay {
         &self.path
     }
 
-    /// Whether it ends within a line, which is then not read: its process was killed.
+    /// True if the file ends within a line, which is ignored: the recording was killed.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// When a question was answered.
+    /// The recorded times of a question.
     #[must_use]
     pub fn row(&self, index: usize) -> Option<RecordedRow> {
         self.rows.get(&index).copied()
@@ -231,7 +231,7 @@ impl CassetteReplay {
         }
     }
 
-    /// Which recorded request comes nearest to one that is not recorded.
+    /// Describes the recorded request nearest to one that is not recorded.
     fn miss(&self, asked: AskedRequest<'_>) -> String {
         let nearest = self
             .calls
@@ -305,7 +305,7 @@ fn version(line: &[u8]) -> Result<u64, String> {
         .map_err(|_| "its first line is not a cassette's".to_owned())
 }
 
-/// The same for the same JSON, whatever the order of its keys.
+/// The hash of a request, equal for the same JSON in any order of keys.
 fn hash(method: &str, path: &str, body: &Value) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{method} {path} ").as_bytes());

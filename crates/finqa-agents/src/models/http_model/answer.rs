@@ -1,13 +1,13 @@
-//! How an attempt ended: its answer, or what its failure means; live or in a batch.
+//! The result of an attempt, live or in a batch: its answer, or the meaning of its failure.
 
 use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
-use finqa_core::secrets::strike_json;
+use finqa_core::secrets::redact_json;
 
 use super::{HttpModel, unsendable};
-use crate::models::batch::{BatchAnswer, BatchLane, BatchReply};
+use crate::models::batch::{BatchAnswer, BatchReply, BatchSender};
 use crate::models::classify::{self, ErrorDetails};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::limits::LimitedCall;
@@ -22,18 +22,18 @@ impl HttpModel {
     /// sent live after all.
     pub(super) async fn in_batch(
         &self,
-        lane: &BatchLane,
+        sender: &BatchSender,
         transport: &Transport,
         limited: Option<&LimitedCall>,
         encoded: &EncodedRequest,
         request: &ChatRequest,
         stop: &Stop,
     ) -> Option<Result<(ReplyBody, HttpReply), FailedAttempt>> {
-        let upper = match self.budget.upper(encoded, PriceTier::Batch) {
+        let upper = match self.budget.upper_bound(encoded, PriceTier::Batch) {
             Ok(upper) => upper,
             Err(refused) => return Some(Err(refused)),
         };
-        let (answer, waited) = match lane.answer(request, encoded, upper, stop).await {
+        let (answer, waited) = match sender.send(request, encoded, upper, stop).await {
             Ok(answered) => answered,
             Err(error) => {
                 let unsendable = unsendable(error.to_string());
@@ -71,7 +71,7 @@ impl HttpModel {
                         false => failed,
                     });
                 if judged.is_err() {
-                    lane.note_unusable(key);
+                    sender.note_unusable(key);
                 }
                 let failed = judged.as_ref().err();
                 let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
@@ -79,7 +79,7 @@ impl HttpModel {
                 if let Some(reservation) = reservation {
                     let answer = judged.as_ref().ok();
                     self.budget
-                        .settle(reservation, answer, is_lost, PriceTier::Batch);
+                        .record_actual(reservation, answer, is_lost, PriceTier::Batch);
                 }
                 Some(judged.map(|answer| (answer, attempt.exchange)))
             }
@@ -101,7 +101,7 @@ impl HttpModel {
         };
         let exchange = &attempt.exchange;
         if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
-            return Err(classify::failed(attempt, secret, reached));
+            return Err(classify::classify_attempt(attempt, secret, reached));
         }
         let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
             let (kind, message) = if error.is_eof() {
@@ -115,10 +115,10 @@ impl HttpModel {
                     format!("the body is not JSON: {error}"),
                 )
             };
-            classify::refused(kind, &message, exchange, secret)
+            classify::classify_refusal(kind, &message, exchange, secret)
         })?;
         // From here on, what is read is kept and shown.
-        strike_json(&mut body, &[secret]);
+        redact_json(&mut body, &[secret]);
         match self.protocol.decode(&body, request) {
             Ok(answer) => Ok(answer),
             // Some gateways return the failure of the server behind them as a success.
@@ -131,9 +131,14 @@ impl HttpModel {
                     .filter(|status| (400..600).contains(status))
                     .unwrap_or(500);
                 let kind = classify::kind_of(status, &words);
-                Err(classify::refused(kind, &words.message, exchange, secret))
+                Err(classify::classify_refusal(
+                    kind,
+                    &words.message,
+                    exchange,
+                    secret,
+                ))
             }
-            Err(missing) => Err(classify::refused(
+            Err(missing) => Err(classify::classify_refusal(
                 ErrorKind::Malformed,
                 missing,
                 exchange,

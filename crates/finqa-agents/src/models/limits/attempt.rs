@@ -1,4 +1,4 @@
-//! What an HTTP attempt takes of the limits, and what its end tells them.
+//! The amounts that an HTTP attempt takes of the limits, and the report of its end.
 
 use super::{AttemptEnd, LimitVerdict, Slot, TokenBound, reported_quotas};
 use crate::models::error::ErrorKind;
@@ -6,8 +6,8 @@ use crate::models::protocol::{EncodedRequest, ReplyBody};
 use crate::models::retry::FailedAttempt;
 use crate::models::transport::Attempt;
 
-/// At most these tokens, until the reply corrects the count. An answer without a limit of its
-/// own is rarely longer than this.
+/// An upper bound of tokens, until the reply corrects the count. An answer without a limit
+/// is rarely longer than this.
 pub(in crate::models) fn token_bound(request: &EncodedRequest) -> TokenBound {
     const UNLIMITED_OUTPUT: u32 = 4096;
     TokenBound {
@@ -16,7 +16,7 @@ pub(in crate::models) fn token_bound(request: &EncodedRequest) -> TokenBound {
     }
 }
 
-/// Tells the limits how an attempt ended.
+/// Reports the end of an attempt to the limits.
 pub(in crate::models) fn end_slot(
     slot: Slot,
     attempt: &Attempt,

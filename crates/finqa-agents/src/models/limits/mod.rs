@@ -41,7 +41,7 @@ pub struct Limits {
 /// Endpoint, model and the hash of the key.
 type LimitKey = (String, String, blake3::Hash);
 
-/// What the limits of a run are doing.
+/// The state of a run's limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitStatus {
     /// HTTP requests in flight.
@@ -50,14 +50,14 @@ pub struct LimitStatus {
     pub limit: usize,
     /// Requests that were answered with 429.
     pub rate_limited: u64,
-    /// How long it is until the next request, if every call waits.
+    /// The time until the next request, if every call waits.
     pub pause: Option<Duration>,
 }
 
 impl Limits {
-    /// The limit of a connection, made with `options` when it is first asked for.
+    /// The limiter of a connection, created with `options` on first use.
     #[must_use]
-    pub fn of(&self, connection: &ModelConnection, options: LimitOptions) -> Limiter {
+    pub fn limiter(&self, connection: &ModelConnection, options: LimitOptions) -> Limiter {
         let key = (
             connection.base_url.clone(),
             connection.model.clone(),
@@ -85,9 +85,9 @@ impl Limits {
         widest.max().unwrap_or(usize::MAX)
     }
 
-    /// Whether to begin one more conversation because all these `conversations` wait for
-    /// their next attempt. The pauses between such conversations grow while they are refused
-    /// too, so that a long `Retry-After` of every call does not freeze the run.
+    /// True if one more conversation may begin because all these `conversations` wait for
+    /// their next attempt. The pauses between such conversations grow while they are
+    /// refused too, so that a long `Retry-After` of every call does not freeze the run.
     #[must_use]
     pub fn take_probe(&self, conversations: usize) -> bool {
         let now = Instant::now();
@@ -100,7 +100,8 @@ impl Limits {
         due
     }
 
-    /// When [`take_probe`](Self::take_probe) may succeed; `None` unless all of them wait.
+    /// The time at which [`take_probe`](Self::take_probe) may succeed; `None` unless all of
+    /// them wait.
     fn probe_at(&self, conversations: usize) -> Option<Instant> {
         let limiters = self.limiters.lock();
         let mut delayed = 0;
@@ -154,7 +155,7 @@ impl Limits {
 #[derive(Debug, Clone)]
 pub struct Limiter {
     queue: Arc<Mutex<SlotQueue>>,
-    /// Tells the run that the limit may have changed.
+    /// Notifies the run that the limit may have changed.
     changed: Arc<Notify>,
 }
 
@@ -206,7 +207,7 @@ impl SlotQueue {
         waiting.next().map(|(number, waiter)| (*number, waiter))
     }
 
-    /// When the first call that waits may start, as far as time decides.
+    /// The earliest time at which the first waiting call may start.
     fn next_start(&mut self, now: Instant) -> Option<Instant> {
         let bound = self.first()?.1.bound;
         self.state.ready(now, bound).err()?
@@ -328,7 +329,7 @@ impl LimitedCall {
         *self.waited.lock() += time;
     }
 
-    /// How long it has waited for slots, batches and the budget.
+    /// The time waited for slots, batches and the budget.
     #[must_use]
     pub(crate) fn waited(&self) -> Duration {
         *self.waited.lock()

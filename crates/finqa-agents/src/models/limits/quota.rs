@@ -1,5 +1,5 @@
-//! What a server says is left of its limits: `x-ratelimit-*` of OpenAI and those who copy
-//! it, `anthropic-ratelimit-*`.
+//! The remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
+//! servers, `anthropic-ratelimit-*`.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,7 +19,7 @@ impl TokenBound {
         self.input.saturating_add(self.output)
     }
 
-    /// How much an attempt takes of each limit, in the order of [`HEADERS`].
+    /// The amount that an attempt takes of each limit, in the order of [`HEADERS`].
     pub(super) fn amounts(self) -> [u64; KINDS] {
         [1, self.total(), 1, self.total(), self.input, self.output]
     }
@@ -38,7 +38,7 @@ const HEADERS: [(&str, &str); KINDS] = [
     ("anthropic-ratelimit-output-tokens-", ""),
 ];
 
-/// What is left of one limit.
+/// The reported rest of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReportedQuota {
     pub(super) limit: Option<u64>,
@@ -47,11 +47,10 @@ pub(crate) struct ReportedQuota {
     pub(super) reset: Duration,
 }
 
-/// What a reply reports, in the order of `HEADERS`.
+/// The reported quotas of a reply, in the order of `HEADERS`.
 pub(crate) type ReportedQuotas = [Option<ReportedQuota>; KINDS];
 
-/// Reads the headers of a reply. A limit without its reset tells nothing that a 429 would
-/// not.
+/// Reads the headers of a reply. A limit without its reset is ignored: a 429 says as much.
 pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     let now = server_time(headers);
     HEADERS.map(|(start, end)| {
@@ -69,7 +68,7 @@ pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
 
 /// `6m0s`, `20ms`, `1.5` in seconds, an RFC 3339 time, or seconds since 1970.
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
-    /// What is larger is a date: the year 2001 in seconds.
+    /// Larger values are dates: the year 2001 in seconds.
     const EPOCH: f64 = 1e9;
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Ok(seconds) = text.parse::<f64>() {

@@ -13,14 +13,14 @@ use super::window::SlidingWindow;
 /// of a day, which refills all the time.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
 
-/// How long a run in which every call waits for its next attempt sends nothing: this long
-/// after the first 429, then twice as long after each further one.
+/// The pauses of a run in which every call waits for its next attempt: the first after the
+/// first 429, doubled after each further one.
 const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
-/// What the newest attempt counts for in a share of the last ones.
+/// The weight of the newest attempt in a moving share.
 const NEWEST: f64 = 1.0 / 16.0;
 
-/// How many attempts may run at a time, and how many may start.
+/// Maximum number of concurrent attempts, and of started attempts per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitOptions {
     /// Attempts in flight at first.
@@ -46,44 +46,44 @@ impl LimitOptions {
     }
 }
 
-/// What an attempt that has started must know at its end.
+/// The state that an attempt's end needs from its start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartedAttempt {
     number: u64,
-    /// How often the limit had been cut when it started.
+    /// The number of cuts of the limit when it started.
     cuts: u64,
-    /// What had been used of each reported limit, this attempt included.
+    /// The use of each reported limit, including this attempt.
     used: [u64; KINDS],
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AttemptEnd {
     pub verdict: LimitVerdict,
-    /// What it used, where that is known.
+    /// The tokens used, if known.
     pub tokens: Option<u64>,
     pub(crate) quotas: ReportedQuotas,
 }
 
-/// What an attempt says about the limit.
+/// The meaning of an attempt for the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitVerdict {
     Answered,
     RateLimited,
-    /// It failed for another reason, or was cancelled.
+    /// Failed for another reason, or was cancelled.
     Unrelated,
 }
 
-/// What is left of a reported limit.
+/// The rest of a reported limit.
 #[derive(Debug, Clone, Copy)]
 struct KnownQuota {
     limit: Option<u64>,
     remaining: u64,
-    /// What had been used when the attempt that reported it started.
+    /// The use when the reporting attempt started.
     used: u64,
-    /// That attempt.
+    /// The reporting attempt.
     reported_by: u64,
-    /// When it no longer holds.
+    /// The time of the reset.
     until: Instant,
 }
 
@@ -161,8 +161,8 @@ impl LimitState {
         self.rate_limited
     }
 
-    /// When one more call may find out whether attempts are answered again, although those
-    /// that were refused wait.
+    /// The time at which one more call may probe whether attempts are answered again,
+    /// although the refused ones wait.
     pub(super) fn probe_at(&self) -> Option<Instant> {
         self.probe_at
     }
@@ -171,7 +171,8 @@ impl LimitState {
         self.probe_at = Some(now + self.probe_pause);
     }
 
-    /// Whether an attempt may start now; otherwise when it may, as far as time decides.
+    /// Checks whether an attempt may start now; otherwise returns the earliest time, if
+    /// time decides.
     pub(super) fn ready(&mut self, now: Instant, bound: TokenBound) -> Result<(), Option<Instant>> {
         if self.in_flight >= self.limit() {
             return Err(None);
@@ -271,7 +272,7 @@ impl LimitState {
 }
 
 impl KnownQuota {
-    /// When `amount` fits; `None` if now.
+    /// The time at which `amount` fits; `None` if now.
     fn free_at(&self, used: u64, amount: u64) -> Option<Instant> {
         let since = used.saturating_sub(self.used);
         let amount = self.limit.map_or(amount, |limit| amount.min(limit));

@@ -415,7 +415,7 @@ async fn the_same_endpoint_model_and_key_share_one_limit() {
         };
         ModelConnection::resolve(&find, &flags).unwrap()
     };
-    let of = |model, key| limits.of(&connection(model, key), LimitOptions::fixed(3));
+    let of = |model, key| limits.limiter(&connection(model, key), LimitOptions::fixed(3));
     let _held = slots(&of("gpt-4o", "k"), 2).await;
     let in_flight = |limiter: Limiter| limiter.status(Instant::now()).in_flight;
     assert_eq!(in_flight(of("gpt-4o", "k")), 2);

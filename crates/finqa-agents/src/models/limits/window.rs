@@ -43,8 +43,8 @@ impl SlidingWindow {
         }
     }
 
-    /// When `amount` fits, at the earliest; `None` if now. What is larger than
-    /// the ceiling fits when nothing else counts.
+    /// The earliest time at which `amount` fits; `None` if now. An amount above the ceiling
+    /// fits when nothing else counts.
     pub(super) fn free_at(&mut self, now: Instant, amount: u64) -> Option<Instant> {
         while let Some(&(_, at, counted)) = self.entries.front()
             && at + self.span <= now

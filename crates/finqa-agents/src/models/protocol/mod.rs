@@ -15,7 +15,7 @@ use super::types::{ChatRequest, FinishReason, ReplyFormat, ToolCall, ToolChoice,
 
 pub(super) use chat_completions::{message, tool};
 
-/// How requests are written and replies are read.
+/// The format of requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// OpenAI's chat completions, which most servers speak.
@@ -45,7 +45,7 @@ impl Protocol {
         }
     }
 
-    /// The request as it is sent.
+    /// The request's body.
     pub(crate) fn encode(
         self,
         model: &str,
@@ -66,7 +66,7 @@ impl Protocol {
         })
     }
 
-    /// What a success body says in answer to `request`, or what it lacks.
+    /// The reply in a success body to `request`, or the error about what it lacks.
     pub(crate) fn decode(
         self,
         body: &Value,
@@ -80,7 +80,7 @@ impl Protocol {
     }
 }
 
-/// A request as it is sent: its body, and the limit of the tokens written.
+/// An encoded request: its body, and the limit of output tokens.
 #[derive(Debug)]
 pub(super) struct EncodedRequest {
     pub json: Arc<RawValue>,
@@ -109,7 +109,7 @@ pub(super) enum FormatLevel {
 }
 
 impl FormatLevel {
-    /// What a server that accepts this much is asked for.
+    /// The level to request from a server that accepts this much.
     pub(super) fn for_format(self, format: &ReplyFormat) -> Self {
         match format {
             ReplyFormat::Text => Self::Text,
@@ -120,7 +120,7 @@ impl FormatLevel {
     }
 }
 
-/// Which parameter limits the answer.
+/// The parameter that limits the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TokenLimit {
@@ -130,7 +130,7 @@ pub(super) enum TokenLimit {
     MaxCompletionTokens,
 }
 
-/// Which role instructions are sent with.
+/// The role that instructions are sent with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SystemRole {
@@ -138,11 +138,11 @@ pub(super) enum SystemRole {
     System,
     /// `developer`: OpenAI's reasoning models.
     Developer,
-    /// `user`: models without instructions of their own.
+    /// `user`: for models without an instruction role.
     User,
 }
 
-/// Which parts of a request are sent to this model, and under which names.
+/// The parts of a request that this model accepts, and their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApiDialect {
@@ -151,7 +151,7 @@ pub(super) struct ApiDialect {
     pub temperature: bool,
     pub seed: bool,
     pub format: FormatLevel,
-    /// Whether parts of the prompt are marked for the provider's cache.
+    /// Mark parts of the prompt for the provider's cache.
     #[serde(default)]
     pub(crate) cache_marks: bool,
 }
@@ -195,7 +195,7 @@ pub(super) struct ReplyBody {
     pub(crate) partial_usage: Option<Usage>,
     pub model: Option<String>,
     pub id: Option<String>,
-    /// Whether the server took a request for a format and ignored it.
+    /// The server accepted a request for a format and ignored it.
     pub(crate) ignored_format: bool,
 }
 

@@ -28,8 +28,7 @@ pub(super) fn pieces<'a>(
     (depth == 0).then_some(out)
 }
 
-/// Whether the comma at `at` has one to three digits before it and exactly three after
-/// it.
+/// True if the comma at `at` has one to three digits before it and exactly three after it.
 fn is_inside_figure(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let digits = |byte: &&u8| byte.is_ascii_digit();

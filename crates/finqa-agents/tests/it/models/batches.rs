@@ -48,7 +48,7 @@ impl BatchRun {
             options: BatchOptions {
                 waits: true,
                 timeout: Duration::MAX,
-                late_live: false,
+                sends_late_live: false,
             },
             budget: Arc::default(),
             stop: Stop::default(),

@@ -37,7 +37,7 @@ impl Cached {
 
     fn model(&self, server: &FaultServer) -> Arc<dyn ChatModel> {
         let model = HttpModel::new(openai(server)).unwrap();
-        self.cache().before(Arc::new(model), "openai http://a/v1 m")
+        self.cache().wrap(Arc::new(model), "openai http://a/v1 m")
     }
 
     fn entries(&self) -> Vec<PathBuf> {
@@ -146,7 +146,7 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
     let elsewhere = HttpModel::new(openai(&server)).unwrap();
     let elsewhere = cached
         .cache()
-        .before(Arc::new(elsewhere), "openai http://b/v1 m");
+        .wrap(Arc::new(elsewhere), "openai http://b/v1 m");
     assert!(!ask_model(&elsewhere, &plain).await.unwrap().cached);
 }
 
@@ -163,7 +163,7 @@ async fn is_never_stored(reply: Reply) {
         ..openai(&server)
     };
     let model = Arc::new(HttpModel::new(connection).unwrap());
-    let model = cached.cache().before(model, "s");
+    let model = cached.cache().wrap(model, "s");
     for _ in 0..2 {
         let outcome = ask_model(&model, &ask("How much?")).await;
         assert!(outcome.is_err() || !outcome.unwrap().cached, "{told}");
@@ -281,7 +281,7 @@ async fn equal_requests_in_batches_do_not_wait_for_each_other() {
     let options = BatchOptions {
         waits: true,
         timeout: Duration::MAX,
-        late_live: false,
+        sends_late_live: false,
     };
     let queue = BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}));
     queue.begin(RunBatches {
@@ -290,7 +290,7 @@ async fn equal_requests_in_batches_do_not_wait_for_each_other() {
     });
     let model = HttpModel::new(openai(&server.http)).unwrap();
     let model = model.with_batches(Some(&queue));
-    let model = cached.cache().before(Arc::new(model), "s");
+    let model = cached.cache().wrap(Arc::new(model), "s");
     let stop = Stop::default();
     let units = ["a", "b"].map(|question| (question, queue.unit()));
     let calls = units.map(|(question, unit)| async {
@@ -325,9 +325,9 @@ async fn a_hit_takes_no_slot_and_grows_no_limit() {
         rpm: Some(1),
         tpm: None,
     };
-    let limiter = limits.of(&connection, options);
+    let limiter = limits.limiter(&connection, options);
     let model = HttpModel::new(connection).unwrap().with_limiter(limiter);
-    let model = cached.cache().before(Arc::new(model), "s");
+    let model = cached.cache().wrap(Arc::new(model), "s");
     ask_model(&model, &ask("How much?")).await.unwrap();
     let after_one = limits.status();
     for _ in 0..50 {

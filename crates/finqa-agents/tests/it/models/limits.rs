@@ -16,7 +16,7 @@ fn limited(
         ..openai(server)
     };
     let limits = Limits::default();
-    let limiter: Limiter = limits.of(&settings, options);
+    let limiter: Limiter = limits.limiter(&settings, options);
     let (sender, events) = mpsc::unbounded_channel();
     let model = HttpModel::new(settings)
         .unwrap()
@@ -167,7 +167,7 @@ async fn a_wait_for_the_budget_is_recorded_as_a_wait_and_not_as_latency() {
         ..BudgetLimits::default()
     }));
     let settings = openai(&server);
-    let limiter = Limits::default().of(&settings, LimitOptions::fixed(8));
+    let limiter = Limits::default().limiter(&settings, LimitOptions::fixed(8));
     let model = HttpModel::new(settings)
         .unwrap()
         .with_limiter(limiter)

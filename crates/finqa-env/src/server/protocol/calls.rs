@@ -20,10 +20,10 @@ use crate::server::state::metrics::CallKind;
 use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
-/// A step without an observation; sent to the client as it is.
+/// A step without an observation; sent to the client unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StepFault {
-    /// The client asked for what cannot be done.
+    /// The client's request is invalid.
     #[error(transparent)]
     Client(#[from] StepError),
     /// The server failed.
@@ -86,7 +86,7 @@ pub(crate) async fn step(
         Err(StepFault::Server(_)) => Some("internal"),
     };
     app.metrics
-        .called(CallKind::Step, &tool, started.elapsed(), error);
+        .tool_called(CallKind::Step, &tool, started.elapsed(), error);
     if let Ok(StepOutcome {
         done: true, reward, ..
     }) = &taken
@@ -146,7 +146,7 @@ pub(crate) async fn call_tool(
         Err(fault) => (Some("internal"), Err(fault.to_owned())),
     };
     app.metrics
-        .called(CallKind::Call, &name, started.elapsed(), error);
+        .tool_called(CallKind::Call, &name, started.elapsed(), error);
     result
 }
 
@@ -167,15 +167,15 @@ async fn run_tool(
         return Ok(Err(failure));
     }
     let call = Arc::new((name, arguments));
-    if !caller.is_slow() {
+    if !caller.needs_long() {
         let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
         let work = move || tools.call_briefly(&call.0, &call.1);
         match app.brief.run(caller, work).await.ok_or(BUG)?.0 {
             Ok(Some(text)) => {
-                caller.set_slow(false);
+                caller.set_needs_long(false);
                 return Ok(Ok(text));
             }
-            Ok(None) => caller.set_slow(true),
+            Ok(None) => caller.set_needs_long(true),
             Err(failure) => return Ok(Err(failure)),
         }
     }
@@ -183,7 +183,7 @@ async fn run_tool(
     let work = move || tools.call_fully(&call.0, &call.1);
     let (result, took) = app.long.run(caller, work).await.ok_or(BUG)?;
     if took < BRIEF {
-        caller.set_slow(false);
+        caller.set_needs_long(false);
     }
     Ok(result)
 }

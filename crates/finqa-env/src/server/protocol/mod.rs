@@ -1,5 +1,5 @@
-//! What requests and answers mean: OpenEnv's messages, JSON-RPC and MCP, and the
-//! validation of their fields.
+//! Requests and answers: OpenEnv's messages, JSON-RPC and MCP, and the validation of their
+//! fields.
 
 pub(crate) mod calls;
 pub(crate) mod json_rpc;

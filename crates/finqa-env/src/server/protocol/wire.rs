@@ -28,7 +28,7 @@ struct ObservationBody<'a> {
     seen: ObservationFields<'a>,
 }
 
-/// What an observation shows besides its metadata.
+/// The fields of an observation besides its metadata.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ObservationFields<'a> {

@@ -1,5 +1,5 @@
-//! What all connections share: the data and tools, the options, the open
-//! sessions, the queues of tool calls, and the shutdown signal.
+//! The state shared by all connections: the data and tools, the options, the open sessions,
+//! the queues of tool calls, and the shutdown signal.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::server::state::query_queue::QueryQueue;
 use crate::server::state::sessions::SessionTable;
 use crate::tools::Tools;
 
-/// Seconds that a query waits behind others for each second of query time that
-/// its session has used of late; those who ask for long queries have used more.
+/// Additional seconds that a query waits for each second of recent query time of its
+/// session; those who ask for long queries have used more.
 const BRIEF_WEIGHT: f64 = 50.0;
 const LONG_WEIGHT: f64 = 1000.0;
 
@@ -50,7 +50,7 @@ impl ServerState {
             metrics,
             clients: Clients::new(&options),
             brief: QueryQueue::new(options.worker_count(), BRIEF_WEIGHT),
-            long: QueryQueue::alone(LONG_WEIGHT),
+            long: QueryQueue::single_threaded(LONG_WEIGHT),
             tracker: TaskTracker::new(),
             tools,
             rules,
@@ -59,7 +59,7 @@ impl ServerState {
         })
     }
 
-    /// A fresh environment: no episode yet, and an order of its own.
+    /// A fresh environment: no episode yet, and a new order of questions.
     pub(crate) fn environment(&self) -> Environment {
         Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed())
     }

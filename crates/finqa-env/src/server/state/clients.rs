@@ -17,17 +17,17 @@ use crate::server::state::query_queue::{Caller, UsageAccount};
 use crate::server::state::rate_limit::RateLimit;
 
 /// One client may reserve a quarter of the shared memory.
-const SHARE: usize = 4;
+const SHARE_DIVISOR: usize = 4;
 /// Connections that a client may have in addition to its sessions.
 const EXTRA_CONNECTIONS: usize = 256;
 /// Of these, connections that may not become WebSockets, which are never idle and
 /// would leave none for a plain request.
-const PLAIN: usize = 64;
+const PLAIN_CONNECTIONS: usize = 64;
 
 /// All known clients.
 pub(crate) struct Clients {
-    most_connections: usize,
-    most_each: usize,
+    max_connections: usize,
+    max_per_client: usize,
     rate_limit: Option<u32>,
     requests: MemoryBudget,
     answers: MemoryBudget,
@@ -44,18 +44,18 @@ struct ClientTable {
 }
 
 pub(crate) struct Client {
-    /// Its query time outside sessions.
+    /// Query time outside sessions.
     account: Arc<UsageAccount>,
-    /// Its total query time.
+    /// Total query time.
     pub total: UsageAccount,
-    /// Its request rate outside sessions.
+    /// Request rate outside sessions.
     pub rate: RateLimit,
-    /// Its share of the memory for messages and bodies.
+    /// Share of the memory for messages and bodies.
     pub requests: MemoryBudget,
-    /// Its share of the memory for answers.
+    /// Share of the memory for answers.
     pub answers: MemoryBudget,
     sessions: AtomicUsize,
-    most_sockets: usize,
+    max_sockets: usize,
     open: Mutex<BTreeMap<u64, Arc<ConnectionActivity>>>,
 }
 
@@ -66,7 +66,7 @@ impl Client {
     }
 
     /// Counts one more session; `None` if the client already has `most`.
-    pub(crate) fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
+    pub(crate) fn reserve_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
         let counted = self
             .sessions
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
@@ -75,9 +75,9 @@ impl Client {
         counted.ok().map(|_| SessionSlot(Arc::clone(self)))
     }
 
-    /// Whether another WebSocket would use a connection reserved for plain requests.
+    /// True if another WebSocket would use a connection reserved for plain requests.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.open.lock().len() > self.most_sockets
+        self.open.lock().len() > self.max_sockets
     }
 
     /// Ends the connection that has been idle for the longest time.
@@ -113,8 +113,8 @@ impl Clients {
         Arc::new(Self {
             // Plain requests have connections in addition to those of sessions, so that
             // a full server still answers `/health`.
-            most_connections: options.max_sessions.saturating_add(2 * EXTRA_CONNECTIONS),
-            most_each: each.saturating_add(EXTRA_CONNECTIONS),
+            max_connections: options.max_sessions.saturating_add(2 * EXTRA_CONNECTIONS),
+            max_per_client: each.saturating_add(EXTRA_CONNECTIONS),
             rate_limit: options.rate(),
             requests: MemoryBudget::new(options.request_bytes),
             answers: MemoryBudget::new(options.answer_bytes),
@@ -143,10 +143,10 @@ impl Clients {
                 account: Arc::default(),
                 total: UsageAccount::default(),
                 rate: RateLimit::new(self.rate_limit),
-                requests: self.requests.share(SHARE),
-                answers: self.answers.share(SHARE),
+                requests: self.requests.share(SHARE_DIVISOR),
+                answers: self.answers.share(SHARE_DIVISOR),
                 sessions: AtomicUsize::new(0),
-                most_sockets: self.most_each - PLAIN,
+                max_sockets: self.max_per_client - PLAIN_CONNECTIONS,
                 open: Mutex::default(),
             })
         });
@@ -158,13 +158,13 @@ impl Clients {
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let client = self.of(address);
         let mut table = self.table.lock();
-        if client.open.lock().len() >= self.most_each {
+        if client.open.lock().len() >= self.max_per_client {
             if !client.evict() {
                 return None;
             }
             table.connections -= 1;
         }
-        if table.connections >= self.most_connections {
+        if table.connections >= self.max_connections {
             let largest = table.known.values().max_by_key(|one| one.open.lock().len());
             if !largest.is_some_and(|one| one.evict()) && !client.evict() {
                 return None;
@@ -179,7 +179,7 @@ impl Clients {
             since: AtomicU64::new(0),
             evicted: CancellationToken::new(),
         });
-        connected.moved();
+        connected.touch();
         let id = table.serial;
         client.open.lock().insert(id, Arc::clone(&connected));
         Some(ConnectionSlot {
@@ -192,7 +192,7 @@ impl Clients {
 
     /// Ends an idle connection of the client with the most, because the process has no
     /// file descriptors left.
-    pub(crate) fn make_way(&self) {
+    pub(crate) fn evict_idle(&self) {
         let mut table = self.table.lock();
         let largest = table.known.values().max_by_key(|one| one.open.lock().len());
         if largest.is_some_and(|one| one.evict()) {
@@ -201,7 +201,7 @@ impl Clients {
     }
 }
 
-/// The address by which a client is known: an IPv6 client has a whole /64 network.
+/// The address that identifies a client: an IPv6 client has a whole /64 network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
@@ -213,7 +213,7 @@ const IDLE: u8 = 0;
 const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
 
-/// Whether a connection is answering a request.
+/// The activity of a connection: idle, busy or evicted.
 pub(crate) struct ConnectionActivity {
     state: AtomicU8,
     start: Instant,
@@ -223,7 +223,7 @@ pub(crate) struct ConnectionActivity {
 }
 
 impl ConnectionActivity {
-    fn moved(&self) {
+    fn touch(&self) {
         let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.since.store(millis, Ordering::Relaxed);
     }
@@ -233,7 +233,7 @@ impl ConnectionActivity {
         let _ = self
             .state
             .compare_exchange(IDLE, BUSY, Ordering::Relaxed, Ordering::Relaxed);
-        self.moved();
+        self.touch();
     }
 
     /// The request is answered.
@@ -241,7 +241,7 @@ impl ConnectionActivity {
         let _ = self
             .state
             .compare_exchange(BUSY, IDLE, Ordering::Relaxed, Ordering::Relaxed);
-        self.moved();
+        self.touch();
     }
 
     fn evict(&self) -> bool {

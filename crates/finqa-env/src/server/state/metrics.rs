@@ -1,6 +1,6 @@
-//! What `/metrics` reports, in the text format of OpenMetrics, which Prometheus
-//! reads. A label has a value of a fixed list and never one that a client sent,
-//! so the number of series is bounded.
+//! The metrics of `/metrics`, in the text format of OpenMetrics, which Prometheus reads. A
+//! label has a value of a fixed list and never one that a client sent, so the number of
+//! series is bounded.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const BUCKETS: [f64; 14] = [
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// How a tool was called.
+/// The route of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum CallKind {
@@ -35,7 +35,7 @@ pub(crate) enum CallKind {
     Call,
 }
 
-/// Why a connection, session, request or answer was refused.
+/// The reason why a connection, session, request or answer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Rejection {
@@ -153,8 +153,8 @@ impl Metrics {
         self.rewards.inc_by(reward);
     }
 
-    /// A tool's call was answered after so long, or failed with an `error_type`.
-    pub(crate) fn called(
+    /// Counts a tool call with its duration, or its `error_type`.
+    pub(crate) fn tool_called(
         &self,
         kind: CallKind,
         tool: &str,

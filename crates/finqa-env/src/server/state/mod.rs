@@ -1,5 +1,5 @@
-//! What connections share: clients, sessions, the queue of queries, and the
-//! limits on memory and pace.
+//! The state shared by connections: clients, sessions, the queue of queries, and the limits
+//! on memory and rate.
 
 pub(crate) mod app;
 pub(crate) mod clients;

@@ -21,15 +21,15 @@ use crate::server::state::clients::Client;
 #[derive(Default)]
 pub(crate) struct UsageAccount {
     used: Mutex<Option<(Instant, f64)>>,
-    /// Its last query needed the long queue.
-    slow: AtomicBool,
+    /// The last query needed the long queue.
+    needs_long: AtomicBool,
     /// One of its queries finished in its brief turn.
-    known: AtomicBool,
+    has_finished_brief: AtomicBool,
 }
 
 /// Seconds that a query of an unknown caller waits behind others: a crowd that
 /// arrives at once waits, and not the callers that were there before.
-const UNKNOWN: f64 = 1.0;
+const NEWCOMER_DELAY_S: f64 = 1.0;
 
 impl UsageAccount {
     /// Seconds of recent query time.
@@ -68,23 +68,30 @@ impl Caller {
         self.client.total.charge(time, now);
     }
 
-    /// Whether its last query needed the long queue.
-    pub(crate) fn is_slow(&self) -> bool {
-        self.account.slow.load(atomic::Ordering::Relaxed)
+    /// True if the last query needed the long queue.
+    pub(crate) fn needs_long(&self) -> bool {
+        self.account.needs_long.load(atomic::Ordering::Relaxed)
     }
 
     /// Records whether its last query needed the long queue.
-    pub(crate) fn set_slow(&self, slow: bool) {
-        self.account.slow.store(slow, atomic::Ordering::Relaxed);
+    pub(crate) fn set_needs_long(&self, slow: bool) {
+        self.account
+            .needs_long
+            .store(slow, atomic::Ordering::Relaxed);
         if !slow {
-            self.account.known.store(true, atomic::Ordering::Relaxed);
+            self.account
+                .has_finished_brief
+                .store(true, atomic::Ordering::Relaxed);
         }
     }
 
     /// Seconds that it waits behind others of its client.
     fn wait(&self, weight: f64, now: Instant) -> f64 {
-        let known = self.account.known.load(atomic::Ordering::Relaxed);
-        weight * self.account.used(now) + if known { 0.0 } else { UNKNOWN }
+        let known = self
+            .account
+            .has_finished_brief
+            .load(atomic::Ordering::Relaxed);
+        weight * self.account.used(now) + if known { 0.0 } else { NEWCOMER_DELAY_S }
     }
 }
 
@@ -94,7 +101,7 @@ type QueryJob = Box<dyn FnOnce() + Send>;
 pub(crate) struct QueryQueue {
     /// Additional seconds that a caller waits for each second that it has used.
     weight: f64,
-    /// Its own thread; `None` if jobs run on the runtime's blocking threads.
+    /// The queue's thread; `None` if jobs run on the runtime's blocking threads.
     thread: Option<mpsc::Sender<QueryJob>>,
     start: Instant,
     state: Mutex<QueueState>,
@@ -162,7 +169,7 @@ struct QueuedQuery {
     cancelled: Arc<AtomicBool>,
 }
 
-/// Marks a job as cancelled, because nobody waits for it any more.
+/// Marks a job as cancelled when its caller is gone.
 struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -196,12 +203,12 @@ impl Eq for QueuedQuery {}
 impl QueryQueue {
     /// A queue with this many workers, on the runtime's blocking threads.
     pub(crate) fn new(workers: usize, weight: f64) -> Arc<Self> {
-        Self::on(None, workers, weight)
+        Self::with_thread(None, workers, weight)
     }
 
     /// A queue with one worker, on its own thread: the allocator keeps memory for each
     /// thread that has ever used much.
-    pub(crate) fn alone(weight: f64) -> Arc<Self> {
+    pub(crate) fn single_threaded(weight: f64) -> Arc<Self> {
         let (thread, jobs) = mpsc::channel::<QueryJob>();
         let work = move || {
             for job in jobs {
@@ -211,10 +218,14 @@ impl QueryQueue {
         let started = std::thread::Builder::new()
             .name("long queries".to_owned())
             .spawn(work);
-        Self::on(started.is_ok().then_some(thread), 1, weight)
+        Self::with_thread(started.is_ok().then_some(thread), 1, weight)
     }
 
-    fn on(thread: Option<mpsc::Sender<QueryJob>>, workers: usize, weight: f64) -> Arc<Self> {
+    fn with_thread(
+        thread: Option<mpsc::Sender<QueryJob>>,
+        workers: usize,
+        weight: f64,
+    ) -> Arc<Self> {
         Arc::new(Self {
             weight,
             thread,
@@ -229,9 +240,8 @@ impl QueryQueue {
         })
     }
 
-    /// Runs blocking work when its turn comes; returns its result and how long it
-    /// took, or `None` if it panicked. Work that has begun is finished even if nobody
-    /// waits for it any more.
+    /// Runs blocking work when its turn comes; returns its result and duration, or `None`
+    /// if it panicked. Work that has begun is finished even if its caller is gone.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         caller: &Caller,
@@ -376,20 +386,20 @@ mod tests {
         let queue = QueryQueue::new(1, 10.0);
         let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         let known = caller(&clients, [127, 0, 0, 1]);
-        known.set_slow(false);
+        known.set_needs_long(false);
         let mut callers: Vec<&Caller> = crowd.iter().collect();
         callers.push(&known);
         // Unless queueing them all took longer than new sessions wait.
         let began = Instant::now();
         let ran = order(&queue, &callers).await;
-        assert!(ran[0] == 50 || began.elapsed().as_secs_f64() > UNKNOWN);
+        assert!(ran[0] == 50 || began.elapsed().as_secs_f64() > NEWCOMER_DELAY_S);
     }
 
     #[tokio::test]
     async fn a_panic_in_one_query_does_not_end_the_queue() {
         let clients = Clients::new(&ServerOptions::default());
         let one = caller(&clients, [127, 0, 0, 1]);
-        for queue in [QueryQueue::alone(1.0), QueryQueue::new(1, 1.0)] {
+        for queue in [QueryQueue::single_threaded(1.0), QueryQueue::new(1, 1.0)] {
             let bug = queue
                 .run(&one, || assert!(one_is_two(), "on purpose"))
                 .await;

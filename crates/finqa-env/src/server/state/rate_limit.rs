@@ -10,7 +10,7 @@ pub(crate) struct RateLimit {
     /// Time that one request takes of the budget; none when unlimited.
     cost: Option<Duration>,
     burst: Duration,
-    /// When the budget used so far will have been earned back.
+    /// The time at which the budget used so far is earned back.
     paid: Mutex<Option<Instant>>,
 }
 

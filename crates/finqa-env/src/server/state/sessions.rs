@@ -41,12 +41,12 @@ impl EnvSession {
         self.used.store(millis.max(1), Ordering::Relaxed);
     }
 
-    /// Whether it was made and never used.
+    /// True if it was created and never used.
     fn is_unused(&self) -> bool {
         self.used.load(Ordering::Relaxed) == 0
     }
 
-    /// How long ago the last request was.
+    /// The time since the last request.
     pub(crate) fn idle(&self) -> Duration {
         let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
         self.born.elapsed().saturating_sub(used)
@@ -58,16 +58,16 @@ impl EnvSession {
 enum SessionHolder {
     /// The WebSocket that made it.
     Socket,
-    /// Its id alone.
+    /// Only its id.
     Nobody,
-    /// A WebSocket attached to it; `closing` once its end was asked for.
+    /// An attached WebSocket; `closing` once the session was asked to close.
     Attached { closing: bool },
 }
 
 struct SessionEntry {
     session: Arc<EnvSession>,
     holder: SessionHolder,
-    _hold: SessionSlot,
+    _slot: SessionSlot,
 }
 
 /// All slots are taken: those of the server, or those that one client may have.
@@ -79,7 +79,7 @@ pub(crate) struct CapacityReached {
     message: String,
 }
 
-/// Why a WebSocket cannot attach to a session.
+/// The reason why a WebSocket cannot attach to a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AttachError {
     /// There is no such session.
@@ -93,9 +93,9 @@ pub(crate) enum AttachError {
 /// The result of a request to close a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseOutcome {
-    /// It is closed.
+    /// Closed.
     Done,
-    /// It will be, when its WebSocket ends.
+    /// Will be closed when its WebSocket ends.
     WhenDetached,
     /// There is no such session.
     Unknown,
@@ -142,7 +142,7 @@ impl SessionTable {
                 message,
             });
         }
-        let Some(hold) = client.hold_session(self.max_each) else {
+        let Some(hold) = client.reserve_session(self.max_each) else {
             self.metrics.rejected(Rejection::ClientSessions);
             let max = self.max_each;
             let message = format!(
@@ -174,7 +174,7 @@ impl SessionTable {
             SessionEntry {
                 session: Arc::clone(&session),
                 holder,
-                _hold: hold,
+                _slot: hold,
             },
         );
         Ok(session)
@@ -235,7 +235,7 @@ impl SessionTable {
         found
     }
 
-    /// How many are open.
+    /// The number of open sessions.
     pub(crate) fn count(&self) -> usize {
         self.open.lock().len()
     }
@@ -261,8 +261,8 @@ impl SessionTable {
         }
     }
 
-    /// Drops the sessions that nobody is attached to and that have idled
-    /// longer than `limit`, or `unused` where they were never used; gives their number.
+    /// Drops the sessions without a WebSocket that have idled longer than `limit`, or
+    /// longer than `unused` if they were never used; returns their number.
     pub(crate) fn reap(&self, limit: Duration, unused: Duration) -> usize {
         let mut table = self.open.lock();
         let before = table.len();
@@ -278,7 +278,7 @@ impl SessionTable {
         before - table.len()
     }
 
-    fn let_go(&self, id: &str) {
+    fn release(&self, id: &str) {
         let mut table = self.open.lock();
         if let Some(entry) = table.get_mut(id) {
             match entry.holder {
@@ -303,6 +303,6 @@ pub(crate) struct SessionHandle {
 
 impl Drop for SessionHandle {
     fn drop(&mut self) {
-        self.sessions.let_go(&self.session.id);
+        self.sessions.release(&self.session.id);
     }
 }

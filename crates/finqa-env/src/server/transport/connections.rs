@@ -1,6 +1,5 @@
-//! HTTP over the connections taken: one task each, so long for a request's
-//! head and so long for its body, and an end in order. A client that sends a
-//! byte now and then does not keep a connection.
+//! Serves HTTP, one task per connection, with separate timeouts for head and body and a
+//! graceful shutdown. A client that sends a byte now and then does not keep a connection.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -157,7 +156,7 @@ pub(crate) async fn read_body(
     closing(reply::detail(status, said))
 }
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 enum BodyError {
     TooLarge,
     Crowded,

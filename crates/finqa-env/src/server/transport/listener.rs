@@ -66,7 +66,7 @@ impl BoundedListener {
                 Err(error) => {
                     // No descriptors left, most often: wait for some to be closed.
                     tracing::warn!(%error, "cannot accept a connection");
-                    self.app.clients.make_way();
+                    self.app.clients.evict_idle();
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -88,13 +88,14 @@ pub(crate) struct ClientConnection {
     stream: TcpStream,
     silence: Duration,
     deadline: Pin<Box<Sleep>>,
-    /// Its place, and whose it is.
+    /// The connection's slot, and its client.
     pub place: ConnectionSlot,
 }
 
 impl ClientConnection {
-    /// What moved, or the end of a connection on which nothing has moved for too long.
-    fn or_silent<T>(
+    /// Passes the progress of a read or write on, or ends a connection that was silent for
+    /// too long.
+    fn check_silence<T>(
         &mut self,
         moved: Poll<io::Result<T>>,
         context: &mut Context<'_>,
@@ -117,7 +118,7 @@ impl AsyncRead for ClientConnection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let moved = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.or_silent(moved, context)
+        self.check_silence(moved, context)
     }
 }
 
@@ -128,7 +129,7 @@ impl AsyncWrite for ClientConnection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let moved = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.or_silent(moved, context)
+        self.check_silence(moved, context)
     }
 
     fn poll_write_vectored(
@@ -137,7 +138,7 @@ impl AsyncWrite for ClientConnection {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let moved = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.or_silent(moved, context)
+        self.check_silence(moved, context)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -52,7 +52,7 @@ impl SocketLog {
         }
     }
 
-    /// A message was answered after so long.
+    /// Logs an answered message with its duration.
     pub(crate) fn message(&mut self, started: Instant) {
         self.messages += 1;
         let ms = started.elapsed().as_secs_f64() * 1e3;

@@ -224,7 +224,7 @@ async fn open_socket(
     handshake: WebSocketHandshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
-    take(handshake, app, client, SocketProtocol::OpenEnv, id)
+    accept_socket(handshake, app, client, SocketProtocol::OpenEnv, id)
 }
 
 async fn mcp_socket(
@@ -233,7 +233,7 @@ async fn mcp_socket(
     handshake: Result<WebSocketHandshake, NoWebSocketHandshake>,
 ) -> Response {
     match handshake {
-        Ok(handshake) => take(handshake, app, client, SocketProtocol::JsonRpc, None),
+        Ok(handshake) => accept_socket(handshake, app, client, SocketProtocol::JsonRpc, None),
         Err(NoWebSocketHandshake) => {
             let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
             refused
@@ -244,8 +244,8 @@ async fn mcp_socket(
     }
 }
 
-/// Answers a handshake; the socket runs on a task of its own, which outlives the request.
-fn take(
+/// Answers a handshake; the socket runs on a separate task, which outlives the request.
+fn accept_socket(
     handshake: WebSocketHandshake,
     app: Arc<ServerState>,
     client: Arc<Client>,
@@ -272,7 +272,7 @@ async fn splits(Path(env): Path<String>) -> Result<Json<Value>, RefusedRequest> 
     Ok(Json(tasks::splits()))
 }
 
-/// The routes by which later cores list tasks.
+/// The routes by which later versions of OpenEnv list tasks.
 async fn task_route(
     State(app): State<Arc<ServerState>>,
     Path(env): Path<String>,

@@ -20,7 +20,7 @@ use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::log::SocketLog;
 use crate::server::transport::websocket::{SocketFault, SocketMessage, WebSocket};
 
-/// Which language a socket speaks.
+/// The protocol of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketProtocol {
     /// OpenEnv's messages.
@@ -29,7 +29,7 @@ pub(crate) enum SocketProtocol {
     JsonRpc,
 }
 
-/// What a message leads to.
+/// The result of a message.
 pub(crate) enum MessageOutcome {
     /// Send this and continue.
     Reply(String),
@@ -37,9 +37,9 @@ pub(crate) enum MessageOutcome {
     Close,
 }
 
-/// Why the conversation ended.
+/// The reason why the conversation ended.
 enum SocketEnd {
-    /// The peer is gone; there is nobody to tell.
+    /// The peer is gone.
     Gone,
     /// Close politely, with a code and a reason.
     Close(u16, &'static str),
@@ -52,7 +52,7 @@ const INVALID: u16 = 1007;
 const SIZE: u16 = 1009;
 const AGAIN: u16 = 1013;
 
-/// How long a peer may take to accept one message or to finish the closing handshake.
+/// Timeout of sending one message, and of the closing handshake.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
@@ -171,7 +171,7 @@ async fn converse(
 /// Said of an answer for which there is no memory.
 const CROWDED: &str = "The server holds too many large answers; ask for less, or try again";
 
-/// Why nothing more is read.
+/// The reason why nothing more is read.
 enum ReadFault {
     Shutdown,
     Transport(SocketFault),

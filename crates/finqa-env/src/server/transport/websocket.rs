@@ -32,7 +32,7 @@ use crate::server::transport::reply;
 const STEP: usize = 16 * 1024;
 /// Longest frame that is sent: the library keeps a buffer of its size.
 const PIECE: usize = 16 * 1024;
-/// What a control frame has besides its payload: two bytes and the mask.
+/// Bytes of a control frame besides its payload: two and the mask.
 const CONTROL_HEAD: usize = 6;
 
 /// A request that wants to become a WebSocket.
@@ -107,7 +107,7 @@ pub(crate) struct WebSocket {
     failed: bool,
 }
 
-/// What a peer sent.
+/// A message of a peer.
 pub(crate) enum SocketMessage {
     /// A whole text.
     Text(Utf8Bytes),
@@ -115,7 +115,7 @@ pub(crate) enum SocketMessage {
     Binary,
     /// A sign of life.
     Alive,
-    /// It is done.
+    /// The peer closed the connection.
     Close,
 }
 
@@ -204,8 +204,8 @@ impl WebSocket {
         self.stream.send(Message::Ping(Bytes::new())).await.is_ok()
     }
 
-    /// Says goodbye and waits for the peer's, so that what was sent last is read
-    /// and not lost to a reset.
+    /// Sends a close frame and waits for the peer's, so that the last message is read and
+    /// not lost to a reset.
     pub(crate) async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame {
             code: CloseCode::from(code),
@@ -227,8 +227,8 @@ struct MeteredStream<S> {
     meter: MessageMeter,
 }
 
-/// What a socket holds. The memory that its largest message took stays taken,
-/// for the library keeps a buffer of that size; it is given back with the socket.
+/// The memory of a socket. The largest message's memory stays reserved, because the library
+/// keeps a buffer of that size; it is released with the socket.
 struct MessageMeter {
     budget: MemoryBudget,
     taken: MemoryReservation,
@@ -265,7 +265,7 @@ impl MessageMeter {
         needed <= self.taken.bytes() || self.taken.grow(&self.budget, STEP)
     }
 
-    /// What was coming is a whole message.
+    /// Marks the incoming message as complete.
     fn whole(&mut self) {
         self.busy += std::mem::take(&mut self.coming);
     }

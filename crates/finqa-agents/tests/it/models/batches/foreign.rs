@@ -125,7 +125,7 @@ async fn a_late_request_goes_live_once_no_batch_holds_what_the_run_may_spend() {
         budget: Arc::new(Budget::new(limits)),
         ..run.next_process()
     };
-    (run.options.waits, run.options.late_live) = (true, true);
+    (run.options.waits, run.options.sends_late_live) = (true, true);
     run.ask(&QUESTIONS).await.answers(&QUESTIONS);
     run.says(FOREIGN);
     assert_eq!(count(&server, "POST", "/messages"), 1);

@@ -122,7 +122,7 @@ async fn requests_that_go_live_wait_for_what_is_reserved_for_the_other_results()
     let questions: Vec<String> = (0..100).map(|at| format!("q{at}")).collect();
     let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
     let mut run = BatchRun::new(anthropic(&server.http));
-    (run.options.waits, run.options.late_live) = (false, true);
+    (run.options.waits, run.options.sends_late_live) = (false, true);
     assert_eq!(run.ask(&questions).await.driver.unwrap(), Some(100));
     let limits = BudgetLimits {
         tokens: Some(60_000),

@@ -24,7 +24,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// What was read, or the faults with pydantic's addresses.
+    /// The value, or the faults with pydantic's addresses.
     pub(crate) fn finish<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
         for issue in &mut self.issues {
             issue.url = Some(issue.documentation());
@@ -32,7 +32,7 @@ impl<'a> FieldReader<'a> {
         self.result(read)
     }
 
-    /// What was read of a request's body, or the faults, located under `body`.
+    /// The value of a request's body, or the faults, located under `body`.
     pub(crate) fn finish_body<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
         for issue in &mut self.issues {
             issue.loc.insert(0, "body".into());

@@ -22,7 +22,7 @@ pub(crate) struct RequestIssue {
     /// The bound or expectation that was missed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ctx: Option<Value>,
-    /// Where pydantic explains the fault; not sent for request bodies.
+    /// The page on which pydantic explains the fault; not sent for request bodies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }

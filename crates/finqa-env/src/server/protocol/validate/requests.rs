@@ -13,9 +13,9 @@ pub(crate) struct ResetRequest {
     pub seed: Option<u64>,
     /// The client's own name for the episode.
     pub episode_id: Option<String>,
-    /// The split of the question that is asked for.
+    /// The split of the requested question.
     pub split: Option<String>,
-    /// Its index within the split.
+    /// The index within the split.
     pub index: Option<i128>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn step_body(data: &Map<String, Value>) -> RequestResult<StepRequest>
     fields.finish_body(StepRequest { action, timeout_s })
 }
 
-/// What a task route asks for.
+/// The request of a task route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskQuery {
     All,
@@ -130,7 +130,7 @@ pub(crate) fn task_body(
     fields.finish_body((split, query))
 }
 
-/// What a step asks for.
+/// The request of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum StepAction {
     /// Call a tool, with its name and arguments as sent.
@@ -157,7 +157,7 @@ pub(crate) fn action(data: &Map<String, Value>) -> RequestResult<StepAction> {
     fields.finish(StepAction::Call { tool, arguments })
 }
 
-/// Whether a message carries `data`.
+/// The `data` of a message, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageData {
     Required,

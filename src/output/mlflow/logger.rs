@@ -1,4 +1,4 @@
-//! The side-car: a thread that logs a run to a server as it progresses. The run
+//! The MLflow logger: a thread that logs a run to a server as it progresses. The run
 //! only queues events for it, and waits a bounded time at its end.
 
 use std::path::Path;
@@ -32,15 +32,15 @@ pub enum DeliveryOutcome {
     Missing(Option<MlflowError>),
 }
 
-/// A running side-car.
+/// A running logger.
 #[derive(Debug)]
-pub(crate) struct Sidecar {
+pub(crate) struct MlflowLogger {
     samples: mpsc::Sender<RowMetrics>,
     ending: oneshot::Sender<(FinishedRun, CancellationToken)>,
     sent: oneshot::Receiver<DeliveryOutcome>,
 }
 
-impl Sidecar {
+impl MlflowLogger {
     /// Starts logging the run in `folder`, which has `total` questions, to
     /// `server`. `say` is called at most once.
     pub(crate) fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
@@ -54,7 +54,7 @@ impl Sidecar {
                 .enable_all()
                 .build();
             let result = match runtime {
-                Ok(runtime) => runtime.block_on(tell(server, &folder, received, ended, say)),
+                Ok(runtime) => runtime.block_on(deliver(server, &folder, received, ended, say)),
                 Err(source) => Some(DeliveryOutcome::Missing(Some(MlflowError::File {
                     path: folder,
                     source,
@@ -96,7 +96,7 @@ impl Sidecar {
 type EndReceiver = oneshot::Receiver<(FinishedRun, CancellationToken)>;
 
 /// The thread's work; `None` if the run went away without an ending.
-async fn tell(
+async fn deliver(
     server: Server,
     folder: &Path,
     samples: mpsc::Receiver<RowMetrics>,
@@ -139,12 +139,15 @@ impl LiveDelivery {
         mut samples: mpsc::Receiver<RowMetrics>,
         mut ended: EndReceiver,
     ) -> Option<(FinishedRun, CancellationToken)> {
-        let pause = self.delivery.server().patience().pause;
+        let pause = self.delivery.server().timeouts().pause;
         let mut wait = pause;
         let mut next = Instant::now();
         let mut open = true;
         loop {
-            let hopeless = self.trouble.as_ref().is_some_and(|error| !error.passes());
+            let hopeless = self
+                .trouble
+                .as_ref()
+                .is_some_and(|error| !error.is_temporary());
             tokio::select! {
                 biased;
                 ending = &mut ended => return ending.ok(),
@@ -170,7 +173,7 @@ impl LiveDelivery {
                         }
                         Err(error) => {
                             self.delivery.forget();
-                            self.complain(error);
+                            self.report_once(error);
                             (wait * 2).min(LONGEST_PAUSE)
                         }
                     };
@@ -181,7 +184,7 @@ impl LiveDelivery {
     }
 
     /// Shows the first error and keeps the last.
-    fn complain(&mut self, error: MlflowError) {
+    fn report_once(&mut self, error: MlflowError) {
         if self.trouble.is_none() {
             let line =
                 format!("MLflow: {error}; the run continues, and what is missing is sent later");
@@ -193,11 +196,11 @@ impl LiveDelivery {
     }
 
     async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
-        let patience = self.delivery.server().patience();
+        let patience = self.delivery.server().timeouts();
         let said = self.trouble.is_some();
         let missing = |error| DeliveryOutcome::Missing((!said).then_some(error));
         if let Some(error) = self.trouble.take()
-            && !error.passes()
+            && !error.is_temporary()
         {
             return missing(error);
         }
@@ -232,7 +235,7 @@ pub(crate) async fn finish(
     const TRIES: u32 = 3;
     for attempt in 1.. {
         match delivery.finish(ending).await {
-            Err(error) if error.passes() && attempt < TRIES => {
+            Err(error) if error.is_temporary() && attempt < TRIES => {
                 delivery.forget();
                 tokio::time::sleep(SHORT_PAUSE * attempt).await;
             }

@@ -1,4 +1,4 @@
-//! The way of a call into the queue, and back with its result.
+//! Submits a call to the batch queue and awaits its result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::models::protocol::{ApiDialect, EncodedRequest};
 use crate::models::types::{ChatRequest, RequestOrigin, Stop};
 
 /// The way into a queue for the requests of one model.
-pub(in crate::models) struct BatchLane {
+pub(in crate::models) struct BatchSender {
     pub(super) queue: BatchQueue,
     pub(super) client: Arc<BatchClient>,
 }
 
-impl BatchLane {
-    /// What the model accepts, which its requests and those of an equal model share.
+impl BatchSender {
+    /// The features that the model accepts, shared by all calls of equal models.
     pub(in crate::models) fn dialect(&self) -> Arc<Mutex<ApiDialect>> {
         Arc::clone(&self.client.dialect)
     }
@@ -46,7 +46,7 @@ impl BatchLane {
     ///
     /// # Errors
     /// That the request cannot be written.
-    pub(crate) async fn answer(
+    pub(crate) async fn send(
         &self,
         request: &ChatRequest,
         encoded: &EncodedRequest,

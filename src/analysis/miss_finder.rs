@@ -8,7 +8,7 @@ use super::answers::RecordsById;
 use super::misses::{Miss, Searcher};
 
 /// Finds the cause of each miss, as `analyze` does with all rows in memory.
-pub struct PassingRows<'d> {
+pub struct MissFinder<'d> {
     records: Option<RecordsById<'d>>,
     search: Searcher,
     /// The rows about a record follow each other. Episodes are in the order of the server's
@@ -18,7 +18,7 @@ pub struct PassingRows<'d> {
     has_failed: bool,
 }
 
-impl<'d> PassingRows<'d> {
+impl<'d> MissFinder<'d> {
     pub fn new(kind: RunKind, dataset: Option<&'d Dataset>) -> Self {
         Self {
             records: dataset.map(RecordsById::of),
@@ -29,7 +29,7 @@ impl<'d> PassingRows<'d> {
     }
 
     /// Adds a row, and explains it if it is wrong by financial equivalence.
-    pub fn miss(&mut self, row: &mut Row) -> Option<Miss> {
+    pub fn find(&mut self, row: &mut Row) -> Option<Miss> {
         // Rounds and calls explain nothing, and are most of a row.
         let rounds = std::mem::take(&mut row.solution.rounds);
         let calls = std::mem::take(&mut row.solution.calls);
@@ -49,12 +49,12 @@ impl<'d> PassingRows<'d> {
         if self.is_in_order {
             self.search.forget_others(&light);
         }
-        self.search.note(&light);
+        self.search.add(&light);
         if Rule::FinancialEquivalence.mark(&light) != Some(false) {
             return None;
         }
         let turns = record.map_or(&[][..], |record| &record.turns);
         let golds: Vec<Gold> = turns.iter().map(|case| case.gold.clone()).collect();
-        Some(self.search.miss(&light, &golds))
+        Some(self.search.explain(&light, &golds))
     }
 }
