@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
-use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 
@@ -99,7 +99,7 @@ fn shape(program: &str) -> String {
 fn cause(
     gold: &Value,
     gold_program: &str,
-    guess: &RuleAnswer,
+    guess: &EmbeddedAnswer,
     value: Option<&Value>,
 ) -> &'static str {
     let (Some(g), Some(v)) = (gold.number(), value.and_then(Value::number)) else {

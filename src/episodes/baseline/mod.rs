@@ -18,7 +18,7 @@ use finqa_agents::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{Shape, chosen, documents};
@@ -126,7 +126,7 @@ fn bare(question: &str) -> &str {
 
 /// With all digits that count for a grader of 1 %: the main job's answers keep
 /// one decimal of a percentage.
-fn printed(guess: &RuleAnswer) -> String {
+fn printed(guess: &EmbeddedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
     };

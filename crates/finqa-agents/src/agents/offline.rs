@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::offline::{EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
+use crate::offline::{EmbeddedAnswer, EvidenceRef, PageIndex, RuleAnalyst};
 use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::question::{Document, Question};
 
@@ -27,7 +27,7 @@ pub struct EmbeddedSolver {
 impl EmbeddedSolver {
     /// The rules' answer; `None` if the page has no number that fits.
     #[must_use]
-    pub(crate) fn guess(&self, question: &Question) -> Option<RuleAnswer> {
+    pub(crate) fn guess(&self, question: &Question) -> Option<EmbeddedAnswer> {
         self.solver.answer(&self.page(&question.document), question)
     }
 
@@ -137,8 +137,8 @@ impl From<EvidenceRef> for CitedEvidence {
 }
 
 /// The answer and its alternatives, best first, as analyses.
-fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
-    let RuleAnswer {
+fn analyses(guess: EmbeddedAnswer) -> Vec<Analysis> {
+    let EmbeddedAnswer {
         program,
         unit,
         label,

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::offline::RuleAnswer;
+use crate::offline::EmbeddedAnswer;
 use crate::parse::CitedEvidence;
 use finqa_core::number::{Value, print, read};
 use finqa_core::program::Program;
@@ -54,8 +54,8 @@ pub struct SecondOpinion {
     pub arbitration: Option<Arbitration>,
 }
 
-impl From<RuleAnswer> for SecondOpinion {
-    fn from(guess: RuleAnswer) -> Self {
+impl From<EmbeddedAnswer> for SecondOpinion {
+    fn from(guess: EmbeddedAnswer) -> Self {
         let printed = match Program::parse(&guess.program) {
             Ok(program) => percent::print(&program, &guess.value, guess.unit, guess.in_percent),
             Err(_) => print(&guess.value, guess.unit, guess.in_percent),

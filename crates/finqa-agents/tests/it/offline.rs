@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use finqa_agents::offline::{RuleAnalyst, RuleAnswer, candidates};
+use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst, candidates};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
@@ -42,7 +42,7 @@ fn question(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Q
     }
 }
 
-fn ask(history: &[HistoryEntry], text: &str) -> RuleAnswer {
+fn ask(history: &[HistoryEntry], text: &str) -> EmbeddedAnswer {
     let document = Arc::new(page());
     let solver = RuleAnalyst::new();
     let question = question(&document, history, text);

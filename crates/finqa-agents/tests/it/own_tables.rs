@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use finqa_agents::agents::{Answer, AnswerFrom, EmbeddedSolver, verify};
-use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, print};
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
@@ -73,7 +73,11 @@ fn asked(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Ques
     }
 }
 
-pub(crate) fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> RuleAnswer {
+pub(crate) fn answer(
+    document: &Arc<Document>,
+    history: &[HistoryEntry],
+    text: &str,
+) -> EmbeddedAnswer {
     let solver = RuleAnalyst::new();
     let question = asked(document, history, text);
     solver
@@ -81,7 +85,7 @@ pub(crate) fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &
         .expect("an answer")
 }
 
-fn printed(answer: &RuleAnswer) -> String {
+fn printed(answer: &EmbeddedAnswer) -> String {
     print(&answer.value, answer.unit, answer.in_percent)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{Document, HistorySource, Question};
 
-use super::choice::{self, ChoiceContext, Standing, forest};
+use super::choice::{self, ChoiceContext, LinearRank, forest};
 use super::confidence;
 use super::description::{self, DescribedPage};
 use super::doubt;
@@ -59,7 +59,7 @@ pub struct Alternative {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct RuleAnswer {
+pub struct EmbeddedAnswer {
     /// In the dataset's language, literals as the official evaluator reads them.
     pub program: String,
     /// The template that made it.
@@ -86,7 +86,7 @@ pub struct RuleAnswer {
     pub alternatives: Vec<Alternative>,
 }
 
-impl RuleAnswer {
+impl EmbeddedAnswer {
     /// An answer without alternatives and doubts.
     pub(super) fn of(best: Alternative, confidence: f64) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl RuleAnalyst {
     /// A question about the user's own page is read by the labels of its table first. One that
     /// names all it asks for inherits nothing from earlier questions.
     #[must_use]
-    pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
+    pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         if !page.facts.own {
             return self.ranked_answer(page, question);
         }
@@ -172,24 +172,24 @@ impl RuleAnalyst {
             DirectReading::Open
         };
         match reading {
-            DirectReading::Answer(answer) => RuleAnswer::from_labels(page, question, answer),
-            DirectReading::Undefined { why, doubt } => Some(RuleAnswer::undefined(why, doubt)),
+            DirectReading::Answer(answer) => EmbeddedAnswer::from_labels(page, question, answer),
+            DirectReading::Undefined { why, doubt } => Some(EmbeddedAnswer::undefined(why, doubt)),
             DirectReading::Missing(why) => {
                 let guess = self.ranked_answer(page, asked)?;
                 let doubt = Some(why);
-                Some(RuleAnswer { doubt, ..guess })
+                Some(EmbeddedAnswer { doubt, ..guess })
             }
             DirectReading::Open => {
                 let guess = self.ranked_answer(page, asked)?;
                 let of_table = guess.evidence.iter().all(|of| of.id.starts_with('r'));
                 let doubt = guess.doubt.or(text_only.filter(|_| of_table));
-                Some(RuleAnswer { doubt, ..guess })
+                Some(EmbeddedAnswer { doubt, ..guess })
             }
         }
     }
 
     /// The best of all candidates.
-    fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
+    fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         let facts = &*page.facts;
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
@@ -219,11 +219,11 @@ impl RuleAnalyst {
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
-        Some(RuleAnswer {
+        Some(EmbeddedAnswer {
             doubt: doubt::doubt(&scene, &best, confidence),
             signals,
             alternatives,
-            ..RuleAnswer::of(best, confidence)
+            ..EmbeddedAnswer::of(best, confidence)
         })
     }
 
@@ -316,7 +316,7 @@ pub(crate) struct Candidate {
     pub(crate) filled: FilledPlan,
     /// Its features that are not zero.
     pub features: Vec<(usize, f64)>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: LinearRank,
 }
 
 /// What the trees see of each candidate.
@@ -364,9 +364,9 @@ pub(crate) fn candidates(
             if !alike.any(|(_, seen): (_, &Candidate)| seen.filled.expr == filled.expr) {
                 marks.push(mark);
                 let features = scene.features(plan, &filled, best);
-                let standing = Standing {
+                let standing = LinearRank {
                     linear: choice::score(&features, linear),
-                    ..Standing::default()
+                    ..LinearRank::default()
                 };
                 out.push(Candidate {
                     filled,

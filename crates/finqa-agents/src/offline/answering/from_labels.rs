@@ -3,7 +3,7 @@
 use finqa_core::number::{Unit, Value};
 use finqa_core::question::Question;
 
-use super::analyst::{PageIndex, RuleAnswer, describe};
+use super::analyst::{EmbeddedAnswer, PageIndex, describe};
 use super::description::DescribedPage;
 use crate::offline::direct::DirectAnswer;
 use crate::offline::question::plan::{ProgramPattern, ProgramPlan};
@@ -17,7 +17,7 @@ const DIRECT_DOUBTED: f64 = 0.5;
 /// The answer where the figure does not exist.
 pub(crate) const UNDEFINED: &str = "n/a";
 
-impl RuleAnswer {
+impl EmbeddedAnswer {
     /// An answer from labels, described like any other.
     pub(super) fn from_labels(
         page: &PageIndex,

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::cues::CUES;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
-use super::{ChoiceContext, RULES, Standing, VARIANTS};
+use super::{ChoiceContext, LinearRank, RULES, VARIANTS};
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::PageLeaf;
 use crate::offline::question::plan::{Pairing, ProgramPlan};
@@ -147,7 +147,7 @@ pub(super) fn of(
     plan: &ProgramPlan,
     filled: &FilledPlan,
     sparse: &[(usize, f64)],
-    standing: &Standing,
+    standing: &LinearRank,
     operands: &Operands,
 ) -> Vec<f64> {
     let facts = context.facts;

@@ -102,7 +102,7 @@ pub(crate) fn detail_names() -> Vec<String> {
 
 /// How a candidate compares with the others by the linear model.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct LinearRank {
     pub linear: f64,
     pub(crate) behind: f64,
     pub(crate) rank: usize,
@@ -133,7 +133,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// The question is asked by itself and opens no conversation.
     pub(crate) alone: bool,
     /// The content words in order, each with its weight and what leads to it.
-    said: Vec<Said>,
+    said: Vec<QuestionWord>,
     /// How many content words the page lacks.
     lacking: f64,
     /// How likely each kind of calculation is, by [`ShapeModel::propose`].
@@ -179,7 +179,7 @@ impl<'a> ChoiceContext<'a> {
                 *most = most.max(fact.number.abs());
             }
         }
-        let said = Said::all(facts, asked);
+        let said = QuestionWord::all(facts, asked);
         let named = |label: &[u32]| -> f64 {
             let known = said.iter().filter(|said| label.contains(&said.word));
             known.map(|said| said.weight).sum()
@@ -334,7 +334,7 @@ impl<'a> ChoiceContext<'a> {
         plan: &ProgramPlan,
         filled: &FilledPlan,
         sparse: &[(usize, f64)],
-        standing: &Standing,
+        standing: &LinearRank,
         operands: &Operands,
     ) -> Vec<f64> {
         detail::of(self, plan, filled, sparse, standing, operands)
@@ -348,7 +348,7 @@ const BEST_FACTS: usize = 16;
 const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
 
 /// A content word of the question.
-struct Said {
+struct QuestionWord {
     word: u32,
     weight: f64,
     /// Index into [`LEADS`] of the last of them before it.
@@ -361,7 +361,7 @@ const LEADS: [&str; 18] = [
     "percent", "per", "between", "related", "did",
 ];
 
-impl Said {
+impl QuestionWord {
     fn all(facts: &Facts, asked: &Wording) -> Vec<Self> {
         let mut out: Vec<Self> = Vec::new();
         let mut lead = LEADS.len();

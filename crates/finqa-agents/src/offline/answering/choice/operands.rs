@@ -2,7 +2,7 @@
 //! they divide its words.
 
 use super::detail::{count, flag, size};
-use super::{BY_QUESTION, ChoiceContext, Said};
+use super::{BY_QUESTION, ChoiceContext, QuestionWord};
 use crate::offline::expr::Expr;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::slots::{features, score};
@@ -152,7 +152,7 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
 }
 
 /// The summed weight of the words of a question.
-fn total(said: &[Said]) -> f64 {
+fn total(said: &[QuestionWord]) -> f64 {
     said.iter().map(|said| said.weight).sum::<f64>().max(0.1)
 }
 
