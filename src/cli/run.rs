@@ -313,7 +313,10 @@ pub(super) fn report_and_exit_code(
     display: RunDisplay,
 ) -> anyhow::Result<Exit> {
     let exit = judged.and_then(|()| Ok(exit_code(results)?));
-    let printed = print_results(results, writer, display);
+    let printed = print_summary(results, display);
+    if let Some(sent) = &results.tracked {
+        print_tracking(writer, results, sent, display);
+    }
     let exit = exit?;
     printed?;
     Ok(exit)
@@ -325,19 +328,6 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
         RunNotice::Note(line) => writer.say(&line),
         RunNotice::Warning(line) => writer.warn(&line),
     })
-}
-
-/// Prints what a run led to, and says where it is tracked.
-fn print_results(
-    results: &RunResults,
-    writer: &TerminalWriter,
-    shown: RunDisplay,
-) -> Result<(), Failure> {
-    let printed = print_summary(results, shown);
-    if let Some(sent) = &results.tracked {
-        print_tracking(writer, results, sent, shown);
-    }
-    printed
 }
 
 /// Adds a hint for a run that could not be finished.
@@ -449,13 +439,12 @@ fn print_tracking(
         if shown.json {
             writer.say(&line);
         } else {
-            // Output that cannot be written takes nothing from the run.
+            // Ignore write errors: the run itself succeeded.
             let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
-    for line in
-        mlflow_lines::undelivered_lines(sent, &results.summary.run.id, results.folder.output())
-    {
+    let run = &results.summary.run;
+    for line in mlflow_lines::undelivered_lines(sent, &run.id, results.folder.output()) {
         writer.warn(&line);
     }
 }
@@ -493,10 +482,8 @@ mod tests {
         let bug = unfinished_exit_code(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
         assert_eq!(bug.exit.code(), 1);
         assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
-        let fatal = unfinished_exit_code(Finish::Fatal(RunFailure::from_provider(
-            "no key".to_owned(),
-        )))
-        .unwrap_err();
+        let failure = RunFailure::from_provider("no key".to_owned());
+        let fatal = unfinished_exit_code(Finish::Fatal(failure)).unwrap_err();
         assert_eq!(fatal.exit.code(), 5);
         let partial = Finish::Partial {
             left: 3,

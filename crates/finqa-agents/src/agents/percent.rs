@@ -14,7 +14,7 @@ use finqa_core::question::Question;
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
-/// The largest look-up taken for a fraction without further evidence: a page prints `150%`
+/// The largest look-up that is a fraction without further evidence: a page prints `150%`
 /// rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
 /// Maximum decimals of a printed percentage of the page.
