@@ -172,6 +172,15 @@ fn a_quarter_is_not_answered_by_a_half_or_a_year() {
 }
 
 #[test]
+fn a_year_of_which_the_page_has_a_part_is_not_called_missing() {
+    named(
+        "quarter;revenue\nQ1 2020;10\nQ2 2020;20\nQ1 2021;30",
+        "what was the total revenue in 2020?",
+        "the page has only a part of 2020: first quarter, second quarter",
+    );
+}
+
+#[test]
 fn compound_growth_from_a_loss_or_from_zero_is_not_defined() {
     sure(
         YEARS,

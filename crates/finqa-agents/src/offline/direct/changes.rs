@@ -73,7 +73,7 @@ impl DirectReader<'_> {
     pub(super) fn only_period(&self, asked: CalendarSpan) -> Reading<CalendarSpan> {
         match self.table.period(asked) {
             PagePeriod::One(period) => Ok(period),
-            PagePeriod::Missing => Err(NoReading::Missing(format!("the page has no {asked}"))),
+            PagePeriod::Missing => Err(self.table.lacks(asked)),
             _ => Err(NoReading::Open),
         }
     }

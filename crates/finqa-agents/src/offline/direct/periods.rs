@@ -102,6 +102,35 @@ impl LabelledTable<'_> {
         only.filter(|_| parts.next().is_none())
     }
 
+    /// That the page lacks a period, and which parts of it the page has.
+    pub(crate) fn lacks(&self, missing: CalendarSpan) -> NoReading {
+        let (first, last) = missing.range();
+        let of_missing = |span: &&CalendarSpan| {
+            let (from, to) = span.range();
+            span.year.is_some() && span.year == missing.year && first <= from && to <= last
+        };
+        let parts: Vec<String> = self
+            .periods
+            .iter()
+            .filter(of_missing)
+            .map(|part| {
+                CalendarSpan {
+                    year: None,
+                    ..*part
+                }
+                .to_string()
+            })
+            .collect();
+        NoReading::Missing(if parts.is_empty() {
+            format!("the page has no {missing}")
+        } else {
+            format!(
+                "the page has only a part of {missing}: {}",
+                parts.join(", ")
+            )
+        })
+    }
+
     /// A question's period among those of the page.
     pub(crate) fn period(&self, asked: CalendarSpan) -> PagePeriod {
         let of_year = |span: &&CalendarSpan| {

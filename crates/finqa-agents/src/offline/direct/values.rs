@@ -131,8 +131,7 @@ impl DirectReader<'_> {
             Some((_, PagePeriod::InText)) => Err(NoReading::Open),
             Some((span, PagePeriod::Missing)) => {
                 let part = self.table.only_part(span);
-                let missing = || NoReading::Missing(format!("the page has no {span}"));
-                let part = part.ok_or_else(missing)?;
+                let part = part.ok_or_else(|| self.table.lacks(span))?;
                 self.doubt(format!("of {span}, the page has only the {part}"));
                 self.cell(&query(Some(part)))
             }
@@ -341,7 +340,7 @@ impl DirectReader<'_> {
         };
         let page = |span: CalendarSpan| match self.table.period(span) {
             PagePeriod::One(period) => Ok(period),
-            PagePeriod::Missing => Err(NoReading::Missing(format!("the page has no {span}"))),
+            PagePeriod::Missing => Err(self.table.lacks(span)),
             _ => Err(NoReading::Open),
         };
         let mut spans = Vec::new();
