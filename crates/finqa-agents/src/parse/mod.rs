@@ -14,6 +14,7 @@
 mod analysis;
 mod candidates;
 mod error;
+mod finding;
 mod labelled;
 mod lenient;
 mod object;

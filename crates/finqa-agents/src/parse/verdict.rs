@@ -6,90 +6,14 @@
 use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
+use super::finding::{
+    APPROVING, EXPLANATION, FINDINGS, FIX, FindingItem, OBJECTING, PROBLEM, Sign, WORDS, finding,
+    sign, text_of,
+};
 use super::object::{self, ObjectSearch, ReplyObject, plain, scalar};
 use super::types::{CriticFinding, Leniency, Notes, ParsedReply, ParsedVerdict};
-use super::wording::{Sentiment, finds_nothing, leaning, objects_outright};
+use super::wording::{Sentiment, finds_nothing, leaning, objects, objects_outright};
 
-/// Plain spellings of the keys of a list of findings.
-const FINDINGS: [&str; 8] = [
-    "findings",
-    "issues",
-    "problems",
-    "errors",
-    "objections",
-    "mistakes",
-    "corrections",
-    "concerns",
-];
-/// Keys whose value is the verdict.
-const WORDS: [&str; 9] = [
-    "verdict",
-    "status",
-    "decision",
-    "conclusion",
-    "assessment",
-    "judgment",
-    "judgement",
-    "result",
-    "outcome",
-];
-/// Keys that approve when true, and object when false.
-const APPROVING: [&str; 15] = [
-    "allok",
-    "ok",
-    "isok",
-    "approved",
-    "approve",
-    "accepted",
-    "accept",
-    "correct",
-    "iscorrect",
-    "valid",
-    "isvalid",
-    "passed",
-    "pass",
-    "agree",
-    "right",
-];
-/// Keys that object when true, and approve when false.
-const OBJECTING: [&str; 9] = [
-    "revise",
-    "needsrevision",
-    "revisionneeded",
-    "reject",
-    "rejected",
-    "haserrors",
-    "hasissues",
-    "wrong",
-    "incorrect",
-];
-/// Keys of the text of one finding.
-const PROBLEM: [&str; 6] = [
-    "problem",
-    "issue",
-    "objection",
-    "error",
-    "finding",
-    "mistake",
-];
-/// Keys of how to fix one finding.
-const FIX: [&str; 5] = ["fix", "correction", "suggestion", "solution", "how"];
-/// Keys of text that explains a verdict, or is the text of a finding without a [`PROBLEM`].
-const EXPLANATION: [&str; 11] = [
-    "message",
-    "detail",
-    "details",
-    "description",
-    "reason",
-    "explanation",
-    "comment",
-    "comments",
-    "feedback",
-    "text",
-    "note",
-];
-/// Keys of what a finding is about.
-const PLACE: [&str; 6] = ["where", "location", "step", "id", "evidence", "field"];
 /// Longer prose of a critic is cut, in characters.
 const MAX_PROSE: usize = 2000;
 /// Deeper nested lists of findings are not read.
@@ -197,24 +121,6 @@ fn from_object(object: &ReplyObject, text: &str, notes: &mut Notes) -> ParsedVer
     signs.verdict(&around.join("\n"), notes)
 }
 
-/// `true`, `"yes"`, `1`.
-fn truth(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(truth) => Some(*truth),
-        Value::Number(number) => match number.as_f64() {
-            Some(0.0) => Some(false),
-            Some(1.0) => Some(true),
-            _ => None,
-        },
-        Value::String(word) => match word.trim().to_lowercase().as_str() {
-            "true" | "yes" => Some(true),
-            "false" | "no" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// The members of an object, before they are evaluated.
 #[derive(Default)]
 struct ObjectVerdict {
@@ -223,6 +129,8 @@ struct ObjectVerdict {
     listed: bool,
     /// The list holds something that cannot be read.
     unread: bool,
+    /// The list holds a finding without text.
+    blank: bool,
     approves: bool,
     /// The word or flag that objects.
     objects: Option<String>,
@@ -237,6 +145,7 @@ impl ObjectVerdict {
     /// verdict (`{"review": {"approved": false}}`).
     fn members(&mut self, members: &Map<String, Value>, depth: usize, notes: &mut Notes) {
         let mut single = Map::new();
+        let mut is_finding = false;
         for (key, value) in members {
             let key = plain(key);
             let key = key.as_str();
@@ -251,18 +160,31 @@ impl ObjectVerdict {
                 }
                 self.listed = true;
                 self.list(value, 0, notes);
+            } else if PROBLEM.contains(&key) && !inside.is_empty() {
+                self.listed = true;
+                self.list(value, 0, notes);
+            } else if let Some(sign) = sign(key, value) {
+                match sign {
+                    Sign::Approves => self.approves = true,
+                    Sign::Objects(word) => self.objects = Some(word),
+                    // `result` and the like may hold anything.
+                    Sign::Unclear(word) if key == "verdict" => self.unknown = Some(word),
+                    Sign::Unclear(_) => {}
+                    Sign::NoProblem => self.listed = true,
+                }
+            } else if PROBLEM.contains(&key) || FIX.contains(&key) {
+                // An answer's `solution` alone, or how it was checked, is no finding.
+                is_finding |= !matches!(key, "solution" | "how") && !text_of(value).is_empty();
+                single.insert(key.to_owned(), value.clone());
             } else if !inside.is_empty() {
+                if EXPLANATION.contains(&key) {
+                    self.explanations.extend(inside.iter().filter_map(scalar));
+                }
                 for inner in inside.iter().filter_map(Value::as_object) {
                     if depth < MAX_DEPTH {
                         self.members(inner, depth + 1, notes);
                     }
                 }
-            } else if WORDS.contains(&key) {
-                self.word(key, value);
-            } else if APPROVING.contains(&key) {
-                self.flag(truth(value));
-            } else if OBJECTING.contains(&key) {
-                self.flag(truth(value).map(|truth| !truth));
             } else if EXPLANATION.contains(&key) {
                 self.explanations.extend(scalar(value));
             } else {
@@ -270,36 +192,9 @@ impl ObjectVerdict {
             }
         }
         // One finding without the list around it.
-        if PROBLEM
-            .iter()
-            .chain(&["fix"])
-            .any(|key| single.contains_key(*key))
-        {
+        if is_finding && let FindingItem::Finding(finding) = finding(&single) {
             notes.add(Leniency::FindingShape);
-            self.findings.extend(finding(&single));
-            self.listed = true;
-        }
-    }
-
-    fn flag(&mut self, approves: Option<bool>) {
-        match approves {
-            Some(true) => self.approves = true,
-            Some(false) => self.objects = Some("no approval".to_owned()),
-            None => {}
-        }
-    }
-
-    fn word(&mut self, key: &str, value: &Value) {
-        if let Value::Bool(approves) = value {
-            return self.flag(Some(*approves));
-        }
-        let Some(word) = scalar(value) else { return };
-        match leaning(&word) {
-            Sentiment::Approves => self.approves = true,
-            Sentiment::Objects | Sentiment::Disapproves => self.objects = Some(word),
-            // `result` and the like may hold anything.
-            Sentiment::Mixed | Sentiment::Neither if key == "verdict" => self.unknown = Some(word),
-            Sentiment::Mixed | Sentiment::Neither => {}
+            self.findings.push(finding);
         }
     }
 
@@ -324,7 +219,7 @@ impl ObjectVerdict {
                 }
             }
             Value::Array(_) => self.unread = true,
-            Value::Object(map) if map.is_empty() => self.unread |= depth > 0,
+            Value::Object(map) if map.is_empty() => self.blank |= depth > 0,
             Value::Object(map) => {
                 if depth == 0
                     || !["where", "problem", "fix"]
@@ -334,8 +229,10 @@ impl ObjectVerdict {
                     notes.add(Leniency::FindingShape);
                 }
                 match finding(map) {
-                    Some(finding) => self.findings.push(finding),
-                    None => self.unread |= map.values().all(|value| scalar(value).is_none()),
+                    FindingItem::Finding(finding) => self.findings.push(finding),
+                    FindingItem::NoProblem => {}
+                    FindingItem::Blank => self.blank = true,
+                    FindingItem::Unclear => self.unread = true,
                 }
             }
         }
@@ -353,12 +250,8 @@ impl ObjectVerdict {
         if self.is_cut {
             return unparsable("the critic's reply is cut off");
         }
-        let objecting: Vec<&String> = self
-            .explanations
-            .iter()
-            .filter(|text| leaning(text) == Sentiment::Objects)
-            .collect();
-        let contradicted = !objecting.is_empty() || objects_outright(around);
+        let contradicted =
+            self.explanations.iter().any(|text| objects(text)) || objects_outright(around);
         match (self.approves, self.objects) {
             (true, Some(word)) => unparsable(format!("it approves, and its verdict is `{word}`")),
             (true, None) if contradicted => unparsable("it approves, and objects in words"),
@@ -381,7 +274,7 @@ impl ObjectVerdict {
                 (None, None) if objects_outright(around) => {
                     unparsable("the critic objects without a finding")
                 }
-                (None, None) if self.listed => {
+                (None, None) if self.listed && !self.blank => {
                     notes.add(Leniency::EmptyFindings);
                     ParsedVerdict::AllOk
                 }
@@ -409,43 +302,6 @@ fn explained(explanations: &[String]) -> Option<Vec<CriticFinding>> {
         })
         .collect();
     (!findings.is_empty()).then_some(findings)
-}
-
-/// A finding from an object with any keys; `None` if it says that there is none.
-fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
-    let pick = |keys: &[&str]| {
-        let named = |key: &&str| {
-            let (_, value) = map.iter().find(|(name, _)| plain(name) == **key)?;
-            scalar(value).filter(|text| !text.is_empty())
-        };
-        keys.iter().find_map(named)
-    };
-    let location = pick(&PLACE).unwrap_or_default();
-    let fix = pick(&FIX).filter(|text| !finds_nothing(text));
-    let problem = pick(&PROBLEM).or_else(|| pick(&EXPLANATION));
-    let problem = match (problem, &fix) {
-        (Some(problem), _) => problem,
-        (None, Some(_)) => String::new(),
-        // Keys of the model's own: everything in it.
-        (None, None) => {
-            let said = map
-                .iter()
-                .filter_map(|(key, value)| Some((key, scalar(value)?)))
-                .filter(|(_, text)| !finds_nothing(text));
-            let said: Vec<String> = said.map(|(key, text)| format!("{key}: {text}")).collect();
-            said.join("; ")
-        }
-    };
-    let problem = if finds_nothing(&problem) {
-        String::new()
-    } else {
-        problem
-    };
-    (!problem.is_empty() || fix.is_some()).then(|| CriticFinding {
-        location,
-        problem,
-        fix: fix.unwrap_or_default(),
-    })
 }
 
 /// Prose: an approval if it says nothing else, else an objection, unless it approves among

@@ -151,6 +151,11 @@ pub(super) fn leaning(text: &str) -> Sentiment {
     }
 }
 
+/// True if a text says that something is wrong.
+pub(super) fn objects(text: &str) -> bool {
+    matches!(leaning(text), Sentiment::Objects | Sentiment::Disapproves)
+}
+
 /// True if text around a verdict says explicitly that the analysis is wrong.
 pub(super) fn objects_outright(text: &str) -> bool {
     matches(&FLAT_OBJECTION, &text.to_lowercase())
@@ -161,7 +166,19 @@ pub(super) fn finds_nothing(text: &str) -> bool {
     let plain = text.trim().trim_end_matches('.').to_lowercase();
     matches!(
         plain.as_str(),
-        "" | "none" | "n/a" | "na" | "nil" | "nothing" | "null" | "-"
+        "" | "none"
+            | "no"
+            | "false"
+            | "0"
+            | "none needed"
+            | "not needed"
+            | "n/a"
+            | "na"
+            | "nil"
+            | "nothing"
+            | "null"
+            | "-"
+            | "\u{2014}"
     ) || leaning(text) == Sentiment::Approves
 }
 

@@ -91,6 +91,52 @@ fn all_ok_among_other_things_is_not_ok() {
     "approval"
 )]
 #[case("[]", "approval")]
+#[case(r#"{"verdict":"ALL_OK","error":null,"confidence":0.95}"#, "approval")]
+#[case(
+    r#"{"verdict":"ALL_OK","where":"program","problem":null,"fix":null}"#,
+    "approval"
+)]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"where":"answer","problem":"","fix":""}]}"#,
+    "approval"
+)]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"step":"1","status":"correct"}]}"#,
+    "approval"
+)]
+#[case(
+    r#"{"approved":true,"errors":[],"error":null,"summary":"matches r1c1"}"#,
+    "approval"
+)]
+#[case(r#"{"verdict":"ALL_OK","error":"","solution":"16.5"}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","error":false}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","error":"no"}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","issue":0}"#, "approval")]
+#[case(
+    r#"{"verdict":"ALL_OK","issue":"none","how":"r1c1 / r1c2","confidence":1}"#,
+    "approval"
+)]
+#[case(r#"{"verdict":"ALL_OK","problem":[],"fix":[]}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":[{}]}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":[null]}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":[""]}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":{"issues":[]}}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":{"count":0}}"#, "approval")]
+#[case(r#"{"verdict":"ALL_OK","findings":[{"where":"answer","problem":null,"fix":null,"confidence":0.9}]}"#, "approval")]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"check":"column","result":"pass","note":"r1c1 is 2009"}]}"#,
+    "approval"
+)]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"step":"1","correct":true,"confidence":0.9}]}"#,
+    "approval"
+)]
+#[case(
+    r#"[{"step":"1","status":"correct"},{"step":"2","status":"correct"}]"#,
+    "approval"
+)]
+#[case(r#"[{"approved":true,"confidence":0.9}]"#, "approval")]
+#[case(r#"{"correct":"Yes, the analysis is correct."}"#, "approval")]
 // Objections.
 #[case(r#"{"findings":[{"message":"wrong column"}]}"#, "revision")]
 #[case(r#"{"issues":[{"detail":"wrong column"}]}"#, "revision")]
@@ -128,7 +174,75 @@ fn all_ok_among_other_things_is_not_ok() {
 #[case("The figures are correct, but the unit should be percent.", "revision")]
 #[case("Nicht korrekt: die Spalte ist falsch.", "revision")]
 #[case("No, the year isn't 2009.", "revision")]
+#[case(r#"{"findings":[{"step":"1","status":"wrong"}]}"#, "revision")]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"step":"1","ok":false}]}"#,
+    "revision"
+)]
+#[case(r#"{"findings":[{"expected":5,"actual":6}]}"#, "revision")]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"step":"1","status":"correct","problem":"the sign"}]}"#,
+    "revision"
+)]
+#[case(
+    r#"{"verdict":"ALL_OK","findings":[{"step":"1","status":"ok","note":"the unit is missing"}]}"#,
+    "revision"
+)]
+#[case(
+    r#"{"findings":[{"where":"answer","problem":{"text":"wrong column"}}]}"#,
+    "revision"
+)]
+#[case(
+    r#"{"findings":[{"where":"answer","problem":["wrong column","wrong unit"]}]}"#,
+    "revision"
+)]
+#[case(r#"{"verdict":"ALL_OK","problem":["wrong column"]}"#, "revision")]
+#[case(
+    r#"{"verdict":"ALL_OK","problem":{"text":"wrong column"}}"#,
+    "revision"
+)]
+#[case(r#"{"verdict":"ALL_OK","correction":"use r1c2"}"#, "revision")]
+#[case(
+    r#"{"verdict":"REVISE","error":"","correction":"use r1c2"}"#,
+    "revision"
+)]
+#[case(
+    r#"{"verdict":"ALL_OK","problem":"","fix":"use r1c2","confidence":0.4}"#,
+    "revision"
+)]
+#[case(
+    r#"{"verdict":"REVISE","confidence":0.9,"explanation":["It uses 2008."]}"#,
+    "revision"
+)]
+#[case(r#"{"approved":false,"summary":"It uses 2008."}"#, "revision")]
+#[case(
+    r#"{"issues":{"column":{"found":"2008","wanted":"2009"}}}"#,
+    "revision"
+)]
 // Neither.
+#[case(r#"{"verdict":"ALL_OK","comment":"Incorrect."}"#, "unparsable")]
+#[case(
+    r#"{"verdict":"ALL_OK","comments":["the year is wrong"]}"#,
+    "unparsable"
+)]
+#[case(r#"{"verdict":"ALL_OK","summary":"the year is wrong"}"#, "unparsable")]
+#[case(
+    r#"{"verdict":"ALL_OK","correct":"no, the year is 2008"}"#,
+    "unparsable"
+)]
+#[case(r#"{"verdict":"ALL_OK","wrong":"the year"}"#, "unparsable")]
+#[case(r#"{"verdict":"ALL_OK","error":true}"#, "unparsable")]
+#[case(
+    r#"{"verdict":"REVISE","findings":[{"where":"answer","problem":"","fix":""}]}"#,
+    "unparsable"
+)]
+#[case(
+    r#"{"findings":[{"where":"answer","problem":"","fix":""}]}"#,
+    "unparsable"
+)]
+#[case(r#"{"findings":[{"step":"1","status":"checked"}]}"#, "unparsable")]
+#[case(r#"{"findings":[{"column_used":true}]}"#, "unparsable")]
+#[case(r#"{"error":null,"confidence":0.9}"#, "unparsable")]
 #[case(r#"The sign is wrong. {"findings":[],"comment":"none"}"#, "unparsable")]
 #[case(r#"This is incorrect. {"reason":""}"#, "unparsable")]
 #[case(r#"{"reason":""}"#, "unparsable")]
