@@ -199,6 +199,29 @@ struct ServerChoice {
     address_key: &'static str,
 }
 
+impl ServerChoice {
+    /// `error` with the setting that holds the address, if that is what is wrong.
+    fn named(&self, error: SettingsError, settings: &Settings) -> SettingsError {
+        let key = self.address_key;
+        match error {
+            SettingsError::Url { value, reason, .. } if self.model.base_url.is_some() => {
+                let variable = match settings.origins.get(key) {
+                    Some(Origin::File(path)) => format!("{}: {key}", path.display()),
+                    Some(Origin::Environment) => format!("CONVFINQA_{}", key.to_uppercase()),
+                    Some(Origin::Run) => format!("the run's {key}"),
+                    Some(Origin::CommandLine) | None => format!("--{}", key.replace('_', "-")),
+                };
+                SettingsError::Url {
+                    variable,
+                    value,
+                    reason,
+                }
+            }
+            error => error,
+        }
+    }
+}
+
 /// The critic's model, if it is not the analyst's.
 fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoice> {
     let agents = &settings.agents;
@@ -279,7 +302,10 @@ fn server_setup(
                 Some(format!("note: the run itself needs a key: {error}")),
             )
         }
-        resolved => (resolved?, None),
+        resolved => {
+            let resolved = resolved.map_err(|error| choice.named(error, settings))?;
+            (resolved, None)
+        }
     };
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
@@ -400,5 +426,49 @@ mod tests {
         settings.run.concurrency = Some(128);
         assert_eq!(at(&settings, Endpoint::Loopback), 128..=128);
         assert_eq!(at(&settings, Endpoint::OpenAi), 128..=128);
+    }
+
+    #[test]
+    fn an_unusable_address_names_the_setting_that_holds_it() {
+        let shown = |key: &str, origin: Origin| {
+            let mut settings = Settings::default();
+            settings.model.name = "m".to_owned();
+            settings.agents.critic_model = Some("c".to_owned());
+            settings.model.base_url = Some("http://127.0.0.1:9/v1".to_owned());
+            let critic = key == "critic_base_url";
+            let address = match critic {
+                true => &mut settings.agents.critic_base_url,
+                false => &mut settings.model.base_url,
+            };
+            *address = Some("nonsense".to_owned());
+            settings.origins.insert(key.to_owned(), origin);
+            let context = ModelContext::new(Arc::new(|_, _| {}));
+            let setup = models_setup(&settings, &Variables::none(), &context);
+            setup.err().unwrap().to_string()
+        };
+        for (key, origin, name) in [
+            ("critic_base_url", Origin::CommandLine, "--critic-base-url"),
+            (
+                "critic_base_url",
+                Origin::Environment,
+                "CONVFINQA_CRITIC_BASE_URL",
+            ),
+            (
+                "critic_base_url",
+                Origin::File("c.toml".into()),
+                "c.toml: critic_base_url",
+            ),
+            ("base_url", Origin::CommandLine, "--base-url"),
+            ("base_url", Origin::Environment, "CONVFINQA_BASE_URL"),
+            (
+                "base_url",
+                Origin::File("c.toml".into()),
+                "c.toml: base_url",
+            ),
+        ] {
+            let error = shown(key, origin);
+            let start = format!("{name} `nonsense` is not a usable address");
+            assert!(error.starts_with(&start), "{error}");
+        }
     }
 }

@@ -144,10 +144,10 @@ fn address(
     }
 }
 
-fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError> {
+fn checked_url(variable: &str, value: &str) -> Result<Url, SettingsError> {
     let value = value.trim();
     let fail = |value: &str, reason: &str| SettingsError::Url {
-        variable,
+        variable: variable.to_owned(),
         value: shown_address(value),
         reason: reason.to_owned(),
     };

@@ -51,7 +51,8 @@ pub enum SettingsError {
     },
     #[error("{variable} `{value}` is not a usable address: {reason}")]
     Url {
-        variable: &'static str,
+        /// The variable or setting that holds it.
+        variable: String,
         /// Without a password.
         value: String,
         reason: String,
