@@ -330,7 +330,7 @@ impl fmt::Display for DryRun {
             ..
         } = self;
         writeln!(f, "Dry run: nothing was sent or written.")?;
-        writeln!(f, "Questions  {questions} of {records} records, {model}")?;
+        writeln!(f, "Questions  {questions} from {records} records, {model}")?;
         writeln!(
             f,
             "Calls      {} if the critic accepts every first answer, to {} if it accepts none",

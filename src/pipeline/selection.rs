@@ -28,33 +28,65 @@ pub(super) fn load_selected(
         }
     };
     let dataset = dataset::load(&source)?;
-    let chosen = settings.questions.n.is_some()
-        || settings.questions.range.is_some()
-        || !settings.questions.ids.is_empty();
-    let n = match settings.questions.n {
-        Some(n) => Some(n),
-        None if remote && !chosen && dataset.records.len() > PAID_DEFAULT_RECORDS => {
-            note(&format!(
-                "using the first {PAID_DEFAULT_RECORDS} of {} records because the endpoint is remote; pass --n to change this",
-                dataset.records.len()
-            ));
-            Some(PAID_DEFAULT_RECORDS)
-        }
-        None => None,
-    };
+    chosen(&dataset, settings, remote, note)
+}
+
+fn chosen(
+    dataset: &Dataset,
+    settings: &Settings,
+    remote: bool,
+    note: impl Fn(&str),
+) -> Result<Dataset, PipelineError> {
+    let questions = &settings.questions;
     let selection = Selection {
-        n,
-        range: settings
-            .questions
-            .range
-            .as_deref()
-            .map(str::parse)
-            .transpose()?,
-        ids: settings.questions.ids.clone(),
-        filter: settings.questions.filter.clone(),
-        shuffle: settings.questions.shuffle,
+        n: questions.n,
+        range: questions.range.as_deref().map(str::parse).transpose()?,
+        ids: questions.ids.clone(),
+        filter: questions.filter.clone(),
+        shuffle: questions.shuffle,
         seed: settings.sampling.seed.unwrap_or_default(),
     };
-    let chosen = dataset::select(&dataset, &selection)?;
+    let counted = selection.n.is_some() || selection.range.is_some() || !selection.ids.is_empty();
+    let mut chosen = dataset::select(dataset, &selection)?;
+    if remote && !counted && chosen.len() > PAID_DEFAULT_RECORDS {
+        let found = selection.filter.map_or("", |_| " that match --filter");
+        note(&format!(
+            "using the first {PAID_DEFAULT_RECORDS} of {} records{found} because the endpoint is remote; pass --n to change this",
+            chosen.len()
+        ));
+        chosen.truncate(PAID_DEFAULT_RECORDS);
+    }
     Ok(dataset.pick(&chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn the_default_limit_counts_the_records_that_match_the_filter() {
+        let sample = dataset::load(&Source::Sample).unwrap();
+        let records = sample.records.len();
+        let id = sample.records.first().unwrap().id().to_owned();
+        let asked = |repeats: usize, filter: Option<&str>, remote| {
+            let positions: Vec<usize> = (0..records * repeats).map(|at| at % records).collect();
+            let mut settings = Settings::default();
+            settings.questions.filter = filter.map(str::to_owned);
+            let notes = RefCell::new(String::new());
+            let note = |line: &str| notes.borrow_mut().push_str(line);
+            let asked = chosen(&sample.pick(&positions), &settings, remote, note).unwrap();
+            (asked.records.len(), notes.into_inner())
+        };
+        assert_eq!(asked(99, Some(&id), true), (99, String::new()));
+        let (count, note) = asked(120, Some(&id), true);
+        assert_eq!(count, 100);
+        assert!(note.starts_with("using the first 100 of 120 records that match --filter"));
+        assert_eq!(asked(120, Some(&id), false), (120, String::new()));
+        let (count, note) = asked(120, None, true);
+        assert_eq!(count, 100);
+        let all = format!("using the first 100 of {} records because", 120 * records);
+        assert!(note.starts_with(&all), "{note}");
+    }
 }
