@@ -9,7 +9,7 @@ use crate::parse::{Analysis, CitedEvidence, CriticFinding, Leniency};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::outcome::Outcome;
 use finqa_core::program::Program;
-use finqa_core::question::{HistoryEntry, HistorySource, Question};
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question};
 
 use super::episode::EpisodeRecord;
 use super::percent::{self, is_in_percent};
@@ -119,12 +119,14 @@ impl Answer {
                     ..solution
                 }
             }
-            (AnswerFrom::Program, None) if names_label(question, &analysis.answer) => Self {
-                value: Some(Value::Text(solution.stated.clone())),
-                printed: solution.stated.clone(),
-                source: AnswerFrom::Text,
-                ..solution
-            },
+            (AnswerFrom::Program, None) if names_label(&question.document, &analysis.answer) => {
+                Self {
+                    value: Some(Value::Text(solution.stated.clone())),
+                    printed: solution.stated.clone(),
+                    source: AnswerFrom::Text,
+                    ..solution
+                }
+            }
             (_, executed) => {
                 let stated = find_value(&analysis.answer);
                 Self {
@@ -144,8 +146,7 @@ impl Answer {
 
 /// True if an answer is a label of the user's own table, or words of one ("Consumer", "Q4
 /// 2022"), or says that there is none.
-fn names_label(question: &Question, answer: &str) -> bool {
-    let document = &question.document;
+fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     if !document.own || !answer.contains(char::is_alphabetic) {
         return false;
@@ -157,11 +158,10 @@ fn names_label(question: &Question, answer: &str) -> bool {
     let rows = document.table.iter().filter_map(|row| row.first());
     columns.chain(rows).any(|label| {
         let label = label.to_lowercase();
-        let at = label.find(&answer);
         let ends = |text: Option<&str>, side: fn(&str) -> Option<char>| {
             text.and_then(side).is_none_or(|c| !c.is_alphanumeric())
         };
-        at.is_some_and(|at| {
+        label.match_indices(&answer).any(|(at, _)| {
             ends(label.get(..at), |text| text.chars().next_back())
                 && ends(label.get(at + answer.len()..), |text| text.chars().next())
         })
@@ -363,5 +363,24 @@ impl Solution {
         usages.fold((0, 0), |(input, output), usage| {
             (input + usage.input_tokens, output + usage.output_tokens)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_label_is_found_behind_one_that_begins_with_it() {
+        let document = Document {
+            table: vec![
+                vec!["item".to_owned(), "2031".to_owned()],
+                vec!["Nonoperating operating income".to_owned(), "5".to_owned()],
+            ],
+            own: true,
+            ..Document::default()
+        };
+        assert!(names_label(&document, "operating"));
+        assert!(!names_label(&document, "operat"));
     }
 }
