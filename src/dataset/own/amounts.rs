@@ -89,7 +89,7 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
     notes
 }
 
-/// Whether "1.204" is among "415" and "230": decimals would all have the same digits after the
+/// True if "1.204" is among "415" and "230": decimals would all have the same digits after the
 /// point, so it separates thousands.
 fn groups_by_points(amounts: &[Amount<'_>]) -> bool {
     let digits = amounts.iter().map(|amount| amount.digits);
@@ -99,7 +99,7 @@ fn groups_by_points(amounts: &[Amount<'_>]) -> bool {
     !pointed.is_empty() && large && whole.iter().all(small)
 }
 
-/// Whether a column holds references to notes, `3,4` being two of them.
+/// True if a column holds references to notes, `3,4` being two of them.
 fn names_notes(header: &str) -> bool {
     let name = header.trim().trim_end_matches('.').to_lowercase();
     matches!(name.as_str(), "note" | "notes" | "ref" | "refs")
@@ -219,7 +219,7 @@ fn evidence(digits: &str) -> Option<Evidence> {
     })
 }
 
-/// Whether groups of digits are thousands under one mark: `1`, `12 345`, `1.234.567`, and with
+/// True if groups of digits are thousands under one mark: `1`, `12 345`, `1.234.567`, and with
 /// commas the Indian `12,34,567`.
 fn is_grouped(groups: &[&str], marks: &[char]) -> bool {
     let Some((first, rest)) = groups.split_first() else {
