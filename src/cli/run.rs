@@ -406,6 +406,7 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
                 Fault::NoTools => return Err(without_tools(&message)),
                 Fault::Usage => Exit::Usage,
                 Fault::Data => Exit::Data,
+                Fault::Bug => return unfinished_exit_code(Finish::Bug(message)),
             };
             Err(Failure::new(exit, message))
         }

@@ -80,6 +80,8 @@ pub enum Fault {
     NoTools,
     /// The data that a server sends.
     Data,
+    /// This program.
+    Bug,
 }
 
 pub struct Pair {
@@ -189,9 +191,12 @@ impl Pair {
                     Ok(self.choose(exchange.into_solution(), &question))
                 }
             },
-            Err(error) => Err(Interruption::Fatal(RunFailure::from_provider(
-                error.to_string(),
-            ))),
+            Err(error @ (GraphRunError::StepLimit { .. } | GraphRunError::Undeclared { .. })) => {
+                Err(Interruption::Fatal(RunFailure {
+                    message: error.to_string(),
+                    fault: Fault::Bug,
+                }))
+            }
         }
     }
 
@@ -253,5 +258,32 @@ fn critic(options: &PairOptions) -> CriticNode {
         )
         .then_some(options.settings.opinion_confidence),
         llm,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_graph_beyond_its_step_limit_is_a_bug() {
+        let mut pair = Pair::new(&PairOptions::new(Backend::Offline)).unwrap();
+        pair.step_limit = 0;
+        let question = Arc::new(Question {
+            key: finqa_core::question::QuestionKey {
+                id: "page".to_owned(),
+                part: "qa".to_owned(),
+            },
+            document: Arc::default(),
+            text: "what was revenue?".to_owned(),
+            history: Vec::new(),
+        });
+        let solution = pair
+            .ask(question, 0, CallMemory::default(), Stop::default(), &|_| {})
+            .await;
+        let Err(Interruption::Fatal(failure)) = solution else {
+            panic!("{solution:?}");
+        };
+        assert_eq!(failure.fault, Fault::Bug, "{failure}");
     }
 }
