@@ -50,7 +50,7 @@ pub(crate) struct AskArgs {
     /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print only the answer, and on stderr why it is a guess
+    /// Print only the answer and, on stderr, why it is uncertain
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]

@@ -24,8 +24,9 @@ pub(crate) enum BatchCommand {
     Submit(Box<RunArgs>),
     /// Show the batches of a run, with the provider's current status of those that have not ended.
     Status(StatusArgs),
-    /// Fetch the results of a run's batches if all have ended, submit the next ones, and exit, with
-    /// code 4 while the provider still works on batches.
+    /// Fetch the results of a run's batches if all have ended, submit the next ones, and exit.
+    ///
+    /// The exit code is 4 while the provider still works on batches.
     Fetch(Box<FetchArgs>),
 }
 

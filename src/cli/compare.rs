@@ -34,8 +34,8 @@ pub(crate) struct CompareArgs {
     /// Compare only the questions that both sides have, and count the others
     #[arg(long)]
     common: bool,
-    /// Exit with code 6 unless B is better than A by --rule, with a one-sided McNemar's p, clustered
-    /// by page, below LEVEL [default LEVEL: 0.05]
+    /// Exit with code 6 unless B is better than A by --rule at significance LEVEL (one-sided
+    /// McNemar test, clustered by page) [default LEVEL: 0.05]
     #[arg(
         long,
         value_name = "LEVEL",

@@ -22,7 +22,7 @@ pub(crate) struct MergeArgs {
     /// Run: its name, a prefix of its name, its folder or that of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]
     #[arg(value_name = "RUN")]
     run: Option<String>,
-    /// Merge even if questions are missing; every output says so
+    /// Merge even if questions are missing; the outputs say how many
     #[arg(long)]
     allow_missing: bool,
     #[command(flatten)]

@@ -42,8 +42,8 @@ pub use exit::{Exit, Failure};
 
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
-/// Without a command, `convfinqa` runs the main job: it asks the questions of a dataset, scores the
-/// answers, and writes output/output.csv. Without arguments, it answers data/train.json, or the
+/// Without a command, `convfinqa` asks the questions of a dataset, scores the answers, and writes
+/// output/output.csv. Without arguments, it answers data/train.json, or the
 /// built-in sample if that file does not exist, with the embedded analyst.
 #[derive(Debug, Parser)]
 #[command(
@@ -68,15 +68,15 @@ enum Command {
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     Ask(Box<ask::AskArgs>),
-    /// Score a file of predictions, or rescore a run, offline.
+    /// Score a file of predictions, or rescore a run.
     Score(score::ScoreArgs),
-    /// Find the cause of each wrong answer, offline.
+    /// Find the cause of each wrong answer.
     Analyze(analyze::AnalyzeArgs),
-    /// Compare two runs question by question, offline.
+    /// Compare two runs question by question.
     Compare(compare::CompareArgs),
     /// Rewrite a run's files, including the report, from its journal.
     Report(report::ReportArgs),
-    /// Merge the shards of a run (--shard) into one run, offline.
+    /// Merge the shards of a run (--shard) into one run.
     Merge(merge::MergeArgs),
     /// List the runs with date, model and progress.
     Runs(runs::RunsArgs),
@@ -86,7 +86,7 @@ enum Command {
     /// Serve or play the FinQA environment, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
-    /// Run in batches at half the price: submit, check the status, and fetch.
+    /// Run through a provider's batch API at half the price.
     #[command(subcommand)]
     Batch(batch::BatchCommand),
     /// Inspect or clear the response cache (--cache).

@@ -72,7 +72,7 @@ pub struct Settings {
 #[command(next_help_heading = "Questions")]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionSettings {
-    /// Use only the first N records [default: all offline and on loopback, otherwise 100]
+    /// Use only the first N records [default: 100 with a remote model, otherwise all]
     #[arg(long, short = 'n', value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,

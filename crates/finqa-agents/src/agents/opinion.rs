@@ -30,7 +30,7 @@ pub enum OpinionUse {
     Show,
     /// Also withhold answers that it does not confirm.
     Require,
-    /// Also return its answer where that is more likely right.
+    /// As `show`, and return its answer where that is more likely right.
     Arbitrate,
 }
 

@@ -124,12 +124,12 @@ pub struct AgentSettings {
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
-    /// Number of first drafts per question; the most common answer is used. `auto` makes one draft, and
+    /// Number of the analyst's first drafts per question; the most common answer is used. `auto` makes one draft, and
     /// four more where a check objects or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of
-    /// data/train.json about other companies, with the figures and programs of their labels
+    /// data/train.json about other companies, with their gold figures and programs
     #[arg(long, value_name = "K", default_value_t = 0, hide_default_value = true)]
     pub examples: u32,
     /// How models see tables
@@ -170,7 +170,7 @@ pub struct Sampling {
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply [default: none; 4096 for Anthropic, and in a run with a limit on cost or tokens]
+    /// Maximum output tokens per reply [default: none; 4096 for Anthropic, and with --max-cost or --max-tokens-total]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
