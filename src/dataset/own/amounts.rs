@@ -190,8 +190,8 @@ impl<'t> Amount<'t> {
     }
 }
 
-/// What digits with marks between them say about the decimal sign; `None` if they are no
-/// amount, as a date or a version is none.
+/// What digits with marks between them say about the decimal sign; `None` if they are not
+/// an amount but, for example, a date or a version.
 fn evidence(digits: &str) -> Option<Evidence> {
     let space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let marks: Vec<char> = digits
