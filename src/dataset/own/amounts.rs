@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn dotted_references_dates_and_lists_are_no_amounts() {
+    fn dotted_references_dates_and_lists_are_not_amounts() {
         for cell in [
             "3.1.2",
             "31.12.2019",

@@ -242,7 +242,7 @@ pub(super) fn finding(map: &Map<String, Value>) -> FindingItem {
     })
 }
 
-/// True if a key has a meaning of its own, so that its name is no part of a finding's text.
+/// True if a key has a meaning of its own, so that its name is not part of a finding's text.
 fn is_known(key: &str) -> bool {
     [
         PROBLEM.as_slice(),
