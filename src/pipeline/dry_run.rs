@@ -21,6 +21,7 @@ use finqa_agents::models::{
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
+use finqa_core::text::counted;
 
 use super::advice::advice;
 use super::context::ModelContext;
@@ -330,7 +331,11 @@ impl fmt::Display for DryRun {
             ..
         } = self;
         writeln!(f, "Dry run: nothing was sent or written.")?;
-        writeln!(f, "Questions  {questions} from {records} records, {model}")?;
+        writeln!(
+            f,
+            "Questions  {questions} from {}, {model}",
+            counted(*records, "record")
+        )?;
         writeln!(
             f,
             "Calls      {} if the critic accepts every first answer, to {} if it accepts none",
