@@ -182,6 +182,7 @@ impl<'t> Amount<'t> {
         let unusual = comma
             || marks(self.digits, &spaced)
             || marks(before, &['+'])
+            || before.ends_with(['\u{20ac}', '\u{a3}', '\u{a5}'])
             || closed && minus
             || marks(behind, &['*', '$', '\u{20ac}', '\u{a3}'])
             || !(tail.trim_start_matches('%').is_empty() || behind.is_empty() || !touches)
@@ -294,6 +295,8 @@ mod tests {
             "45 \u{20ac}",
             "-(5)",
             "$1.2bn",
+            "\u{20ac}61.4",
+            "\u{a5}4,500",
         ]);
         assert_eq!(
             rewritten,
@@ -307,6 +310,8 @@ mod tests {
                 "\u{20ac} 45",
                 "-5",
                 "$ 1.2 billion",
+                "\u{20ac} 61.4",
+                "\u{a5} 4500",
             ]
         );
     }

@@ -16,14 +16,18 @@ pub(super) struct MarkdownPage {
     pub(super) after: Vec<String>,
 }
 
-enum Block {
+pub(super) enum Block {
     Text(String),
     Table(Vec<NumberedRow>),
 }
 
 /// Reads a page; without a table, it gets an empty one.
 pub(super) fn page(path: &Path, text: &str) -> Result<MarkdownPage, OwnError> {
-    let blocks = blocks(text);
+    page_of(path, blocks(text))
+}
+
+/// The page of these blocks.
+pub(super) fn page_of(path: &Path, blocks: Vec<Block>) -> Result<MarkdownPage, OwnError> {
     let size = |block: &Block| match block {
         Block::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
         Block::Text(_) => 0,
@@ -142,10 +146,11 @@ fn cells(line: &str) -> Vec<String> {
     }
     let bare = |cell: &String| {
         let cell = single_spaced(cell);
-        // `**Total**` is emphasis; `(1)*` is a footnote.
-        let inner = ["**", "__", "`"]
+        // `**Total**` and `_Total_` are emphasis; `(1)*` is a footnote.
+        let inner = ["***", "___", "**", "__", "*", "_", "`"]
             .iter()
             .find_map(|mark| cell.strip_prefix(mark)?.strip_suffix(mark).map(str::trim));
+        let inner = inner.filter(|inner| inner.contains(char::is_alphanumeric));
         inner.map(str::to_owned).unwrap_or(cell)
     };
     cells.iter().map(bare).collect()
@@ -190,6 +195,16 @@ mod tests {
         );
         assert_eq!(page.after, ["After it.", "x: b 1."]);
         assert_eq!(page.grid.notes.len(), 1);
+    }
+
+    #[test]
+    fn emphasis_of_a_whole_cell_is_no_part_of_it() {
+        let line = "| *Connections* | _Sites_ | ***Total*** | 5* | (1)* | * |";
+        let read = cells(line);
+        assert_eq!(
+            read.get(..6),
+            Some(&["Connections", "Sites", "Total", "5*", "(1)*", "*"].map(str::to_owned)[..])
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! A user's own document: a table from CSV, TSV or Markdown, and its text, as the
+//! A user's own document: a table from CSV, TSV, Markdown or aligned text, and its text, as the
 //! page that questions are asked about.
 //!
 //! A note reports what is read differently from the file; what could be misread
 //! is an error. It reads no HTML, spreadsheet or PDF.
 
+mod aligned;
 mod amounts;
 mod decode;
 mod grid;
@@ -72,10 +73,12 @@ struct Grid {
 pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     match extension(path).as_str() {
         "csv" | "tsv" | "tab" => read_parts(Some(path), None),
-        "txt" | "text" => read_parts(None, Some(path)),
-        _ => {
+        extension => {
             let decoded = decode::file(path)?;
-            let page = markdown::page(path, &decoded.text)?;
+            let page = match extension {
+                "txt" | "text" => markdown::page_of(path, aligned::blocks(&decoded.text))?,
+                _ => markdown::page(path, &decoded.text)?,
+            };
             let document = Document {
                 table: page.grid.rows,
                 pre_text: [page.before, page.grid.titles].concat(),

@@ -196,11 +196,8 @@ impl RuleAnalyst {
         let (scene, plans) = self.scene(facts, &asked, &state, question);
         let ranked = self.rank(&scene, &plans);
         let signals = confidence::signals(&scene, &question.history, &ranked);
-        let history: Vec<Option<&str>> = question
-            .history
-            .iter()
-            .map(|h| h.program.as_deref())
-            .collect();
+        let programs = question.history.iter().map(|h| h.program.as_deref());
+        let history: Vec<Option<&str>> = programs.collect();
         let described = DescribedPage {
             facts,
             document: &question.document,
@@ -217,10 +214,13 @@ impl RuleAnalyst {
                 describe(described, plan, *score, &expr, &history, points)
             });
         let best = all.next()?;
+        let dated = ranked
+            .first()
+            .and_then(|(_, best)| scene.dated_otherwise(&best.expr));
         let alternatives: Vec<Alternative> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
-            doubt: doubt::doubt(&scene, &best, confidence),
+            doubt: dated.or_else(|| doubt::doubt(&scene, &best, confidence)),
             signals,
             alternatives,
             ..EmbeddedAnswer::of(best, confidence)

@@ -38,7 +38,7 @@ const BEYOND: [(&[&str], &str); 7] = [
 ];
 
 /// What candidates for a user's own page seldom are, where its labels were not understood.
-const OF_OWN_PAGES: [(&[&str], &str); 4] = [
+const OF_OWN_PAGES: [(&[&str], &str); 6] = [
     (
         &[
             "over quarter",
@@ -53,6 +53,8 @@ const OF_OWN_PAGES: [(&[&str], &str); 4] = [
     (&["average", "mean"], "an average"),
     (&["rate", "rates"], "a rate"),
     (&["negative", "positive"], "a sign"),
+    (&["added", "gained", "hired", "opened", "lost"], "a change"),
+    (&["share of", "portion of", "proportion of"], "a share"),
 ];
 
 const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
@@ -73,7 +75,8 @@ pub(crate) fn doubt(
         LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
         "a date" => year,
         "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
-        "a rate" => best.in_percent || best.program.contains("divide("),
+        "a change" => best.program.contains("subtract("),
+        "a rate" | "a share" => best.in_percent || best.program.contains("divide("),
         "an average" => best.program.contains("table_average(") || best.program.contains("divide("),
         _ => false,
     };

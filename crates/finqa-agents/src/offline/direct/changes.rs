@@ -62,9 +62,9 @@ impl DirectReader<'_> {
                 && wording.says(&["than", "exceed", "exceeds", "exceeded", "above"])
     }
 
-    /// "How many people were added between A and B?", unless a row counts those.
+    /// "How many people were added in A?", unless a row counts those.
     fn says_joined(&self) -> bool {
-        self.asked.spans_through()
+        (self.asked.spans_through() || self.asked.spans().len() == 1)
             && self.asked.wording.says(&JOINED)
             && !JOINED.iter().any(|word| self.table.writes(word))
     }
@@ -89,8 +89,9 @@ impl DirectReader<'_> {
             let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));
-            let known =
-                year_ago.filter(|ago| self.table.periods.iter().any(|other| other.covers(*ago)));
+            let known = year_ago.filter(|ago| {
+                !self.says_joined() && self.table.periods.iter().any(|other| other.covers(*ago))
+            });
             known.or_else(|| earlier.next_back().copied())
         };
         match self.asked.spans() {
@@ -153,6 +154,13 @@ impl DirectReader<'_> {
             ],
         ]);
         operand.spans.clear();
+        if self.says_joined()
+            && self.asked.spans().len() == 1
+            && !self.asked.wording.says(&["added", "add", "gained", "gain"])
+        {
+            // As many may have left.
+            self.doubt(format!("this is the net change from {early} to {late}"));
+        }
         // "The Consumer share": a percentage of the page.
         let mut amounts = if share {
             [

@@ -136,6 +136,11 @@ impl AxisLabel {
         }
     }
 
+    /// Whether both have the same words, of any periods.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.words == other.words && self.aside == other.aside
+    }
+
     /// Whether its name has a word as it is.
     pub(crate) fn writes(&self, word: &str) -> bool {
         let name = self.name.to_lowercase();
@@ -338,8 +343,40 @@ impl<'a> LabelledTable<'a> {
         known.map_or_else(|| word.to_owned(), Clone::clone)
     }
 
-    /// The cells that a query names best; none if it has more words than can be weighed.
+    /// The cells that a query names best. "Net sales of A" is the row A, and what only "Total
+    /// net sales" says is about all rows.
     pub(crate) fn find(&self, query: &LabelQuery) -> CellMatch {
+        let found = self.best(query);
+        let Some((_, first, _)) = found.cells.first() else {
+            return found;
+        };
+        let of_one = found.cells.iter().all(|(_, row, _)| row == first);
+        let Some(total) = self.rows.get(*first).filter(|row| row.total && of_one) else {
+            return found;
+        };
+        let in_full = |row: &&AxisLabel| {
+            let asked = |word: &String| query.words.iter().any(|other| same_word(other, word));
+            !row.total && !row.words.is_empty() && row.words.iter().all(asked)
+        };
+        let mut items = self.rows.iter().skip(1).filter(in_full);
+        let (Some(item), None) = (items.next(), items.next()) else {
+            return found;
+        };
+        let said = |word: &&String| item.says(word) || !total.says(word);
+        let (words, others): (Vec<&String>, Vec<&String>) = query.words.iter().partition(said);
+        if item.words.iter().any(|word| total.says(word)) {
+            return found;
+        }
+        let others = others.into_iter().chain(&query.context).cloned();
+        self.best(&LabelQuery {
+            context: others.collect(),
+            words: words.into_iter().cloned().collect(),
+            ..*query
+        })
+    }
+
+    /// The cells that have most words of a query; none if it has more than can be weighed.
+    fn best(&self, query: &LabelQuery) -> CellMatch {
         if query.words.len() > MOST_WORDS {
             return CellMatch::default();
         }

@@ -1,6 +1,7 @@
 //! Ratios, margins, and what is left of a whole.
 
 use super::DirectAnswer;
+use super::calendar::CalendarSpan;
 use super::compute::per;
 use super::labels::{AxisLabel, LabelQuery};
 use super::phrase::NamedOperand;
@@ -184,8 +185,9 @@ impl DirectReader<'_> {
         if self.asked.spans().len() > 1 && (part.spans.is_empty() || whole.spans.is_empty()) {
             return Err(NoReading::Open);
         }
-        let part = self.amount(&part, common)?;
+        let part = self.part_of(&part, &whole, common)?;
         let whole = self.whole_of(&whole, &part, common)?;
+        self.doubt_columns(&part, &whole);
         let mut amounts = [part, whole];
         if amounts.first().map(|x| x.place) == amounts.last().map(|x| x.place) {
             return Err(NoReading::Open);
@@ -200,12 +202,51 @@ impl DirectReader<'_> {
         Ok(DirectAnswer::new("ratio", expr, kind))
     }
 
+    /// The amount of a part in the column of its whole, where others fit as well.
+    fn part_of(
+        &mut self,
+        part: &NamedOperand,
+        whole: &NamedOperand,
+        common: Option<CalendarSpan>,
+    ) -> Reading<TableAmount> {
+        let several = match self.amount(part, common) {
+            Err(NoReading::Several(why)) if part.terms.is_empty() => NoReading::Several(why),
+            found => return found,
+        };
+        let (row, column) = self.amount(whole, common)?.place;
+        let cells = self.cells(&LabelQuery {
+            words: part.words.clone(),
+            context: part.context.clone(),
+            span: self.table.span_of(row, column),
+            percent: Some(false),
+            parts: false,
+        })?;
+        let mut near = cells.iter().filter(|(.., of_cell)| *of_cell == column);
+        match (near.next(), near.next()) {
+            (Some((fact, row, _)), None) => self.of_fact(*fact, (*row, column)).ok_or(several),
+            _ => Err(several),
+        }
+    }
+
+    /// Sales over a headcount are no share of it.
+    fn doubt_columns(&mut self, part: &TableAmount, whole: &TableAmount) {
+        let columns = &self.table.columns;
+        let at = |amount: &TableAmount| columns.get(amount.place.1);
+        if let (Some(a), Some(b)) = (at(part), at(whole))
+            && part.place.0 != whole.place.0
+            && !a.is_alike(b)
+        {
+            let why = format!("{} and {} may not be comparable", a.name, b.name);
+            self.doubt(why);
+        }
+    }
+
     /// A whole: in the same column or row as its part where both have one.
     fn whole_of(
         &mut self,
         whole: &NamedOperand,
         part: &TableAmount,
-        common: Option<super::calendar::CalendarSpan>,
+        common: Option<CalendarSpan>,
     ) -> Reading<TableAmount> {
         let doubts = self.doubts.len();
         let found = self.amount(whole, common);

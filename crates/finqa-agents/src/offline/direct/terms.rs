@@ -1,6 +1,7 @@
 //! Figures that go by a name, and sales of a price times a count.
 
 use super::DirectAnswer;
+use super::calendar::CalendarSpan;
 use super::labels::AxisLabel;
 use super::phrase::NamedOperand;
 use super::shares::SALES;
@@ -196,8 +197,9 @@ impl DirectReader<'_> {
         let only = |labels: &[AxisLabel], words: &[&str]| -> Option<Vec<String>> {
             let said = |label: &&AxisLabel| words.iter().any(|word| label.writes(word));
             let mut found = labels.iter().skip(1).filter(said);
-            let only = found.next().map(|label| label.words.clone());
-            only.filter(|_| found.next().is_none())
+            let only = found.next().map(|label| label.words.clone())?;
+            // "Units sold 2031" and "Units sold 2032" are one quantity.
+            found.all(|label| label.words == only).then_some(only)
         };
         let axes = [&self.table.columns, &self.table.rows];
         let pair = axes.into_iter().find_map(|labels| {
@@ -205,23 +207,43 @@ impl DirectReader<'_> {
             only(labels, &["price", "prices"]).zip(counts.next())
         });
         let Some((price, count)) = pair else {
+            let counted = |label: &&AxisLabel| ["units", "sold"].iter().any(|w| label.writes(w));
+            let mut labels = axes.iter().flat_map(|labels| labels.iter().skip(1));
+            let name = labels.find(counted).map(|label| label.name.clone());
+            drop(labels);
+            if let Some(name) = name {
+                self.doubt(format!("{name} may be a count and not an amount"));
+            }
             return Ok(None);
         };
         let named = operand.words.iter().filter(|word| !money(word));
         let named: Vec<String> = named.cloned().collect();
         let span = self.asked.spans().first().copied();
-        let mut factor = |label: Vec<String>| {
+        let dated = |label: &[String]| {
+            self.table.cells.keys().any(|(row, column)| {
+                let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
+                let named = labels.iter().flatten().any(|other| other.words == label);
+                named && self.table.span_of(*row, *column).is_some()
+            })
+        };
+        let undated = span.filter(|_| !dated(&price) && dated(&count));
+        if let Some(span) = undated {
+            self.doubt(format!(
+                "the page has no price of {span} but only one for all periods"
+            ));
+        }
+        let mut factor = |label: Vec<String>, span: Option<CalendarSpan>| {
             let words = named.iter().cloned().chain(label).collect();
             self.amount(
                 &NamedOperand {
                     words,
-                    spans: operand.spans.clone(),
                     ..NamedOperand::default()
                 },
                 span,
             )
         };
-        let (count, price) = (factor(count)?, factor(price)?);
+        let of_price = span.filter(|_| undated.is_none());
+        let (count, price) = (factor(count, span)?, factor(price, of_price)?);
         let product = Expr::step(Op::Multiply, count.expr, price.expr);
         Ok(Some(DirectAnswer::new(
             "count times price",

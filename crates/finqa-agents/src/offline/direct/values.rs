@@ -180,7 +180,13 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         for word in &found.missing {
-            if found.found > 0 && is_loose(word) {
+            let names_row = || {
+                self.table
+                    .rows
+                    .iter()
+                    .any(|row| row.words == [word.as_str()])
+            };
+            if found.found > 0 && is_loose(word) && !names_row() {
                 continue;
             }
             if self.table.facts.vocabulary.get(word).is_some() && !self.table.knows(word) {

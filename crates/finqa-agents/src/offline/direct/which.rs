@@ -264,6 +264,7 @@ impl DirectReader<'_> {
         let mut amounts: Vec<TableAmount> =
             parts.iter().map(|(amount, _)| amount.clone()).collect();
         self.magnitudes(&mut amounts);
+        self.doubt_total_among(&amounts);
         let best = extreme_of(&amounts, largest)
             .ok_or(NoReading::Open)?
             .clone();

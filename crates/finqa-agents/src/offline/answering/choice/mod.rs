@@ -313,6 +313,25 @@ impl<'a> ChoiceContext<'a> {
         years.find(|year| !known(*year))
     }
 
+    /// The doubt that a user's text has all figures of an answer for other years than asked.
+    pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
+        let [asked] = self.asked.years.as_slice() else {
+            return None;
+        };
+        let leaves = expr.leaves().into_iter();
+        let facts = leaves.filter_map(|leaf| self.facts.all.get(leaf.source?));
+        let years: Option<Vec<u16>> = facts
+            .map(|fact| match (fact.cell(), fact.years.as_slice()) {
+                (None, [year]) if year != asked => Some(*year),
+                _ => None,
+            })
+            .collect();
+        let year = *years?.first().filter(|_| self.facts.own)?;
+        Some(format!(
+            "the page has this only for {year}, not for {asked}"
+        ))
+    }
+
     /// The share of the question's content words that the page lacks.
     pub(crate) fn unknown(&self) -> f64 {
         let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
