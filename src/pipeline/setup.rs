@@ -422,10 +422,10 @@ mod tests {
         let mut settings = Settings::default();
         let at = |settings: &_, endpoint| concurrency(settings, Some(endpoint));
         assert_eq!(at(&settings, Endpoint::Loopback), 2..=2);
-        assert_eq!(at(&settings, Endpoint::OpenAi), 8..=64);
+        assert_eq!(at(&settings, Endpoint::Own(Provider::OpenAi)), 8..=64);
         settings.run.concurrency = Some(128);
         assert_eq!(at(&settings, Endpoint::Loopback), 128..=128);
-        assert_eq!(at(&settings, Endpoint::OpenAi), 128..=128);
+        assert_eq!(at(&settings, Endpoint::Own(Provider::OpenAi)), 128..=128);
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::settings::{
     TraceSettings, Variables,
 };
 use finqa_agents::agents::Sampling;
-use finqa_agents::models::ModelSettings;
+use finqa_agents::models::{ModelSettings, Provider};
 use finqa_core::files;
 use finqa_env::episode::Rules;
 use finqa_env::tools::{ToolLimits, Tools};
@@ -351,12 +351,11 @@ fn variables(flags: &ModelSettings) -> Variables {
         match name {
             "CONVFINQA_MODEL" => own.or_else(|| other("MODEL")),
             "CONVFINQA_BASE_URL" => own.or_else(|| other("API_BASE_URL")),
-            "OPENAI_API_KEY" | "AZURE_OPENAI_API_KEY" | "ANTHROPIC_API_KEY" if by_api_base_url => {
+            key if by_api_base_url && Provider::key_variables().any(|name| name == key) => {
                 other("API_KEY").or(own)
             }
             "OPENAI_API_KEY" => own.or_else(|| {
-                let another = ["AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
-                let another = another.into_iter().any(|key| other(key).is_some());
+                let another = Provider::key_variables().any(|key| other(key).is_some());
                 (!another).then(|| other("API_KEY")).flatten()
             }),
             _ => own,

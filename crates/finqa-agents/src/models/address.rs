@@ -7,7 +7,8 @@ use async_openai::config::Config;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
 
-use super::settings::{ANTHROPIC_VERSION, ModelConnection, Provider, SettingsError};
+use super::provider::Provider;
+use super::settings::{ModelConnection, SettingsError};
 
 /// The key sent where none is set: servers that need no key ignore it, and some refuse
 /// an empty one.
@@ -41,22 +42,17 @@ impl ServerAddress {
             headers.insert(name, value);
             Ok::<(), SettingsError>(())
         };
-        let [variable, _] = settings.provider.variables();
-        match settings.provider {
-            Provider::OpenAi => {
-                put("authorization", variable, &format!("Bearer {key}"))?;
-                if let Some(id) = &settings.organization {
-                    put("openai-organization", "OPENAI_ORG_ID", id)?;
-                }
-                if let Some(id) = &settings.project {
-                    put("openai-project", "OPENAI_PROJECT_ID", id)?;
-                }
-            }
-            Provider::Azure => put("api-key", variable, key)?,
-            Provider::Anthropic => {
-                put("x-api-key", variable, key)?;
-                put("anthropic-version", variable, ANTHROPIC_VERSION)?;
-            }
+        let profile = settings.provider.profile();
+        let (header, prefix) = profile.key_header;
+        put(header, profile.key_variable, &format!("{prefix}{key}"))?;
+        for (header, value) in profile.headers {
+            put(header, profile.key_variable, value)?;
+        }
+        if let Some(id) = &settings.organization {
+            put("openai-organization", "OPENAI_ORG_ID", id)?;
+        }
+        if let Some(id) = &settings.project {
+            put("openai-project", "OPENAI_PROJECT_ID", id)?;
         }
         // Azure's newer paths are OpenAI's own, under the resource.
         let by_deployment =

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use super::classify::ErrorDetails;
 use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
-use super::settings::{Endpoint, OpenAiApi};
+use super::provider::Endpoint;
+use super::settings::OpenAiApi;
 use super::types::{Feature, Support};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
@@ -256,6 +257,7 @@ fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::provider::Provider;
 
     fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
         Capabilities::for_model(model).dialect(endpoint, Protocol::ChatCompletions)
@@ -316,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_compatible_server_gets_a_conservative_dialect() {
-        let own = first("gpt-4o", Endpoint::OpenAi);
+        let own = first("gpt-4o", Endpoint::Own(Provider::OpenAi));
         assert_eq!(own.token_limit, TokenLimit::MaxCompletionTokens);
         let local = first("gpt-4o", Endpoint::Loopback);
         assert_eq!(local.token_limit, TokenLimit::MaxTokens);
@@ -336,7 +338,7 @@ mod tests {
         let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}"#).unwrap();
         assert!(!next.temperature);
 
-        let azure = first("unheard-of", Endpoint::Azure);
+        let azure = first("unheard-of", Endpoint::Own(Provider::Azure));
         let (next, _) = correct(azure, r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens","param":null}}"#).unwrap();
         assert_eq!(next.token_limit, TokenLimit::MaxTokens);
 
@@ -363,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_not_dropped() {
-        let start = first("gpt-4o", Endpoint::OpenAi);
+        let start = first("gpt-4o", Endpoint::Own(Provider::OpenAi));
         for body in [
             r#"{"error":{"message":"Invalid 'temperature': decimal above maximum value. Expected a value <= 2","param":"temperature","code":"decimal_above_max_value"}}"#,
             r#"{"error":{"message":"max_tokens is too large: 99999999.","param":"max_tokens","code":null}}"#,

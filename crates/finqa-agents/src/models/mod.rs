@@ -23,6 +23,7 @@ pub mod limits;
 mod price;
 mod price_list;
 mod protocol;
+mod provider;
 mod request_budget;
 mod resolve;
 pub mod retry;
@@ -53,10 +54,9 @@ pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::Dollars;
 pub use price_list::{PriceError, PriceList};
+pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
 pub use retry::RetryOptions;
-pub use settings::{
-    Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, OpenAiApi, Provider, SettingsError,
-};
+pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat,
     RequestOrigin, Role, Stop, Support, ToolCall, ToolChoice, ToolSpec, Usage,

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
-use super::settings::Endpoint;
+use super::provider::Endpoint;
 use super::types::Usage;
 
 /// An amount of US dollars, not negative, as a user writes it.

@@ -10,7 +10,8 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::price::Price;
-use super::settings::{Endpoint, ModelConnection};
+use super::provider::Endpoint;
+use super::settings::ModelConnection;
 use super::types::Usage;
 
 const TABLE: &str = include_str!("../../../../data/prices.json");
@@ -227,6 +228,7 @@ impl ModelPrices {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::provider::Provider;
 
     fn dollars(text: &str) -> Decimal {
         text.parse().unwrap()
@@ -315,7 +317,7 @@ mod tests {
     #[test]
     fn a_snapshot_has_its_own_price_or_its_familys() {
         let input = |model| {
-            let price = PriceList::embedded().price(Endpoint::Azure, "", model);
+            let price = PriceList::embedded().price(Endpoint::Own(Provider::Azure), "", model);
             price.map(|price| price.input.0)
         };
         assert_eq!(input("gpt-4o-2024-05-13"), Some(dollars("5")));

@@ -12,10 +12,10 @@ use secrecy::SecretString;
 use finqa_core::secrets::shown_address;
 
 use super::capabilities::Capabilities;
+use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, Endpoint, ModelConnection, ModelSettings, OpenAiApi, Provider,
-    SettingsError, Timeouts, endpoint_of,
+    AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError, Timeouts,
 };
 
 type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -35,7 +35,7 @@ impl ModelConnection {
         let provider = flags
             .provider
             .unwrap_or_else(|| default_provider(&var, flags.base_url.is_some()));
-        if provider == Provider::Anthropic
+        if provider.profile().protocol.is_some()
             && let Some(api) = flags.api.and_then(|api| api.to_possible_value())
         {
             return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
@@ -52,9 +52,9 @@ impl ModelConnection {
             Provider::Azure => header("OPENAI_API_VERSION")?,
             Provider::OpenAi | Provider::Anthropic => None,
         };
-        let [key_variable, _] = provider.variables();
+        let key_variable = provider.profile().key_variable;
         let api_key = header(key_variable)?;
-        let endpoint = endpoint_of(&url);
+        let endpoint = Endpoint::of_url(&url);
         let host = || url.host_str().unwrap_or_default().to_owned();
         if api_key.is_some()
             && url.scheme() == "http"
@@ -66,11 +66,7 @@ impl ModelConnection {
                 host: host(),
             });
         }
-        let needs_key = matches!(
-            endpoint,
-            Endpoint::OpenAi | Endpoint::Azure | Endpoint::Anthropic
-        );
-        if api_key.is_none() && needs_key {
+        if api_key.is_none() && matches!(endpoint, Endpoint::Own(_)) {
             return Err(SettingsError::NoKey {
                 variable: key_variable,
                 host: host(),
@@ -89,7 +85,7 @@ impl ModelConnection {
         }
         let model = checked_model(provider, &flags.name)?;
         let api = flags.api.unwrap_or(match endpoint {
-            Endpoint::OpenAi => Capabilities::for_model(&model).api,
+            Endpoint::Own(Provider::OpenAi) => Capabilities::for_model(&model).api,
             _ => OpenAiApi::Chat,
         });
         Ok(Self {
@@ -135,8 +131,9 @@ fn address(
     var: VariableLookup<'_>,
     flags: &ModelSettings,
 ) -> Result<Url, SettingsError> {
-    let [_, variable] = provider.variables();
-    match (&flags.base_url, var(variable), provider.default_base_url()) {
+    let profile = provider.profile();
+    let variable = profile.address_variable;
+    match (&flags.base_url, var(variable), profile.base_url) {
         (Some(flag), ..) => checked_url("--base-url", flag),
         (None, Some(set), _) => checked_url(variable, &set),
         (None, None, Some(own)) => checked_url(variable, own),

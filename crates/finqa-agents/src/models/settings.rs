@@ -6,24 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use finqa_core::net::is_loopback;
-use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use finqa_core::options::defaults;
 
 use super::protocol::Protocol;
+use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
-
-/// OpenAI's own address.
-pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
-
-/// Anthropic's own address.
-pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";
-
-/// The version of Anthropic's API whose protocol is spoken; it has been the only one since 2023.
-pub(super) const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Azure's API version where none is set: the newest generally available one with JSON
 /// schemas.
@@ -74,56 +64,6 @@ pub enum SettingsError {
     },
 }
 
-/// Whose API a server implements.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, strum::Display, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-#[value(rename_all = "lower")]
-pub enum Provider {
-    /// OpenAI and compatible servers: OpenAI's paths, `Authorization: Bearer`.
-    OpenAi,
-    /// Azure OpenAI: deployment paths, an `api-key` header and an API version.
-    Azure,
-    /// Anthropic and servers with its Messages API: `/v1/messages`, `x-api-key`.
-    Anthropic,
-}
-
-impl Provider {
-    /// The variables with its key and its address.
-    #[must_use]
-    pub fn variables(self) -> [&'static str; 2] {
-        match self {
-            Self::OpenAi => ["OPENAI_API_KEY", "OPENAI_BASE_URL"],
-            Self::Azure => ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"],
-            Self::Anthropic => ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
-        }
-    }
-
-    /// The address of the provider itself; on Azure each resource has its own.
-    #[must_use]
-    pub fn default_base_url(self) -> Option<&'static str> {
-        match self {
-            Self::OpenAi => Some(OPENAI_BASE_URL),
-            Self::Azure => None,
-            Self::Anthropic => Some(ANTHROPIC_BASE_URL),
-        }
-    }
-
-    /// The variables with the keys of all providers.
-    pub fn key_variables() -> impl Iterator<Item = &'static str> {
-        let all = Self::value_variants().iter();
-        all.map(|provider| provider.variables()[0])
-    }
-
-    /// The variables with the addresses of all providers.
-    pub fn address_variables() -> impl Iterator<Item = &'static str> {
-        let all = Self::value_variants().iter();
-        all.map(|provider| provider.variables()[1])
-    }
-}
-
 /// The OpenAI API in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -133,28 +73,6 @@ pub enum OpenAiApi {
     Chat,
     /// Responses.
     Responses,
-}
-
-/// Who runs a server: what is known of its models and prices depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Endpoint {
-    /// OpenAI itself.
-    OpenAi,
-    /// Azure itself.
-    Azure,
-    /// Anthropic itself.
-    Anthropic,
-    /// Another server with one of their protocols.
-    Compatible,
-    /// A server on this machine.
-    Loopback,
-}
-
-impl Endpoint {
-    #[must_use]
-    pub fn of(address: &str) -> Self {
-        Url::parse(address).map_or(Self::Compatible, |url| endpoint_of(&url))
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,10 +186,10 @@ impl ModelConnection {
     }
 
     pub(super) fn protocol(&self) -> Protocol {
-        match (self.provider, self.api) {
-            (Provider::Anthropic, _) => Protocol::Messages,
-            (_, OpenAiApi::Chat) => Protocol::ChatCompletions,
-            (_, OpenAiApi::Responses) => Protocol::Responses,
+        match (self.provider.profile().protocol, self.api) {
+            (Some(protocol), _) => protocol,
+            (None, OpenAiApi::Chat) => Protocol::ChatCompletions,
+            (None, OpenAiApi::Responses) => Protocol::Responses,
         }
     }
 
@@ -286,20 +204,5 @@ impl ModelConnection {
         let ids = [&self.organization, &self.project];
         let ids = ids.into_iter().filter_map(Option::as_deref);
         std::iter::once(self.key()).chain(ids).collect()
-    }
-}
-
-pub(super) fn endpoint_of(url: &Url) -> Endpoint {
-    let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-    if is_loopback(&host) {
-        Endpoint::Loopback
-    } else if host == "api.openai.com" || host.ends_with(".api.openai.com") {
-        Endpoint::OpenAi
-    } else if host.ends_with(".azure.com") || host.ends_with(".azure.us") {
-        Endpoint::Azure
-    } else if host == "api.anthropic.com" {
-        Endpoint::Anthropic
-    } else {
-        Endpoint::Compatible
     }
 }

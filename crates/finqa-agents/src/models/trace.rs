@@ -12,7 +12,7 @@ use crate::telemetry::{
 
 use super::cost::Cost;
 use super::error::{ErrorKind, ModelError};
-use super::settings::{ModelConnection, Provider};
+use super::settings::ModelConnection;
 use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
 /// The span of a call of `model`, within the current one.
@@ -55,11 +55,7 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
     if span.is_disabled() {
         return;
     }
-    let provider = match settings.provider {
-        Provider::OpenAi => "openai",
-        Provider::Azure => "azure.ai.openai",
-        Provider::Anthropic => "anthropic",
-    };
+    let provider = settings.provider.profile().trace_name;
     set(span, names::PROVIDER, provider);
     if let Ok(url) = reqwest::Url::parse(&settings.base_url) {
         if let Some(host) = url.host_str() {

@@ -24,8 +24,9 @@ use crate::models::address::ServerAddress;
 use crate::models::classify;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::protocol::{ApiDialect, Protocol};
+use crate::models::provider::{BatchApi, Provider};
 use crate::models::retry::{FailedAttempt, RetryOptions, retry};
-use crate::models::settings::{ModelConnection, Provider};
+use crate::models::settings::ModelConnection;
 use crate::models::transport::{HttpReply, Transport};
 use crate::models::types::Stop;
 
@@ -157,9 +158,9 @@ impl BatchClient {
     }
 
     pub(super) fn limits(&self) -> BatchLimits {
-        match self.settings.provider {
-            Provider::Anthropic => anthropic::LIMITS,
-            Provider::OpenAi | Provider::Azure => openai::LIMITS,
+        match self.settings.provider.profile().batch_api {
+            BatchApi::Messages => anthropic::LIMITS,
+            BatchApi::Files => openai::LIMITS,
         }
     }
 
@@ -169,7 +170,7 @@ impl BatchClient {
     }
 
     pub(super) fn is_anthropic(&self) -> bool {
-        self.settings.provider == Provider::Anthropic
+        self.settings.provider.profile().batch_api == BatchApi::Messages
     }
 
     /// Uploads the requests; `None` where they are submitted without a file.

@@ -1,4 +1,4 @@
-use super::super::settings::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL};
+use super::super::provider::OPENAI_BASE_URL;
 use super::*;
 
 fn resolve(vars: &[(&str, &str)], flags: ModelSettings) -> Result<ModelConnection, SettingsError> {
@@ -57,7 +57,7 @@ fn anthropic_is_chosen_only_where_no_other_provider_is_set() {
         (settings.provider, settings.base_url)
     };
     let key = ("ANTHROPIC_API_KEY", "sk-ant-1");
-    let own = (Provider::Anthropic, ANTHROPIC_BASE_URL.to_owned());
+    let own = (Provider::Anthropic, "https://api.anthropic.com".to_owned());
     assert_eq!(chosen(&[key]), own);
     let local = chosen(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080")]);
     assert_eq!(local.0, Provider::Anthropic);

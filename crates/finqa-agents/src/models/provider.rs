@@ -1,0 +1,163 @@
+//! The providers: everything that differs between them and is plain data, in one place.
+//!
+//! A provider with its own key and one of the known protocols needs a variant and its
+//! [`ProviderProfile`]; the compiler names the rest.
+
+use clap::ValueEnum;
+use finqa_core::net::is_loopback;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use super::protocol::Protocol;
+
+/// Whose API a server implements.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, strum::Display, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+#[value(rename_all = "lower")]
+pub enum Provider {
+    /// OpenAI and compatible servers: OpenAI's paths, `Authorization: Bearer`.
+    OpenAi,
+    /// Azure OpenAI: deployment paths, an `api-key` header and an API version.
+    Azure,
+    /// Anthropic and servers with its Messages API: `/v1/messages`, `x-api-key`.
+    Anthropic,
+}
+
+/// The facts about a provider.
+pub(super) struct ProviderProfile {
+    /// The variable with its key, which is removed from logs and traces.
+    pub key_variable: &'static str,
+    /// The variable with its address.
+    pub address_variable: &'static str,
+    /// Its own address; `None` where each customer has another.
+    pub base_url: Option<&'static str>,
+    /// Its own hosts, with those below them. They need a key; models and prices are known.
+    pub hosts: &'static [&'static str],
+    /// The header of the key, and what precedes the key there.
+    pub key_header: (&'static str, &'static str),
+    /// Headers with a fixed value.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The protocol; `None` where `--api` chooses among OpenAI's.
+    pub protocol: Option<Protocol>,
+    pub batch_api: BatchApi,
+    /// Name in traces, by the semantic conventions for generative AI of OpenTelemetry.
+    pub trace_name: &'static str,
+}
+
+/// The form of a provider's batch API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BatchApi {
+    /// Requests are uploaded as a file, and so are the results.
+    Files,
+    /// Requests are in the body: Anthropic's Message Batches.
+    Messages,
+}
+
+impl Provider {
+    pub(super) fn profile(self) -> &'static ProviderProfile {
+        match self {
+            Self::OpenAi => &ProviderProfile {
+                key_variable: "OPENAI_API_KEY",
+                address_variable: "OPENAI_BASE_URL",
+                base_url: Some(OPENAI_BASE_URL),
+                hosts: &["api.openai.com"],
+                key_header: ("authorization", "Bearer "),
+                headers: &[],
+                protocol: None,
+                batch_api: BatchApi::Files,
+                trace_name: "openai",
+            },
+            Self::Azure => &ProviderProfile {
+                key_variable: "AZURE_OPENAI_API_KEY",
+                address_variable: "AZURE_OPENAI_ENDPOINT",
+                base_url: None,
+                hosts: &["azure.com", "azure.us"],
+                key_header: ("api-key", ""),
+                headers: &[],
+                protocol: None,
+                batch_api: BatchApi::Files,
+                trace_name: "azure.ai.openai",
+            },
+            Self::Anthropic => &ProviderProfile {
+                key_variable: "ANTHROPIC_API_KEY",
+                address_variable: "ANTHROPIC_BASE_URL",
+                base_url: Some("https://api.anthropic.com"),
+                hosts: &["api.anthropic.com"],
+                key_header: ("x-api-key", ""),
+                // The only version of the API since 2023.
+                headers: &[("anthropic-version", "2023-06-01")],
+                protocol: Some(Protocol::Messages),
+                batch_api: BatchApi::Messages,
+                trace_name: "anthropic",
+            },
+        }
+    }
+
+    /// The variables with its key and its address.
+    #[must_use]
+    pub fn variables(self) -> [&'static str; 2] {
+        let profile = self.profile();
+        [profile.key_variable, profile.address_variable]
+    }
+
+    /// The provider's own address; on Azure each resource has another.
+    #[must_use]
+    pub fn default_base_url(self) -> Option<&'static str> {
+        self.profile().base_url
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        Self::value_variants().iter().copied()
+    }
+
+    /// The variables with the keys of all providers.
+    pub fn key_variables() -> impl Iterator<Item = &'static str> {
+        Self::all().map(|provider| provider.variables()[0])
+    }
+
+    /// The variables with the addresses of all providers.
+    pub fn address_variables() -> impl Iterator<Item = &'static str> {
+        Self::all().map(|provider| provider.variables()[1])
+    }
+}
+
+/// OpenAI's own address.
+pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// The operator of a server, on which depends what is known of its models and prices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// The provider itself.
+    Own(Provider),
+    /// Another server with one of their protocols.
+    Compatible,
+    /// A server on this machine.
+    Loopback,
+}
+
+impl Endpoint {
+    #[must_use]
+    pub fn of(address: &str) -> Self {
+        Url::parse(address).map_or(Self::Compatible, |url| Self::of_url(&url))
+    }
+
+    pub(super) fn of_url(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
+        if is_loopback(&host) {
+            return Self::Loopback;
+        }
+        let is_own = |provider: &Provider| {
+            let below = |own: &&str| {
+                let rest = host.strip_suffix(*own);
+                rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            };
+            provider.profile().hosts.iter().any(below)
+        };
+        Provider::all()
+            .find(is_own)
+            .map_or(Self::Compatible, Self::Own)
+    }
+}
