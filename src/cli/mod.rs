@@ -137,11 +137,12 @@ pub fn command() -> clap::Command {
 }
 
 /// The options that `-h` lists; `--help` lists all.
-const SHORT_HELP: [&str; 25] = [
+const SHORT_HELP: [&str; 27] = [
     "base_url",
     "cache",
     "color",
     "concurrency",
+    "config",
     "critic",
     "data_path",
     "dry_run",
@@ -160,9 +161,10 @@ const SHORT_HELP: [&str; 25] = [
     "samples",
     "second_opinion",
     "url",
+    "table",
+    "text",
     "verbose",
     "version",
-    "config",
 ];
 
 /// Hides the rarer options of a command with many from `-h`.
@@ -215,13 +217,13 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
             Ok(Exit::Done)
         }
         Some(Command::Man { output: None }) => {
-            stdout::print(|mut out| clap_mangen::Man::new(command()).render(&mut out))?;
+            stdout::print(|mut out| clap_mangen::Man::new(Cli::command()).render(&mut out))?;
             Ok(Exit::Done)
         }
         Some(Command::Man { output: Some(dir) }) => {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", dir.display()));
             std::fs::create_dir_all(&dir).map_err(error)?;
-            clap_mangen::generate_to(command(), &dir).map_err(error)?;
+            clap_mangen::generate_to(Cli::command(), &dir).map_err(error)?;
             Ok(Exit::Done)
         }
     }

@@ -34,9 +34,14 @@ pub(crate) fn execute(
     for shards in ShardsFolder::all(&output) {
         let state = shards.state().map_err(|error| error.to_string());
         if let Some(state) = state.transpose() {
-            // Its merged run, if questions of it are missing.
+            // Its merged run, if questions of it are missing, has the name that other commands take.
+            let listed = runs.len();
             runs.retain(|(_, id, _)| *id != shards.name());
-            runs.push((shards.started_at(), shards.id(), state));
+            let id = match runs.len() == listed {
+                true => shards.id(),
+                false => shards.name().to_owned(),
+            };
+            runs.push((shards.started_at(), id, state));
         }
     }
     runs.sort_by_key(|(begun, ..)| *begun);

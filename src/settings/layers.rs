@@ -191,28 +191,34 @@ fn group<Group: Args + DeserializeOwned>(
 /// What is wrong with a value, without Rust's names of types.
 fn plain_words(message: &str) -> Option<String> {
     let mismatch = ["invalid type: ", "invalid value: ", "unknown variant "];
-    let message = mismatch
-        .iter()
-        .find_map(|kind| message.strip_prefix(kind))?;
-    let (found, expected) = message.split_once(", expected ")?;
+    let kind = mismatch.iter().find(|kind| message.starts_with(*kind))?;
+    let (found, expected) = message.strip_prefix(kind)?.rsplit_once(", expected ")?;
     let found = match found {
-        "map" => "a table",
-        "sequence" => "a list",
-        // For example string "x" or integer `3`.
-        found => found.find(['"', '`']).and_then(|at| found.get(at..))?,
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        "unit variant" => "not a string".to_owned(),
+        // For example string "x", integer `3` or, of a variant, `x`.
+        found => {
+            let value = found.find(['"', '`']).and_then(|at| found.get(at..))?;
+            let quotes = if *kind == "unknown variant " {
+                "\""
+            } else {
+                ""
+            };
+            value.replace('`', quotes)
+        }
     };
-    let whole = |most: u64| format!("a whole number from 0 to {most}");
     let expected = match expected {
-        "u32" => whole(u32::MAX.into()),
-        "u64" | "usize" => whole(i64::MAX.unsigned_abs()),
-        "f64" => "a number".to_owned(),
-        "a boolean" => "true or false".to_owned(),
-        other => other.to_owned(),
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "path string" => "a path",
+        "a sequence" => "a list",
+        "string only" => "a string",
+        other => other,
     };
-    Some(format!(
-        "is {}; it must be {expected}",
-        found.trim_matches('`')
-    ))
+    Some(format!("is {found}; it must be {expected}"))
 }
 
 #[cfg(test)]
@@ -232,21 +238,30 @@ mod tests {
         };
         for (text, message) in [
             ("max_rounds = 0", "max_rounds is 0; it must be at least 1"),
+            ("output = [1]", "output is a list; it must be a path"),
+            (
+                "critic = ['x']",
+                "critic is not a string; it must be a string",
+            ),
+            (
+                "max_rounds = 'a, expected b'",
+                "max_rounds is \"a, expected b\"; it must be a whole number from 0 to 4294967295",
+            ),
             (
                 "max_rounds = 'x'",
                 "max_rounds is \"x\"; it must be a whole number from 0 to 4294967295",
             ),
-            (
-                "n = -1",
-                "n is -1; it must be a whole number from 0 to 9223372036854775807",
-            ),
+            ("n = -1", "n is -1; it must be a whole number, 0 or more"),
             (
                 "temperature = 'hot'",
                 "temperature is \"hot\"; it must be a number",
             ),
             ("shuffle = 1", "shuffle is 1; it must be true or false"),
             ("[run]\nn = 3", "run is a table; it must be a string"),
-            ("history = 'x'", "history is x; it must be `own` or `gold`"),
+            (
+                "history = 'x'",
+                "history is \"x\"; it must be `own` or `gold`",
+            ),
         ] {
             assert_eq!(of_file(text), format!("x.toml: {message}"));
         }

@@ -52,7 +52,7 @@ impl Settings {
     /// Checks every value.
     ///
     /// # Errors
-    /// The first setting that is not.
+    /// The first setting with a value that a run cannot work with.
     pub fn validate(&self) -> Result<(), SettingFault> {
         let fault = |key, problem| Err(SettingFault { key, problem });
         let path = |path: &Path| path.to_string_lossy().into_owned();

@@ -136,6 +136,10 @@ fn every_command_has_a_man_page() {
         }
     }
     let main = place.run("man").succeeds().stdout.clone();
+    assert!(
+        main.contains("Which part of a reply decides the value"),
+        "the text of an option that -h leaves out: {main}"
+    );
     for path in commands().iter().filter(|path| path.len() == 1) {
         let escaped = path[0].replace('-', "\\-");
         assert!(

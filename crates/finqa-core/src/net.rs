@@ -25,9 +25,27 @@ pub fn is_loopback(host: &str) -> bool {
         })
 }
 
+/// True if a request that names this host was meant for a server on loopback. Unlike
+/// [`is_loopback`], an unspecified address is not: a page elsewhere can name it to reach a
+/// server that it must not reach.
+#[must_use]
+pub fn names_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let unspecified = |ip: IpAddr| ip.to_canonical().is_unspecified();
+    is_loopback(host) && !bare.parse().is_ok_and(unspecified)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_cannot_reach_loopback_by_an_unspecified_address() {
+        for host in ["0.0.0.0", "[::]", "::ffff:0.0.0.0", "10.0.0.1"] {
+            assert!(!names_loopback(host), "{host}");
+        }
+        assert!(names_loopback("[::1]") && names_loopback("localhost"));
+    }
 
     #[test]
     fn every_spelling_of_this_machine_is_known() {

@@ -33,7 +33,7 @@ pub(crate) fn summary_tables(summary: &Summary, output: &Path, style: TerminalSt
                 "{} of {total} questions have no outcome yet",
                 summary.left()
             ),
-            None => "not every question is dealt yet".to_owned(),
+            None => "the server has more questions".to_owned(),
         };
         parts.push(style.wrap(&format!("{state}: {left}; {command} asks them.")));
     }

@@ -16,13 +16,9 @@ impl Journal {
         if !self.has_table("batches")? {
             return Ok(Vec::new());
         }
-        let (newest, entries): (Option<i64>, Vec<String>) = self.sqlite(|connection| {
-            let sql = "SELECT max(format) FROM batches";
-            let newest = connection.query_row(sql, [], |row| row.get(0))?;
-            let mut statement =
-                connection.prepare("SELECT json FROM batches ORDER BY wave, part")?;
-            let entries = statement.query_map([], |row| row.get(0))?;
-            Ok((newest, entries.collect::<Result<_, _>>()?))
+        // Before the entries are read, which a newer program may store in another form.
+        let newest: Option<i64> = self.sqlite(|connection| {
+            connection.query_row("SELECT max(format) FROM batches", [], |row| row.get(0))
         })?;
         if let Some(found) = newest.filter(|found| *found > BATCHES_FORMAT) {
             return Err(JournalError::NewerBatches {
@@ -30,6 +26,12 @@ impl Journal {
                 found,
             });
         }
+        let entries: Vec<String> = self.sqlite(|connection| {
+            let mut statement =
+                connection.prepare("SELECT json FROM batches ORDER BY wave, part")?;
+            let entries = statement.query_map([], |row| row.get(0))?;
+            entries.collect()
+        })?;
         let batches = entries.iter().map(|json| serde_json::from_str(json));
         let batches: Result<_, _> = batches.collect();
         batches.map_err(|source| self.entry_error("batch", source))

@@ -87,14 +87,14 @@ fn build_says_what_it_made_and_what_it_left_out() {
     built.succeeds();
     assert_eq!(
         built.stdout,
-        "made: 2 questions about 1 companies, 2 tables: 1 page with their sentences\n\
+        "made: 2 questions about 1 company, 2 tables: 1 page with their sentences\n\
          left out: 1 stand-alone question without gold\n\
          left out: 3 turns of conversations, which cannot be asked alone\n\
          serve it: convfinqa env serve --data-path made\n"
     );
     let checked = place.run("env check made");
     checked.succeeds();
-    assert_eq!(checked.stdout, "made: 1 companies, 2 tables, 2 questions\n");
+    assert_eq!(checked.stdout, "made: 1 company, 2 tables, 2 questions\n");
 
     let fewer = place.run("env build --from records.json --out made --tables-only");
     fewer.succeeds();

@@ -28,7 +28,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     let first = ran.stdout.lines().next().unwrap();
     assert_eq!(
         first,
-        "data/finqa: 12 questions about 1 companies, 1 tables; commit c0ffee, every file verified"
+        "data/finqa: 12 questions about 1 company, 1 table; commit c0ffee, every file verified"
     );
     // A table of an earlier commit is reported because it would be served too.
     let stale = "data/finqa/input_companies/acme/old.json";
@@ -38,7 +38,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     assert!(
         again
             .stdout
-            .contains("1 tables in it, such as acme/old.json, do not belong to this commit")
+            .contains("1 table not of this commit, such as acme/old.json")
     );
 }
 

@@ -121,7 +121,7 @@ fn an_unknown_level_or_form_is_one_line() {
         .run("--log text --log-level loud")
         .fails(2, &["log level `loud`"]);
     let xml = [("CONVFINQA_LOG", "xml")];
-    let line = "CONVFINQA_LOG is xml; it must be one of `off`";
+    let line = "CONVFINQA_LOG is \"xml\"; it must be one of `off`";
     place.run_with("", &xml).fails(2, &[line]);
     let served = place.run_with(&words("env serve --port 0"), &xml);
     served.fails(2, &["CONVFINQA_LOG", "xml"]);

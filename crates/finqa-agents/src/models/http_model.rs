@@ -427,11 +427,10 @@ impl HttpModel {
         let base = shown_address(&self.settings.base_url);
         let place = match error.kind {
             ErrorKind::NotFound => {
-                let hint = match self.settings.provider {
-                    Provider::OpenAi if !base.contains("/v1") => {
-                        " (the address of most servers ends in /v1)"
-                    }
-                    _ => "",
+                let openai = self.settings.provider == Provider::OpenAi;
+                let hint = match openai && !base.contains("/v1") {
+                    true => " (the address of most servers ends in /v1)",
+                    false => "",
                 };
                 format!("`{}` at {base}{hint}", self.settings.model)
             }

@@ -115,6 +115,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let digit = "([1-4])";
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
+    let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
     let forms: Vec<(String, Reader)> = vec![
         (
             format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
@@ -160,7 +161,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         }),
         // A season: "2021/22".
         (
-            r"\b(?:fy ?)?((?:19|20)\d\d)[/\u{2013}-](?:20)?(\d\d)\b".to_owned(),
+            format!(r"\b(?:fy ?)?{century}[/\u{{2013}}-](?:20)?{two_digits}\b"),
             |found| {
                 let first: u16 = found.get(1)?.as_str().parse().ok()?;
                 let last: u16 = found.get(2)?.as_str().parse().ok()?;
@@ -194,7 +195,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             closing_day(found, 3, 2, 1)
         }),
         (
-            format!(r"\b(\d\d?)(?:st|nd|rd|th)?(?: of)?[ -]({month})\b\.?"),
+            format!(r"\b{two}{suffix}?(?: of)?[ -]({month})\b\.?"),
             |found| day_of_month(found, 1, 2),
         ),
         (format!(r"\b({month})\b\.?{on}"), |found| {

@@ -244,7 +244,7 @@ impl DirectReader<'_> {
                 .flatten()
                 .find(|label| !label.words.is_empty());
             let name = name.map_or("it", |label| &label.name);
-            let why = format!("{name} of several periods may not add up to {span}");
+            let why = format!("{name} may not add up to {span}");
             self.doubt(why);
         }
         Ok(())

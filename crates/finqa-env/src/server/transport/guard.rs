@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use finqa_core::net::is_loopback;
+use finqa_core::net::names_loopback;
 use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 
@@ -127,7 +127,7 @@ fn named(options: &ServerOptions, host: &str) -> bool {
 /// answers to any name, unless the operator listed the names.
 fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     let host = bare_host(authority);
-    if is_loopback(host) || named(options, host) || host == options.host.to_string() {
+    if names_loopback(host) || named(options, host) || host == options.host.to_string() {
         return true;
     }
     !options.host.is_loopback() && options.allowed_hosts.is_empty()
@@ -144,7 +144,7 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
     }
     let page = bare_host(authority);
     named(options, page)
-        || (is_loopback(page) && host.is_some_and(|host| is_loopback(bare_host(host))))
+        || (names_loopback(page) && host.is_some_and(|host| names_loopback(bare_host(host))))
 }
 
 /// The token of the header, or of the query: a page cannot set headers on a WebSocket.
