@@ -85,7 +85,7 @@ pub(crate) fn answer(
         .expect("an answer")
 }
 
-fn printed(answer: &EmbeddedAnswer) -> String {
+pub(crate) fn printed(answer: &EmbeddedAnswer) -> String {
     print(&answer.value, answer.unit, answer.in_percent)
 }
 

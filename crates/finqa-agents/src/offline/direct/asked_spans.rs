@@ -76,6 +76,7 @@ mod tests {
             let span = CalendarSpan {
                 year,
                 months: Some(months),
+                day: None,
             };
             span.to_string()
         };

@@ -12,6 +12,8 @@ pub(crate) struct CalendarSpan {
     pub(crate) year: Option<u16>,
     /// The first and the last month, from 1.
     pub(crate) months: Option<(u8, u8)>,
+    /// A day of its month.
+    pub(crate) day: Option<u8>,
 }
 
 /// All months of a year.
@@ -24,9 +26,19 @@ impl CalendarSpan {
 
     /// By its end; of two with one end the longer comes later. A year and a fiscal year are
     /// equal in it.
-    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>) {
+    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>, Option<u8>) {
         let (first, last) = self.range();
-        (self.year, last, std::cmp::Reverse(first))
+        (self.year, last, std::cmp::Reverse(first), self.day)
+    }
+
+    /// Whether it is the last day of its month.
+    pub(crate) fn closes_month(self) -> bool {
+        let days = match self.range().1 {
+            2 => 28..=29,
+            4 | 6 | 9 | 11 => 30..=30,
+            _ => 31..=31,
+        };
+        self.day.is_some_and(|day| days.contains(&day))
     }
 
     /// Whether it covers the same months: `2022` and `FY 2022`.
@@ -55,6 +67,7 @@ impl CalendarSpan {
         Self {
             year: self.year.or(other.year),
             months: self.months.or(other.months),
+            day: self.day.or(other.day),
         }
     }
 }
@@ -77,9 +90,10 @@ impl std::fmt::Display for CalendarSpan {
             (7, 12) => "second half".to_owned(),
             (first, last) => {
                 let named = month(first).zip(month(last));
-                named.map_or_else(String::new, |(a, b)| match first == last {
-                    true => a,
-                    false => format!("{a} to {b}"),
+                named.map_or_else(String::new, |(a, b)| match (first == last, self.day) {
+                    (true, Some(day)) => format!("{day} {a}"),
+                    (true, None) => a,
+                    (false, _) => format!("{a} to {b}"),
                 })
             }
         };
@@ -166,14 +180,14 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 let first: u16 = found.get(1)?.as_str().parse().ok()?;
                 let last: u16 = found.get(2)?.as_str().parse().ok()?;
                 let year = Some(first + 1).filter(|year| year % 100 == last);
-                year.map(|_| CalendarSpan { year, months: None })
+                year.map(|year| CalendarSpan::default().in_year(year))
             },
         ),
         (r"\bfy ?'?(\d{4}|\d{2})\b".to_owned(), |found| {
             let year = full_year(found.get(1)?.as_str());
             Some(CalendarSpan {
                 year,
-                months: Some(WHOLE),
+                ..part(WHOLE)?
             })
         }),
         (r"\b(?:full|whole|entire)[- ]year\b".to_owned(), |_| {
@@ -202,8 +216,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             day_of_month(found, 2, 1)
         }),
         (r"\b(?:19[5-9]|20[0-6])\d\b".to_owned(), |found| {
-            let year = full_year(found.get(0)?.as_str());
-            Some(CalendarSpan { year, months: None })
+            Some(CalendarSpan::default().in_year(full_year(found.get(0)?.as_str())?))
         }),
     ];
     let compiled = |(form, read): (String, Reader)| Some((Regex::new(&form).ok()?, read));
@@ -212,7 +225,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
 
 fn part(months: (u8, u8)) -> Option<CalendarSpan> {
     let months = Some(months);
-    Some(CalendarSpan { year: None, months })
+    Some(CalendarSpan {
+        months,
+        ..CalendarSpan::default()
+    })
 }
 
 fn quarter_of(number: u8) -> Option<CalendarSpan> {
@@ -247,8 +263,17 @@ fn month_of(word: &str) -> Option<u8> {
 /// A day of a named month, or the month. The last day of a year means the year.
 fn day_of_month(found: &Captures<'_>, day: usize, month: usize) -> Option<CalendarSpan> {
     let month = month_of(found.get(month)?.as_str())?;
-    let closing = month == 12 && found.get(day).is_some_and(|day| day.as_str() == "31");
-    part(if closing { WHOLE } else { (month, month) })
+    let day = found.get(day).and_then(|day| day.as_str().parse().ok());
+    day_in(day, month)
+}
+
+fn day_in(day: Option<u8>, month: u8) -> Option<CalendarSpan> {
+    if (day, month) == (Some(31), 12) {
+        return part(WHOLE);
+    }
+    let day = day.filter(|day| (1..=31).contains(day));
+    let span = part((month, month))?;
+    Some(CalendarSpan { day, ..span })
 }
 
 /// A date of digits. The last day of a year means the year.
@@ -261,12 +286,7 @@ fn closing_day(
     let number = |group: usize| found.get(group)?.as_str().parse::<u8>().ok();
     let (day, month) = (number(day)?, number(month)?);
     let year = full_year(found.get(year)?.as_str());
-    let months = if (day, month) == (31, 12) {
-        WHOLE
-    } else {
-        (month, month)
-    };
-    let span = part(months).filter(|_| (1..=12).contains(&month))?;
+    let span = day_in(Some(day), month).filter(|_| (1..=12).contains(&month))?;
     Some(CalendarSpan { year, ..span })
 }
 

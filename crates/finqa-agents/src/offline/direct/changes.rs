@@ -89,9 +89,12 @@ impl DirectReader<'_> {
             let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));
-            let known = year_ago.filter(|ago| {
-                !self.says_joined() && self.table.periods.iter().any(|other| other.covers(*ago))
-            });
+            // Of quarters that end on a weekday, the days differ.
+            let of_year_ago = |other: &&CalendarSpan| {
+                year_ago.is_some_and(|ago| ago.year == other.year && ago.range() == other.range())
+            };
+            let known = self.table.periods.iter().find(of_year_ago).copied();
+            let known = known.filter(|_| !self.says_joined());
             known.or_else(|| earlier.next_back().copied())
         };
         match self.asked.spans() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calendar::{CalendarSpan, WHOLE, spans};
 use super::scales;
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
-use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
+use crate::offline::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::offline::reading::words::{is_stop, synonyms};
 
 /// A row or a column as questions name it.
@@ -16,7 +16,7 @@ pub(crate) struct AxisLabel {
     /// Its words without periods, as a question's are compared with them.
     pub(crate) words: Vec<String>,
     /// Those in brackets, which a question may leave out: units, "(loss)".
-    aside: Vec<String>,
+    pub(super) aside: Vec<String>,
     /// Words of the section above it.
     section: Vec<String>,
     pub(crate) span: Option<CalendarSpan>,
@@ -139,6 +139,13 @@ impl AxisLabel {
     /// Whether both have the same words, of any periods.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
         self.words == other.words && self.aside == other.aside
+    }
+
+    /// Whether it has a word, and otherwise only some of these.
+    pub(super) fn names(&self, word: &str, others: &[&str]) -> bool {
+        let of = |word: &str, own: &String| same_word(&stem(word), own);
+        self.words.iter().any(|own| of(word, own))
+            && (self.words.iter()).all(|own| others.iter().any(|other| of(other, own)))
     }
 
     /// Whether its name has a word as it is.
@@ -295,6 +302,17 @@ impl<'a> LabelledTable<'a> {
     /// The fact of a cell.
     pub(crate) fn fact_at(&self, place: (usize, usize)) -> Option<usize> {
         self.cells.get(&place).copied()
+    }
+
+    /// The name of a cell's row or column, if the label is such.
+    pub(super) fn label_of(
+        &self,
+        (row, column): (usize, usize),
+        is: impl FnMut(&&AxisLabel) -> bool,
+    ) -> Option<String> {
+        let labels = [self.rows.get(row), self.columns.get(column)];
+        let found = labels.into_iter().flatten().find(is);
+        found.map(|label| label.name.clone())
     }
 
     /// The period of a cell.

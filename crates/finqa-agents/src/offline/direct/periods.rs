@@ -94,11 +94,14 @@ const STOCKS: [&str; 22] = [
 ];
 
 impl LabelledTable<'_> {
-    /// The only period of the page in the year of one that it lacks.
+    /// The only period of the page in the year of one that it lacks, or in the month of a day.
     pub(crate) fn only_part(&self, missing: CalendarSpan) -> Option<CalendarSpan> {
         let of_year = |span: &&CalendarSpan| span.year.is_some() && span.year == missing.year;
-        let mut parts = self.periods.iter().filter(of_year);
-        let only = parts.next().copied().filter(|_| is_year(missing));
+        let of_month = |span: &&CalendarSpan| span.range() == missing.range();
+        let day = missing.day.is_some();
+        let parts = self.periods.iter().filter(of_year);
+        let mut parts = parts.filter(|span| !day || of_month(span));
+        let only = parts.next().copied().filter(|_| day || is_year(missing));
         only.filter(|_| parts.next().is_none())
     }
 
@@ -153,18 +156,25 @@ impl LabelledTable<'_> {
                 PagePeriod::InText
             };
         }
-        let exact = in_year.iter().filter(|span| span.range() == asked.range());
+        let exact = in_year.iter().filter(|span| {
+            let day = asked.day.is_none() || span.day == asked.day;
+            let closing = span.day.is_none() && asked.closes_month();
+            span.range() == asked.range() && (day || closing)
+        });
         match exact.copied().collect::<Vec<_>>().as_slice() {
             // Of a year and a fiscal year, the one that is asked for.
             [one] if one.covers(asked) => return PagePeriod::One(asked),
             [one] => return PagePeriod::One(*one),
             [] => {}
+            // A month is none of its days.
+            [a, b, ..] if a.range() == b.range() && a.year == b.year => return PagePeriod::Missing,
             [..] => return PagePeriod::Open,
         }
         // Among days, the last of December is one of the month too.
         let days = in_year.iter().any(|span| span.length() == 1);
         let closing = in_year.iter().find(|span| days && is_year(**span));
-        if let Some(closing) = closing.filter(|_| asked.range() == (12, 12)) {
+        if let Some(closing) = closing.filter(|_| asked.range() == (12, 12) && asked.day.is_none())
+        {
             return PagePeriod::One(*closing);
         }
         match in_year.as_slice() {
@@ -178,6 +188,11 @@ impl LabelledTable<'_> {
 /// A period from others of one year: halves of quarters, what the first half leaves of a year.
 fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
     let (first, last) = asked.range();
+    // Days add up to no month.
+    let mut of_page_and_asked = of_page.iter().chain([&asked]);
+    if of_page_and_asked.any(|span| span.day.is_some() && !span.closes_month()) {
+        return None;
+    }
     let mut years: Vec<Option<u16>> = of_page.iter().map(|span| span.year).collect();
     years.dedup();
     let [year] = years.as_slice() else {

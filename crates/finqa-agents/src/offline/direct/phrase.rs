@@ -103,13 +103,12 @@ pub(crate) struct NamedOperand {
 }
 
 /// Words that join the terms of an operand.
-const TERMS: [(&str, Op); 6] = [
+const TERMS: [(&str, Op); 5] = [
     ("plus", Op::Add),
     ("and", Op::Add),
     ("minus", Op::Subtract),
     ("less", Op::Subtract),
     ("net of", Op::Subtract),
-    ("after", Op::Subtract),
 ];
 
 impl AskedPhrase {

@@ -2,7 +2,7 @@
 
 use super::DirectAnswer;
 use super::calendar::CalendarSpan;
-use super::labels::AxisLabel;
+use super::labels::{AxisLabel, label_words, same_word};
 use super::phrase::NamedOperand;
 use super::shares::SALES;
 use super::values::{DirectReader, NoReading, Reading};
@@ -91,11 +91,34 @@ const TERMS: [Term; 8] = [
     },
 ];
 
-/// Words of counts that prices are multiplied with, the surest first.
-const COUNTS: [&[&str]; 3] = [
-    &["sold"],
-    &["quantity", "quantities", "qty", "volume", "volumes"],
-    &["number", "units", "shares"],
+/// Words that the rows of these figures have in addition.
+const OF_TERMS: [&str; 18] = [
+    "total",
+    "net",
+    "overall",
+    "operating",
+    "cash",
+    "flow",
+    "provided",
+    "generated",
+    "activity",
+    "shareholder",
+    "stockholder",
+    "owner",
+    "good",
+    "sold",
+    "sale",
+    "year",
+    "period",
+    "expenditure",
+];
+
+/// Words of the prices that units are sold at.
+const PRICES: [&str; 6] = ["price", "unit", "average", "selling", "sale", "net"];
+
+/// Words of counts that prices are multiplied with.
+const COUNTS: [&str; 8] = [
+    "unit", "quantity", "qty", "volume", "share", "number", "sold", "total",
 ];
 
 impl DirectReader<'_> {
@@ -108,21 +131,22 @@ impl DirectReader<'_> {
         };
         let name = term.names.iter().find(|name| wording.says(&[name]));
         let rest = self.whole(&[&[name.copied().unwrap_or_default()], &["much", "have"]]);
-        if !rest.words.is_empty() {
-            return Ok(None);
-        }
-        if wording.change() || self.asked.spans().len() > 1 {
-            return Err(NoReading::Open);
-        }
+        let name = name.copied().unwrap_or_default();
         let labels = || self.table.rows.iter().chain(&self.table.columns).skip(1);
         let stems = |words: &[&str]| -> Vec<String> {
             words.iter().map(|word| stem(word).into_owned()).collect()
         };
+        let lacks = || NoReading::Missing(format!("the page has no {name}"));
+        if !rest.words.is_empty() || wording.change() || self.asked.spans().len() > 1 {
+            let words = label_words(name);
+            let in_row = labels().any(|label| words.iter().all(|word| label.says(word)));
+            return if in_row { Ok(None) } else { Err(lacks()) };
+        }
         let known =
             |words: &Vec<String>| labels().any(|label| words.iter().all(|word| label.says(word)));
         let operand = |of: &[&[&str]]| {
             let mut rows = of.iter().map(|words| stems(words));
-            let words = rows.find(known).ok_or(NoReading::Open)?;
+            let words = rows.find(known).ok_or_else(lacks)?;
             Ok(NamedOperand {
                 words,
                 context: vec!["total".to_owned()],
@@ -130,6 +154,11 @@ impl DirectReader<'_> {
             })
         };
         let (first, second) = (operand(term.first)?, operand(term.second)?);
+        let span = self.asked.spans().first().copied();
+        for operand in [&first, &second] {
+            let place = self.amount(operand, span)?.place;
+            self.doubt_other_name(operand, place, name);
+        }
         if term.op == Op::Divide {
             return self.divided(first, second, term.kind).map(Some);
         }
@@ -137,7 +166,6 @@ impl DirectReader<'_> {
             terms: vec![(Op::Subtract, second)],
             ..first
         };
-        let span = self.asked.spans().first().copied();
         let amount = self.amount(&whole, span)?;
         Ok(Some(DirectAnswer::new(
             "difference",
@@ -146,10 +174,30 @@ impl DirectReader<'_> {
         )))
     }
 
+    /// "Total liabilities and equity" are not the equity of a ratio.
+    fn doubt_other_name(&mut self, operand: &NamedOperand, place: (usize, usize), of: &str) {
+        let asked = |word: &String| {
+            let mut known = operand.words.iter().map(String::as_str);
+            known.any(|other| same_word(other, word))
+                || OF_TERMS.iter().any(|other| stem(other) == *word)
+        };
+        let is_other = |label: &&AxisLabel| {
+            let named = operand.words.iter().any(|word| label.says(word));
+            named && !label.words.iter().all(asked)
+        };
+        if let Some(name) = self.table.label_of(place, is_other) {
+            self.doubt(format!("{name} may not be a part of the {of}"));
+        }
+    }
+
     /// "A times B"; of a percentage, its share.
     pub(super) fn product(&mut self) -> Reading<Option<DirectAnswer>> {
         let joined = ["times", "multiplied by"];
         let wording = &self.asked.wording;
+        if wording.says(&["how many times"]) {
+            let why = "it asks how many times one figure is another";
+            return Err(NoReading::Missing(why.to_owned()));
+        }
         let Some((left, right)) = joined.iter().find_map(|word| wording.split(word)) else {
             return Ok(None);
         };
@@ -161,20 +209,22 @@ impl DirectReader<'_> {
                 true => self.amount(&operand, span)?,
                 false => return Err(NoReading::Open),
             };
-            let label = self.table.rows.get(amount.place.0);
-            let rate = ["margin", "rate", "yield"];
-            if let Some(label) = label.filter(|label| rate.iter().any(|word| label.writes(word)))
-                && !amount.percent
-            {
-                let why = format!("{} may be a percentage", label.name);
-                self.doubt(why);
+            let rate = ["margin", "rate", "yield", "percent", "percentage", "pct"];
+            let is_rate = |label: &&AxisLabel| {
+                label.name.contains('%') || rate.iter().any(|word| label.writes(word))
+            };
+            let label = self.table.label_of(amount.place, is_rate);
+            if let Some(name) = label.filter(|_| !amount.percent) {
+                self.doubt(format!("{name} may be a percentage"));
             }
-            Ok(match amount.percent {
+            let expr = match amount.percent {
                 true => Expr::step(Op::Divide, amount.expr, Expr::constant(100)),
                 false => amount.expr,
-            })
+            };
+            Ok((expr, amount.place))
         };
-        let (left, right) = (factor(&left)?, factor(&right)?);
+        let ((left, a), (right, b)) = (factor(&left)?, factor(&right)?);
+        self.doubt_other_rows(a, b);
         let product = Expr::step(Op::Multiply, left, right);
         Ok(Some(DirectAnswer::new(
             "product",
@@ -194,8 +244,16 @@ impl DirectReader<'_> {
         if of_money.is_empty() || of_money.iter().any(|word| self.table.knows(word)) {
             return Ok(None);
         }
-        let only = |labels: &[AxisLabel], words: &[&str]| -> Option<Vec<String>> {
-            let said = |label: &&AxisLabel| words.iter().any(|word| label.writes(word));
+        // "Price per kg" and "House price" may not be of a unit sold.
+        let price = |label: &&AxisLabel| label.names("price", &PRICES);
+        let sold = |label: &&AxisLabel| label.writes("sold");
+        let count = |label: &&AxisLabel| {
+            let mut counts = COUNTS
+                .iter()
+                .filter(|word| !["number", "total"].contains(*word));
+            counts.any(|word| label.names(word, &COUNTS))
+        };
+        let only = |labels: &[AxisLabel], said: &dyn Fn(&&AxisLabel) -> bool| {
             let mut found = labels.iter().skip(1).filter(said);
             let only = found.next().map(|label| label.words.clone())?;
             // "Units sold 2031" and "Units sold 2032" are one quantity.
@@ -203,8 +261,7 @@ impl DirectReader<'_> {
         };
         let axes = [&self.table.columns, &self.table.rows];
         let pair = axes.into_iter().find_map(|labels| {
-            let mut counts = COUNTS.iter().filter_map(|words| only(labels, words));
-            only(labels, &["price", "prices"]).zip(counts.next())
+            only(labels, &price).zip(only(labels, &sold).or_else(|| only(labels, &count)))
         });
         let Some((price, count)) = pair else {
             let counted = |label: &&AxisLabel| ["units", "sold"].iter().any(|w| label.writes(w));
@@ -244,6 +301,13 @@ impl DirectReader<'_> {
         };
         let of_price = span.filter(|_| undated.is_none());
         let (count, price) = (factor(count, span)?, factor(price, of_price)?);
+        self.doubt_other_rows(count.place, price.place);
+        for place in [count.place, price.place] {
+            let in_unit = |label: &&AxisLabel| !label.aside.is_empty() || label.writes("per");
+            if let Some(name) = self.table.label_of(place, in_unit) {
+                self.doubt(format!("{name} may be in another unit"));
+            }
+        }
         let product = Expr::step(Op::Multiply, count.expr, price.expr);
         Ok(Some(DirectAnswer::new(
             "count times price",

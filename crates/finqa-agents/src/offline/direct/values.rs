@@ -75,8 +75,13 @@ impl DirectReader<'_> {
         span: Option<CalendarSpan>,
     ) -> Reading<TableAmount> {
         let mut total = self.single(operand, span)?;
+        let first = total.place;
+        if !operand.terms.is_empty() && self.asked.wording.says(&["net of"]) {
+            self.doubt_net_already(first);
+        }
         for (op, term) in &operand.terms {
             let mut next = self.single(term, span)?;
+            self.doubt_other_rows(first, next.place);
             if next.percent != total.percent || next.place == total.place {
                 return Err(NoReading::Open);
             }
@@ -92,6 +97,22 @@ impl DirectReader<'_> {
             };
         }
         Ok(total)
+    }
+
+    /// "Units times price for A" may find A's units and the price of the total.
+    pub(super) fn doubt_other_rows(&mut self, a: (usize, usize), b: (usize, usize)) {
+        if a.0 != b.0 && a.1 != b.1 {
+            self.doubt("its figures are of other rows and columns".to_owned());
+        }
+    }
+
+    /// "Net sales net of refunds": the row may already be without them.
+    fn doubt_net_already(&mut self, place: (usize, usize)) {
+        const LEFT_OVER: [&str; 6] = ["net", "after", "profit", "income", "earnings", "result"];
+        let is_net = |label: &&AxisLabel| LEFT_OVER.iter().any(|word| label.writes(word));
+        if let Some(name) = self.table.label_of(place, is_net) {
+            self.doubt(format!("{name} may be net of it already"));
+        }
     }
 
     /// The cell of an operand without its further terms.
@@ -271,7 +292,7 @@ impl DirectReader<'_> {
     }
 
     /// Amounts without the minus sign that only repeats their row's name, if all are such.
-    pub(crate) fn magnitudes(&self, amounts: &mut [TableAmount]) {
+    pub(crate) fn magnitudes(&mut self, amounts: &mut [TableAmount]) {
         let repeats = |amount: &TableAmount| {
             let facts = self.table.facts;
             let leaf = amount
@@ -283,10 +304,20 @@ impl DirectReader<'_> {
             amount.number < 0.0
                 && row.is_some_and(|(fact, row)| is_outflow(facts, fact) && self.is_negative(row))
         };
-        if amounts.iter().all(repeats) {
+        let below = amounts.iter().filter(|amount| repeats(amount)).count();
+        if below == amounts.len() {
             for amount in amounts {
                 self.turn(amount);
             }
+            return;
+        }
+        // The page writes some costs with a minus sign and others without.
+        let is_cost = |amount: &TableAmount| {
+            let row = self.table.rows.get(amount.place.0);
+            row.is_some_and(|row| names_cost(&row.name))
+        };
+        if below > 0 && amounts.iter().all(is_cost) {
+            self.doubt("some of these costs are below zero".to_owned());
         }
     }
 
