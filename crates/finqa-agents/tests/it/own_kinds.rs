@@ -117,3 +117,12 @@ fn the_largest_may_be_a_total_without_its_name() {
         "sum of the others",
     );
 }
+
+#[test]
+fn one_of_three_may_be_the_sum_of_the_others_by_chance() {
+    let table = "Division;Revenue
+Borea;128
+Cestra;35
+Dorne;163";
+    sure(table, "which division has the highest revenue?", "Dorne");
+}

@@ -264,10 +264,14 @@ impl DirectReader<'_> {
         let mut amounts: Vec<TableAmount> =
             parts.iter().map(|(amount, _)| amount.clone()).collect();
         self.magnitudes(&mut amounts);
-        self.doubt_total_among(&amounts);
         let best = extreme_of(&amounts, largest)
             .ok_or(NoReading::Open)?
             .clone();
+        // Of three, one is often the sum of the two others by chance.
+        let last = amounts.last().map(|amount| amount.place);
+        if amounts.len() > 3 && last == Some(best.place) {
+            self.doubt_total_among(&amounts);
+        }
         let sizes = amounts.iter().map(|amount| amount.number);
         let named = sizes.zip(parts.iter().map(|(_, label)| label.clone()));
         self.doubts.extend(tie(best.number, named));
