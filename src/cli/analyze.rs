@@ -92,7 +92,7 @@ pub(super) fn without_records(reason: &str) {
 pub(crate) enum RuleName {
     /// Financial equivalence
     Fe,
-    /// Numeric match: within 0.5, as the LangGraph baseline compares
+    /// Numeric match: the first number is within 0.5 of gold's
     Nm,
     /// Exact match
     Em,

@@ -20,8 +20,8 @@ use crate::output::terminal::{
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
-    AgentSettings, Answer, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution,
-    answer_history, trace,
+    AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, answer_history,
+    trace,
 };
 use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 
@@ -165,6 +165,14 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
     let usage = |message: &str| Failure::new(Exit::Usage, message);
     let parts = args.table.is_some() || args.text.is_some();
     match (parts, &args.file, &args.question) {
+        // The question alone, which is likelier than such a name.
+        (false, Some(file), None) if file.contains(' ') && !Path::new(file).exists() => {
+            Err(usage(&format!(
+                "no file named \"{}\": name the document before the question (convfinqa ask FILE \"QUESTION\")",
+                single_spaced(file)
+            ))
+            .into())
+        }
         (false, Some(file), question) => {
             Ok((dataset::read_own(Path::new(file))?, question.clone()))
         }
@@ -331,9 +339,10 @@ impl Session {
         })?;
         let answer = solution.answer.as_ref();
         let doubt = answer.and_then(|answer| answer.doubt.as_ref());
-        let title = match answer.is_some_and(Answer::is_undefined) {
-            true => "not defined",
-            false => "not sure",
+        let title = match answer {
+            None => "no answer",
+            Some(answer) if answer.is_undefined() => "not defined",
+            Some(_) => "not sure",
         };
         if let Some(why) = doubt
             .or(solution.error.as_ref())

@@ -17,7 +17,9 @@ pub(crate) struct CiArgs {
     /// Write a JUnit file with one test case per question, scored by financial equivalence
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Exit with code 6 if a score is below PERCENT; RULE is em, nm, ex, pe, pa or fe
+    /// Exit with code 6 if a score is below PERCENT; RULE is fe (financial equivalence), nm
+    /// (numeric match), em (exact match), ex (execution accuracy), pe (program executed) or pa
+    /// (program accuracy)
     #[arg(long, value_name = "RULE=PERCENT,…", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
 }

@@ -3,7 +3,12 @@
 use std::path::Path;
 
 use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
+use crate::output::terminal::TerminalWriter;
+use crate::pipeline::RunResults;
 use crate::run::command;
+
+use super::run::RunDisplay;
+use super::stdout;
 
 /// The line with the run's address.
 pub(crate) fn delivered_line(delivered: &DeliveredRun) -> String {
@@ -42,4 +47,29 @@ pub(crate) fn affects_every_run(error: &MlflowError) -> bool {
         error,
         MlflowError::Unreachable { .. } | MlflowError::Refused { .. }
     )
+}
+
+/// Prints the run's address on the tracking server, or what is missing there. With
+/// `--json`, stdout holds only the results.
+pub(super) fn print(
+    writer: &TerminalWriter,
+    results: &RunResults,
+    sent: &DeliveryOutcome,
+    shown: RunDisplay,
+) {
+    if let DeliveryOutcome::All(delivered) = sent
+        && !shown.quiet
+    {
+        let line = delivered_line(delivered);
+        if shown.json {
+            writer.say(&line);
+        } else {
+            // Ignore write errors: the run itself succeeded.
+            let _ = stdout::print_words(|out| writeln!(out, "{line}"));
+        }
+    }
+    let run = &results.summary.run;
+    for line in undelivered_lines(sent, &run.id, results.folder.output()) {
+        writer.warn(&line);
+    }
 }

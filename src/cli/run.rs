@@ -10,7 +10,6 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use crate::output;
-use crate::output::mlflow::DeliveryOutcome;
 use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
 };
@@ -315,7 +314,7 @@ pub(super) fn report_and_exit_code(
     let exit = judged.and_then(|()| Ok(exit_code(results)?));
     let printed = print_summary(results, display);
     if let Some(sent) = &results.tracked {
-        print_tracking(writer, results, sent, display);
+        mlflow_lines::print(writer, results, sent, display);
     }
     let exit = exit?;
     printed?;
@@ -425,31 +424,6 @@ pub(super) fn without_tools(line: &str) -> Failure {
     Failure::new(Exit::Usage, line)
 }
 
-/// Prints the run's address on the tracking server, or what is missing there. With
-/// `--json`, stdout holds only the results.
-fn print_tracking(
-    writer: &TerminalWriter,
-    results: &RunResults,
-    sent: &DeliveryOutcome,
-    shown: RunDisplay,
-) {
-    if let DeliveryOutcome::All(delivered) = sent
-        && !shown.quiet
-    {
-        let line = mlflow_lines::delivered_line(delivered);
-        if shown.json {
-            writer.say(&line);
-        } else {
-            // Ignore write errors: the run itself succeeded.
-            let _ = stdout::print_words(|out| writeln!(out, "{line}"));
-        }
-    }
-    let run = &results.summary.run;
-    for line in mlflow_lines::undelivered_lines(sent, &run.id, results.folder.output()) {
-        writer.warn(&line);
-    }
-}
-
 fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
     let RunResults {
         folder, summary, ..
@@ -468,7 +442,12 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
                 "{}",
                 summary_tables(summary, folder.output(), shown.style)
             )?;
-            writeln!(out, "Rows: {}\nRun:  {}", csv.display(), run.display())
+            writeln!(out, "Answers: {}", csv.display())?;
+            let report = folder.report();
+            if report.is_file() {
+                writeln!(out, "Report:  {}", report.display())?;
+            }
+            writeln!(out, "Run:     {}", run.display())
         })?;
     }
     Ok(())

@@ -85,8 +85,12 @@ pub enum DatasetError {
         "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
     Filter { filter: String, reason: String },
-    #[error("range, ids and filter together select no record of {origin}: widen one of them")]
-    NothingSelected { origin: String },
+    #[error("no record of {origin} matches {given}")]
+    NothingSelected {
+        origin: String,
+        /// The settings that select, such as ``filter `x` and range 0..5``.
+        given: String,
+    },
 }
 
 fn of_field(path: &str) -> String {

@@ -28,6 +28,21 @@ pub struct Selection {
     pub n: Option<usize>,
 }
 
+impl Selection {
+    /// What restricts the records, for a message.
+    fn restrictions(&self) -> String {
+        let given = [
+            self.range.map(|range| format!("the range {range}")),
+            (!self.ids.is_empty()).then(|| "the ids".to_owned()),
+            self.filter
+                .as_ref()
+                .map(|filter| format!("the filter `{filter}`")),
+        ];
+        let given: Vec<String> = given.into_iter().flatten().collect();
+        given.join(" and ")
+    }
+}
+
 /// Positions of records from 0, the end left out: `0..100`, `100..`, `..25`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRange {
@@ -94,6 +109,7 @@ pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, Da
     if chosen.is_empty() {
         return Err(DatasetError::NothingSelected {
             origin: dataset.source.clone(),
+            given: selection.restrictions(),
         });
     }
     if selection.shuffle {

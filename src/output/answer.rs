@@ -5,6 +5,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::Question;
+use finqa_agents::agents::verify::{Finding, FindingKind};
 use finqa_agents::agents::{CriticVerdict, Round, Solution};
 use finqa_core::table::{Table, TableStyle, position};
 
@@ -41,6 +42,10 @@ pub(super) struct RoundFindings {
     pub summary: String,
     /// Findings of the checks and the critic, one line each.
     pub findings: Vec<String>,
+    /// The findings for a person: without the corrections, which are addressed to a model,
+    /// and without the reason of a doubt, which is in the answer.
+    #[serde(skip)]
+    pub problems: Vec<String>,
 }
 
 impl<'a> AnswerView<'a> {
@@ -98,11 +103,22 @@ impl Serialize for AnswerView<'_> {
 
 fn round_findings(round: &Round) -> RoundFindings {
     let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
+    let mut problems: Vec<String> = round.findings.iter().map(problem).collect();
     match &round.verdict {
         CriticVerdict::Revise { findings: others } => {
             findings.extend(others.iter().map(ToString::to_string));
+            problems.extend(others.iter().map(|finding| {
+                let mut unfixed = finding.clone();
+                if !unfixed.problem.is_empty() {
+                    unfixed.fix.clear();
+                }
+                unfixed.to_string()
+            }));
         }
-        CriticVerdict::Unparsable { reason } => findings.push(reason.clone()),
+        CriticVerdict::Unparsable { reason } => {
+            findings.push(reason.clone());
+            problems.push(reason.clone());
+        }
         CriticVerdict::Ok | CriticVerdict::Skipped => {}
     }
     RoundFindings {
@@ -111,6 +127,15 @@ fn round_findings(round: &Round) -> RoundFindings {
         verdict: round.verdict.name(),
         summary: super::terminal::verdict_text(round),
         findings,
+        problems,
+    }
+}
+
+/// A check's finding for a person.
+fn problem(finding: &Finding) -> String {
+    match finding.kind {
+        FindingKind::Doubt => "the answer is a guess".to_owned(),
+        _ => format!("{}: {}", finding.place, finding.problem),
     }
 }
 

@@ -21,7 +21,7 @@ use finqa_agents::models::{
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
-use finqa_core::text::counted;
+use finqa_core::text::{counted, grouped};
 
 use super::advice::advice;
 use super::context::ModelContext;
@@ -339,17 +339,24 @@ impl fmt::Display for DryRun {
         writeln!(
             f,
             "Calls      {} if the critic accepts every first answer, to {} if it accepts none",
-            calls.low, calls.high
+            grouped(calls.low),
+            grouped(calls.high)
         )?;
         writeln!(
             f,
             "Tokens in  {} to {} (the rendered prompts at {} to {} bytes per token)",
-            input_tokens.low, input_tokens.high, BYTES_PER_TOKEN.low, BYTES_PER_TOKEN.high
+            grouped(input_tokens.low),
+            grouped(input_tokens.high),
+            BYTES_PER_TOKEN.low,
+            BYTES_PER_TOKEN.high
         )?;
         writeln!(
             f,
             "Tokens out {} to {} ({} to {} per reply, or --max-tokens if lower; models that reason write more)",
-            output_tokens.low, output_tokens.high, REPLY_TOKENS.low, REPLY_TOKENS.high
+            grouped(output_tokens.low),
+            grouped(output_tokens.high),
+            REPLY_TOKENS.low,
+            REPLY_TOKENS.high
         )?;
         match self.cost_usd {
             Some(Estimate { low, high }) => writeln!(
@@ -380,7 +387,7 @@ impl fmt::Display for DryRun {
         }
         write!(
             f,
-            "Interval   about ± {:.1} points around a score of 75 % (95 %; wider if pages share errors)",
+            "Precision  ±{:.1} points at 95 % confidence if 75 % are right; wider if pages share errors",
             100.0 * self.half_interval
         )
     }

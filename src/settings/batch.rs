@@ -27,10 +27,10 @@ pub struct BatchSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionEngine {
-    /// One by one.
+    /// Send each request as soon as it is ready, and wait for its reply.
     #[default]
     Live,
-    /// In batches.
+    /// Collect requests for the provider's batch API, at half the price.
     Batch,
 }
 

@@ -73,7 +73,7 @@ pub struct Settings {
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionSettings {
     /// Use only the first N records [default: 100 with a remote model, otherwise all]
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// File of ConvFinQA records, or `sample` [default: data/train.json if it exists, otherwise the sample]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
-use toml::Table;
+use toml::{Table, Value};
 
 use finqa_core::files;
 use finqa_core::options::declared;
@@ -156,10 +156,15 @@ fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
         tracing: group(&mut table, origin)?,
         origins: BTreeMap::new(),
     };
-    match table.keys().next() {
+    match table.iter().next() {
         None => Ok(settings),
-        Some(key) => {
-            let hint = nearest(key).map(|key| format!("; did you mean `{key}`?"));
+        Some((key, value)) => {
+            let hint = match value {
+                Value::Table(_) => Some(
+                    ": settings are not grouped in tables; write them without a header".to_owned(),
+                ),
+                _ => nearest(key).map(|key| format!("; did you mean `{key}`?")),
+            };
             Err(format!(
                 "unknown setting `{key}`{}",
                 hint.unwrap_or_default()

@@ -36,7 +36,7 @@ fn a_question_about_a_markdown_page_is_answered_with_its_support() {
         "Steps",
         "r1c1  1250  Revenue · 2019",
         "Program   subtract(1250, 1000), divide(#0, 1000)",
-        "Critic    round 1: 25.0% – accepted",
+        "Critic    accepted",
     ] {
         assert!(shown.contains(part), "{part} in\n{shown}");
     }
@@ -306,4 +306,41 @@ fn bad_input_is_one_clear_line(#[case] args: &[&str], #[case] code: i32, #[case]
     assert_eq!((found, shown.as_str()), (code, ""), "{told}");
     assert!(told.contains(word), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn a_question_without_a_file_is_recognized() {
+    let (code, _, told) = ask(&Workplace::new(), &["what was revenue?"], "");
+    let line = "error: no file named \"what was revenue?\": name the document before the question";
+    assert_eq!(code, 2);
+    assert!(told.starts_with(line), "{told}");
+}
+
+#[test]
+fn a_page_without_numbers_is_named_as_the_cause() {
+    let place = workplace(&[("p.md", b"Alpha beta.\n".as_slice())]);
+    let (code, shown, _) = ask(&place, &["p.md", "what was revenue?"], "");
+    assert_eq!(code, 4);
+    let line = "Answer    none: the document contains no number that fits the question";
+    assert_eq!(shown.trim_end(), line);
+    let (_, shown, told) = ask(&place, &["p.md", "what was revenue?", "-q"], "");
+    assert_eq!(shown, "none\n");
+    assert!(
+        told.starts_with("no answer: the document contains no number"),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_critic_is_shown_without_instructions_to_a_model_and_without_repetitions() {
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
+    let question = "what was revenue in 2021?";
+    let (_, shown, _) = ask(&place, &["report.md", question], "");
+    let critic = "Critic    not accepted: 2 findings\n          \
+        · evidence: the question names 2021, but the page does not.\n          \
+        · the answer is a guess\n";
+    assert!(shown.contains(critic), "{shown}");
+    assert!(!shown.contains("Fix:"), "{shown}");
+    let (_, json, _) = ask(&place, &["report.md", question, "--json"], "");
+    assert!(json.contains("Fix: check which period is meant"), "{json}");
 }

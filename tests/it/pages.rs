@@ -135,6 +135,11 @@ fn configuration_page() -> String {
             Some((what, said)) => (what, said.trim_end_matches(']')),
             None => (help.as_str(), ""),
         };
+        // The key of a flag `--no-…` has the opposite meaning.
+        let what = match argument.get_long() {
+            Some(long) if long != flag => what.replacen("Skip", "Run", 1),
+            _ => what.to_owned(),
+        };
         let default = match defaults.get(key) {
             _ if !said.is_empty() => said.to_owned(),
             Some(value) => format!("`{}`", value.to_string().trim_matches('"')),

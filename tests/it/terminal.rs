@@ -21,7 +21,8 @@ fn widest(text: &str) -> usize {
 fn laid_out(text: &str, place: &Workplace) -> String {
     let folder = place.folder.path().to_string_lossy().into_owned();
     let lines = text.lines().filter(|line| {
-        !line.contains(&folder) && !line.starts_with("Run: ") && !line.starts_with("Rows: ")
+        let named = ["Answers: ", "Report: ", "Run: "];
+        !line.contains(&folder) && !named.iter().any(|name| line.starts_with(name))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -46,6 +47,69 @@ fn every_table_fits_into_80_columns() {
         assert!(widest(&text) <= 80, "{}:\n{text}", widest(&text));
         assert!(!text.contains('\u{1b}'), "no colour in a pipe");
     }
+}
+
+#[test]
+fn a_run_names_its_report_and_shows_few_figures_in_words() {
+    let place = Workplace::new();
+    let ran = place.run("--data-path sample");
+    let shown = &ran.succeeds().stdout;
+    let report = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("Report:  "));
+    assert!(place.path(report.unwrap()).is_file());
+    assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
+    for title in [
+        "Accepted by FE: ",
+        "Rejected by FE only for: ",
+        "Latency: median ",
+    ] {
+        let lines = shown.lines().filter(|line| line.starts_with(title));
+        assert_eq!(lines.count(), 1, "{title} in {shown}");
+    }
+    assert!(place.summary()["latency"]["p99"].is_number());
+    assert!(ran.stderr.contains(" right (FE), "), "{}", ran.stderr);
+}
+
+#[test]
+fn two_equal_runs_are_compared_in_one_sentence() {
+    let place = Workplace::new();
+    for output in ["a", "b"] {
+        place
+            .run(&format!("--data-path sample -n 3 -o {output}"))
+            .succeeds();
+    }
+    let shown = place
+        .run("compare a/output.csv b/output.csv")
+        .succeeds()
+        .stdout
+        .clone();
+    assert!(
+        shown.contains("No question differs. Right in both: "),
+        "{shown}"
+    );
+    for left_out in ["McNemar", "US dollars", "Right only"] {
+        assert!(!shown.contains(left_out), "{left_out} in {shown}");
+    }
+    assert!(shown.contains("per question"), "{shown}");
+}
+
+#[test]
+fn wrong_selections_and_tables_of_settings_are_named() {
+    let place = Workplace::new();
+    let refused = place.run("--data-path sample --filter zzzz");
+    refused.fails(
+        2,
+        &["no record of built-in sample matches the filter `zzzz`"],
+    );
+    place
+        .run("--data-path sample -n -1")
+        .fails(2, &["invalid value '-1' for '--n <N>'"]);
+    place.write("convfinqa.toml", "[agents]\nmax_rounds = 2\n");
+    let line = "unknown setting `agents`: settings are not grouped in tables";
+    place
+        .run("--data-path sample")
+        .fails(2, &["convfinqa.toml", line]);
 }
 
 #[test]

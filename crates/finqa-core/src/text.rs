@@ -41,6 +41,20 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
     format!("{count} {stem}{ending}")
 }
 
+/// A count with its thousands set apart.
+#[must_use]
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +64,12 @@ mod tests {
         assert_eq!(cut("äöü", 2, "…"), "äö…");
         assert_eq!(cut("äöü", 3, "…"), "äöü");
         assert_eq!(head("äöü", 0), "");
+    }
+
+    #[test]
+    fn thousands_of_a_count_are_separated() {
+        let texts = [0, 999, 1_000, 12_345_678].map(grouped);
+        assert_eq!(texts, ["0", "999", "1,000", "12,345,678"]);
     }
 
     #[test]

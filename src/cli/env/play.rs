@@ -57,7 +57,7 @@ pub(crate) struct PlayArgs {
     #[serde(flatten)]
     shards: ShardSettings,
     /// Number of questions, each played once [default: all, up to 10,000 on a server; 100 with a remote model]
-    #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
+    #[arg(long, short = 'n', alias = "episodes", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
     /// Only of `convfinqa run`; known here so that it can be refused in a clear line.

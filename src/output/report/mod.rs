@@ -157,7 +157,7 @@ impl Page<'_> {
         environment.add_filter("signed", signed);
         environment.add_filter("short", figures::short);
         environment.add_filter("p_value", p_value);
-        environment.add_filter("grouped", grouped);
+        environment.add_filter("grouped", finqa_core::text::grouped);
         // The names decide that everything is escaped as HTML.
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
@@ -190,17 +190,4 @@ fn signed(value: f64, decimals: usize) -> String {
     } else {
         format!("{:.decimals$}", 0.0)
     }
-}
-
-/// A count with its thousands set apart.
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

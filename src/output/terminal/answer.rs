@@ -22,12 +22,12 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
             out.push_str(&entry(if index == 0 { title } else { "" }, line));
         }
     };
-    part("Answer", &[headline(view.solution)]);
     let solution = view.solution;
+    part("Answer", &[headline(solution)]);
     let answer = solution.answer.as_ref();
     let one_line = |text: &String| single_spaced(text);
-    let error: Vec<String> = solution.error.iter().map(one_line).collect();
-    part("Error", &error);
+    let error = solution.error.iter().filter(|_| !is_embedded(solution));
+    part("Error", &error.map(one_line).collect::<Vec<_>>());
     let steps = answer.map_or(&[][..], |answer| &answer.steps);
     part("Steps", &steps.iter().map(one_line).collect::<Vec<_>>());
     part("Evidence", &evidence(view));
@@ -52,10 +52,18 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     harmless(&out).into_owned()
 }
 
+/// True if no model was called: the outcome's name is about a model's reply.
+fn is_embedded(solution: &Solution) -> bool {
+    solution.calls.is_empty()
+}
+
 /// The answer alone, in one line.
 pub(crate) fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
-        return format!("none ({})", solution.outcome.name().replace('_', " "));
+        return match is_embedded(solution) {
+            true => "none".to_owned(),
+            false => format!("none ({})", solution.outcome.name().replace('_', " ")),
+        };
     };
     harmless(&single_spaced(&with_scale(&answer.printed, answer.unit))).into_owned()
 }
@@ -63,6 +71,9 @@ pub(crate) fn short_answer(solution: &Solution) -> String {
 fn headline(solution: &Solution) -> String {
     let mut line = short_answer(solution);
     let Some(answer) = &solution.answer else {
+        if let Some(error) = solution.error.as_ref().filter(|_| is_embedded(solution)) {
+            line = format!("{line}: {}", single_spaced(error));
+        }
         return line;
     };
     match &answer.doubt {
@@ -132,21 +143,18 @@ fn shortened(text: &str, literal: &str) -> String {
 
 fn critic(view: &AnswerView<'_>) -> Vec<String> {
     let mut lines = Vec::new();
+    let several = view.rounds.len() > 1;
     for round in &view.rounds {
-        let chosen = view.rounds.len() > 1 && view.solution.chosen_round == Some(round.number);
-        lines.push(format!(
-            "round {}: {} – {}{}",
-            round.number,
-            single_spaced(&round.answer),
-            round.summary,
-            if chosen { " (taken)" } else { "" }
-        ));
-        lines.extend(
-            round
-                .findings
-                .iter()
-                .map(|finding| format!("· {}", single_spaced(finding))),
-        );
+        let chosen = several && view.solution.chosen_round == Some(round.number);
+        let number = match several {
+            // The only answer is in the headline.
+            false => String::new(),
+            true => format!("round {}: {}, ", round.number, single_spaced(&round.answer)),
+        };
+        let chosen = if chosen { " (taken)" } else { "" };
+        lines.push(format!("{number}{}{chosen}", round.summary));
+        let problems = round.problems.iter();
+        lines.extend(problems.map(|problem| format!("· {}", single_spaced(problem))));
     }
     lines
 }

@@ -20,11 +20,11 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
             0 => String::new(),
             n => format!(", {n} left out because the other lacks them"),
         };
-        format!(
+        style.wrap(&format!(
             "{name}: {} ({}{left_out})",
             side.path.display(),
             counted(side.questions, "answer")
-        )
+        ))
     };
     let mut parts = vec![side("A", &comparison.a), side("B", &comparison.b)];
     if comparison.same {
@@ -39,6 +39,14 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
         counted(comparison.questions, "question"),
         counted(comparison.pages, "page")
     ));
+    if let Some(equal) = no_difference(comparison) {
+        parts.push(style.wrap(&equal));
+        // A file has the same latencies as itself.
+        if !comparison.same {
+            parts.extend(spending(comparison, style));
+        }
+        return parts.join("\n");
+    }
     parts.push(rules(comparison, style));
     parts.extend(causes(comparison, style));
     parts.extend(spending(comparison, style));
@@ -47,11 +55,28 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
     parts.join("\n")
 }
 
+/// The counts of both sides in a sentence, if A and B are right about the same questions by
+/// every rule.
+fn no_difference(comparison: &Comparison) -> Option<String> {
+    let mut rules = comparison.rules.iter();
+    if rules.any(|rule| rule.only_a + rule.only_b > 0) {
+        return None;
+    }
+    let counts = comparison
+        .rules
+        .iter()
+        .map(|rule| format!("{} {} of {}", rule_title(rule.rule), rule.both, rule.n));
+    Some(format!(
+        "No question differs. Right in both: {}",
+        counts.collect::<Vec<_>>().join(", ")
+    ))
+}
+
 /// Three tables, because one of all columns is wider than 80.
 fn rules(comparison: &Comparison, style: TerminalStyle) -> String {
     let mut counts = style.table(&["rule", "n", "both", "A only", "B only", "neither"]);
     let mut rates = style.table(&["rule", "A %", "95 % CI", "B %", "95 % CI", "floor %"]);
-    let mut differences = style.table(&["rule", "B - A", "95 % interval", "McNemar p"]);
+    let mut differences = style.table(&["rule", "B - A", "95 % CI", "McNemar p"]);
     for rule in &comparison.rules {
         counts.add_row([
             rule_title(rule.rule).to_owned(),
@@ -90,7 +115,7 @@ pub(in crate::output) fn span(interval: Interval) -> String {
 }
 
 fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
-    let signed = |x: f64| format!("{:+.1}", 100.0 * x + 0.0);
+    let signed = |x: f64| signed(100.0 * x, 1);
     let Interval { low, high } = rule.interval;
     // Different only if the interval excludes 0.
     let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
@@ -100,6 +125,15 @@ fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
         Cell::new(format!("{} – {}", signed(low), signed(high))),
         Cell::new(p_value(rule.p)),
     ]
+}
+
+/// A difference with its sign; one that rounds to 0 has none.
+fn signed(x: f64, digits: usize) -> String {
+    let text = format!("{x:+.digits$}");
+    match text.contains(|c: char| ('1'..='9').contains(&c)) {
+        true => text,
+        false => format!("{:.digits$}", 0.0),
+    }
 }
 
 /// McNemar's p, for people.
@@ -142,16 +176,19 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
                 amounts.n.to_string(),
                 format!("{:.digits$}", amounts.mean_a),
                 format!("{:.digits$}", amounts.mean_b),
-                format!("{:+.digits$}", amounts.difference),
+                signed(amounts.difference, digits),
                 format!("{:.digits$}", amounts.total_a),
                 format!("{:.digits$}", amounts.total_b),
             ]
         })
     };
+    let paid = spending
+        .cost_usd
+        .filter(|paid| paid.total_a + paid.total_b > 0.0);
     let lines: Vec<_> = [
         line("seconds", &spending.latency, 2),
         line("rounds", &spending.rounds, 2),
-        line("US dollars", &spending.cost_usd, 5),
+        line("US dollars", &paid, 5),
     ]
     .into_iter()
     .flatten()
@@ -160,7 +197,7 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
         return None;
     }
     let mut table = style.table(&[
-        "a question",
+        "per question",
         "n",
         "mean A",
         "mean B",
@@ -185,7 +222,7 @@ fn flips(comparison: &Comparison, right: RunLetter, style: TerminalStyle) -> Str
     };
     let rule = rule_title(comparison.rule);
     if flips.is_empty() {
-        return format!("Right in {name} alone, by {rule}: none");
+        return format!("Right only in {name}, by {rule}: none");
     }
     let mut table = style.table(&["question", "gold", "A", "B", "cause"]);
     for flip in flips.iter().take(FLIPS) {
@@ -203,7 +240,7 @@ fn flips(comparison: &Comparison, right: RunLetter, style: TerminalStyle) -> Str
         n => format!("\n… and {n} more: --json lists them all"),
     };
     format!(
-        "Right in {name} alone, by {rule}: {}\n{table}{more}",
+        "Right only in {name}, by {rule}: {}\n{table}{more}",
         flips.len()
     )
 }

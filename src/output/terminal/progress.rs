@@ -306,11 +306,13 @@ impl RunProgress {
             .total
             .map_or_else(String::new, |total| format!("/{total}"));
         let counts = format!("{}{of}", self.answered);
-        let parts = [self.message(), self.calls.text().unwrap_or_default()];
-        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        format!("{counts} {}", parts.join(" · "))
-            .trim_end()
-            .to_owned()
+        let mut parts = vec![
+            counts,
+            self.message(),
+            self.calls.text().unwrap_or_default(),
+        ];
+        parts.retain(|part| !part.is_empty());
+        parts.join(" · ")
     }
 
     /// Right answers so far, cost and failures. Counts, because a rate would need its
@@ -322,7 +324,7 @@ impl RunProgress {
             parts.push(format!("reward {mean:.3}"));
         }
         if self.scored > 0 {
-            parts.push(format!("FE {} of {}", self.right, self.scored));
+            parts.push(format!("{} of {} right (FE)", self.right, self.scored));
         }
         parts.extend(self.cost.brief());
         if self.failed > 0 {
@@ -351,9 +353,9 @@ impl RunProgress {
         let again = &self.continuation;
         let seconds = elapsed.as_secs_f64();
         match finish {
-            Finish::Complete => self.say(&format!("{} in {seconds:.1} s", self.status())),
+            Finish::Complete => self.say(&format!("{}, {seconds:.1} s", self.status())),
             Finish::Partial { left, reason } => {
-                self.say(&format!("{} in {seconds:.1} s", self.status()));
+                self.say(&format!("{}, {seconds:.1} s", self.status()));
                 let (have, them) = match left {
                     1 => ("has", "it"),
                     _ => ("have", "them"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::run::Summary;
-use crate::score::{ConversationCard, Rule, RuleRates, Scorecard};
+use crate::score::{ConversationCard, Count, Rule, RuleRates, Scorecard};
 use finqa_agents::models::{NodeUsage, Usage};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
@@ -165,21 +165,27 @@ fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
 }
 
 fn reasons_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
-    let list = |counts: &[crate::score::Count]| {
-        let named = counts
-            .iter()
-            .map(|count| format!("{} {}", count.name.replace('_', " "), count.count));
-        named.collect::<Vec<_>>().join(", ")
+    let line = |title: &str, counts: &[Count]| {
+        let named = counts.iter().map(|count| {
+            let name = match count.name {
+                "rounding" => "rounded".to_owned(),
+                "truncation" => "truncated".to_owned(),
+                "percent_decimal" => "percent as decimal".to_owned(),
+                "yes_no" => "yes/no".to_owned(),
+                "abs_vs_rel" => "absolute for relative".to_owned(),
+                name => name.replace('_', " "),
+            };
+            format!("{} {name}", count.count)
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        (!named.is_empty()).then(|| style.wrap(&format!("{title}: {named}")))
     };
-    (!scores.reasons.is_empty()).then(|| {
-        let misses = list(&scores.diagnostics);
-        let misses = if misses.is_empty() {
-            misses
-        } else {
-            format!(" · misses that are only {misses}")
-        };
-        style.wrap(&format!("FE accepts: {}{misses}", list(&scores.reasons)))
-    })
+    let lines = [
+        line("Accepted by FE", &scores.reasons),
+        line("Rejected by FE only for", &scores.diagnostics),
+    ];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Accuracy by turn and by what turns take, a column for each rule, each rate
@@ -264,26 +270,14 @@ fn slices(card: &ConversationCard) -> Vec<(String, Rate)> {
 fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let latency = scores.latency.as_ref()?;
     // The embedded analyst takes less than a hundredth of a second.
-    let (unit, of_second) = if latency.max < 1.0 {
-        ("ms", 1000.0)
+    let (unit, of_second, digits) = if latency.max < 1.0 {
+        ("ms", 1000.0, 0)
     } else {
-        ("s", 1.0)
+        ("s", 1.0, 1)
     };
-    let parts = [
-        ("mean", latency.mean),
-        ("min", latency.min),
-        ("max", latency.max),
-        ("P25", latency.p25),
-        ("P50", latency.p50),
-        ("P75", latency.p75),
-        ("P95", latency.p95),
-        ("P99", latency.p99),
-    ]
-    .map(|(name, seconds)| format!("{name} {:.2}", of_second * seconds));
+    let [median, p95] = [latency.p50, latency.p95].map(|seconds| of_second * seconds);
     Some(style.wrap(&format!(
-        "Latency {unit}: {} (n {})",
-        parts.join(", "),
-        latency.n
+        "Latency: median {median:.digits$} {unit}, P95 {p95:.digits$} {unit}"
     )))
 }
 

@@ -294,7 +294,7 @@ fn a_wrong_key_takes_no_earlier_result_away() {
     refused.fails(5, &["wrong key"]);
     assert_eq!(place.read("output/output.csv"), before);
     let shown = &refused.stdout;
-    assert!(!shown.contains("Rows: output/output.csv"), "{shown}");
+    assert!(!shown.contains("Answers: output/output.csv"), "{shown}");
 }
 
 #[test]

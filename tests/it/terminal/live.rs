@@ -46,7 +46,10 @@ fn the_progress_bar_does_not_tear_among_log_lines() {
         assert!(last.parse::<f64>().is_ok(), "{line:?}");
     }
     assert!(lines.iter().any(|line| line.contains(" WARN ")), "{all}");
-    assert!(lines.iter().any(|line| line.starts_with("Rows: ")), "{all}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("Answers: ")),
+        "{all}"
+    );
 }
 
 #[test]

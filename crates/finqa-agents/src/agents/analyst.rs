@@ -80,6 +80,13 @@ impl AnalystNode {
         let draft = match drafted {
             Ok(Some(draft)) => draft,
             Ok(None) => {
+                if exchange.rounds.is_empty() {
+                    let reason = "the document contains no number that fits the question";
+                    exchange.failure = Some(QuestionFailure::new(
+                        Outcome::ParseFailure,
+                        reason.to_owned(),
+                    ));
+                }
                 exchange.stop = Some(super::StopReason::NoNewAnswer);
                 return Ok(Route::Stop);
             }

@@ -80,8 +80,13 @@ impl FromStr for SampleCount {
 #[command(next_help_heading = "Agents")]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Who reviews each answer
-    #[arg(long, value_name = "WHO", default_value = "llm")]
+    /// Who reviews each answer [default: llm with a chat model, rules offline]
+    #[arg(
+        long,
+        value_name = "WHO",
+        default_value = "llm",
+        hide_default_value = true
+    )]
     pub critic: CriticMode,
     /// The critic's model [default: the analyst's]
     #[arg(long, value_name = "MODEL")]

@@ -68,10 +68,10 @@ pub enum SettingsError {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
-    /// Chat Completions, which compatible servers also implement.
+    /// The Chat Completions API, which compatible servers also implement.
     #[default]
     Chat,
-    /// Responses.
+    /// The Responses API, which some of OpenAI's models require.
     Responses,
 }
 

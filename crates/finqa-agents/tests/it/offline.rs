@@ -264,15 +264,15 @@ fn a_guess_says_why_it_is_one() {
         ("what was the net revenue in 2017?", "the page has no 2017"),
         (
             "what was the median of net revenue?",
-            "it asks for a statistic, which is not supported",
+            "the question asks for a statistic, which is not supported",
         ),
         (
             "in which quarter was the net revenue posted?",
-            "it asks for a date, which is not supported",
+            "the question asks for a date, which is not supported",
         ),
         (
             "what percentage of the net revenue in 2012 was not fuel expense, in segments other than east?",
-            "it asks for what is left of a whole, which is not supported",
+            "the question asks for what is left of a whole, which is not supported",
         ),
         (
             "what was the ebitda in 2012?",

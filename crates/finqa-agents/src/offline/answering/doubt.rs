@@ -87,22 +87,24 @@ pub(crate) fn doubt(
     };
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
     if let Some(what) = beyond(&BEYOND) {
-        return Some(format!("it asks for {what}, which is not supported"));
+        return Some(format!(
+            "the question asks for {what}, which is not supported"
+        ));
     }
     if which && value.number().is_some() && !year {
-        return Some("it asks for a name, not a number".to_owned());
+        return Some("the question asks for a name, not a number".to_owned());
     }
     if scene.facts.own
         && let Some(what) = beyond(&OF_OWN_PAGES)
     {
-        return Some(format!("it asks for {what}"));
+        return Some(format!("the question asks for {what}"));
     }
     if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
-        return Some("it asks for yes or no, not a number".to_owned());
+        return Some("the question asks for yes or no, not a number".to_owned());
     }
     let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
     if scene.facts.own && asked.percent() && !percent && value.number().is_some() {
-        return Some("it asks for a percentage".to_owned());
+        return Some("the question asks for a percentage".to_owned());
     }
     if let Some(year) = scene.missing_year() {
         return Some(format!("the page has no {year}"));
@@ -111,7 +113,7 @@ pub(crate) fn doubt(
     if let Some(word) = lacking(scene, asked).filter(|_| !worded) {
         return Some(format!("the page does not mention {word:?}"));
     }
-    (confidence < SURE).then(|| "its confidence is low".to_owned())
+    (confidence < SURE).then(|| "confidence is low".to_owned())
 }
 
 /// Whether a question has one of these phrases other than as the page's own word: shares
