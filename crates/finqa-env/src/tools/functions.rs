@@ -354,6 +354,7 @@ mod tests {
 
     /// The values are those of `SQLite` 3.40.1 built with its math functions.
     #[test]
+    #[allow(clippy::approx_constant, reason = "as printed by SQLite")]
     fn math_functions_return_what_sqlites_return() {
         use Value::{Integer, Null, Real};
         let connection = Connection::open_in_memory().unwrap();
