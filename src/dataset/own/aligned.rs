@@ -37,12 +37,12 @@ impl Piece {
     }
 }
 
-struct Line {
+struct AlignedLine {
     number: u64,
     pieces: Vec<Piece>,
 }
 
-impl Line {
+impl AlignedLine {
     fn read(index: usize, line: &str) -> Self {
         Self {
             number: index as u64 + 1,
@@ -133,10 +133,10 @@ fn is_sign(text: &str) -> bool {
 /// The text and the tables of a plain text, in their order.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let lines: Vec<&str> = text.lines().collect();
-    let read: Vec<Line> = lines
+    let read: Vec<AlignedLine> = lines
         .iter()
         .enumerate()
-        .map(|(index, line)| Line::read(index, line))
+        .map(|(index, line)| AlignedLine::read(index, line))
         .collect();
     let mut blocks = Vec::new();
     let mut plain = String::new();
@@ -161,11 +161,11 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
 }
 
 /// The table that lines begin with, and how many they are.
-fn table(lines: &[Line]) -> Option<(Vec<NumberedRow>, usize)> {
+fn table(lines: &[AlignedLine]) -> Option<(Vec<NumberedRow>, usize)> {
     lines.first().filter(|line| line.is_row())?;
     let length = extent(lines);
     let lines = lines.get(..length)?;
-    let rows: Vec<&Line> = lines
+    let rows: Vec<&AlignedLine> = lines
         .iter()
         .filter(|line| !line.pieces.is_empty() && !line.is_rule())
         .collect();
@@ -174,7 +174,7 @@ fn table(lines: &[Line]) -> Option<(Vec<NumberedRow>, usize)> {
         .map(|line| line.pieces.len())
         .max()
         .filter(|width| *width > 1)?;
-    let width_of = |line: &Line| -> Option<Vec<Piece>> {
+    let width_of = |line: &AlignedLine| -> Option<Vec<Piece>> {
         match line.pieces.len() {
             n if n == width => Some(line.pieces.clone()),
             n if n + 1 == width && line.has_amounts() || width == 2 => line.divided(),
@@ -200,7 +200,7 @@ fn table(lines: &[Line]) -> Option<(Vec<NumberedRow>, usize)> {
     if !(1..width).any(amounts) {
         return None;
     }
-    let place = |line: &&Line| -> Option<NumberedRow> {
+    let place = |line: &&AlignedLine| -> Option<NumberedRow> {
         let pieces = width_of(line).unwrap_or_else(|| line.pieces.clone());
         let mut cells = vec![String::new(); width];
         let mut next = 0;
@@ -256,7 +256,7 @@ fn span(full: &[Vec<Piece>], column: usize) -> Option<Piece> {
 
 /// How many lines a table may have: rows, headings among them, and single blank lines, to the
 /// header of another one.
-fn extent(lines: &[Line]) -> usize {
+fn extent(lines: &[AlignedLine]) -> usize {
     let mut length = 0;
     let (mut blank, mut apart, mut figures) = (false, false, false);
     for (at, line) in lines.iter().enumerate() {
