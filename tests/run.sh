@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Passes the tests: prepares what they need, then runs them.
-#   tests/run.sh [arguments of cargo nextest run --no-fail-fast / cargo test]
+#   tests/run.sh [arguments of cargo nextest run / cargo test]
 #   tests/run.sh --left-out    only says which tests it leaves out here
 # It needs cargo, python3 with venv, and for the browser tests Chromium, which it
 # installs from Debian's packages where it may. It fails where it cannot prepare.
@@ -49,7 +49,7 @@ fi
 
 trap say_left_out EXIT
 if cargo nextest --version >/dev/null 2>&1; then
-  cargo nextest run --no-fail-fast --locked --workspace "$@" -- --include-ignored ${skip[@]+"${skip[@]}"}
+  cargo nextest run --locked --workspace "$@" -- --include-ignored ${skip[@]+"${skip[@]}"}
   cargo test --locked --workspace --doc --quiet
 else
   cargo test --locked --workspace "$@" -- --include-ignored ${skip[@]+"${skip[@]}"}
