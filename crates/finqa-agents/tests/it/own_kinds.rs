@@ -100,7 +100,7 @@ fn a_figure_of_the_text_is_not_of_another_year() {
     let question = "what was the number of employees at year-end 2032?";
     let found = answer(&Arc::new(page), &[], question);
     let doubt = found.doubt.unwrap_or_default();
-    assert!(doubt.contains("only for 2033"), "{doubt}");
+    assert!(doubt.contains("has it for 2033"), "{doubt}");
 }
 
 const UNITS_OF_GROUP: &str = "Division;Revenue

@@ -100,7 +100,7 @@ pub(crate) fn doubt(
         return Some(format!("the question asks for {what}"));
     }
     if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
-        return Some("the question asks for yes or no, not a number".to_owned());
+        return Some("the question asks for yes or no".to_owned());
     }
     let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
     if scene.facts.own && asked.percent() && !percent && value.number().is_some() {

@@ -285,9 +285,7 @@ impl DirectReader<'_> {
         };
         let undated = span.filter(|_| !dated(&price) && dated(&count));
         if let Some(span) = undated {
-            self.doubt(format!(
-                "the page has no price of {span} but only one for all periods"
-            ));
+            self.doubt(format!("the page has no price of {span} alone"));
         }
         let mut factor = |label: Vec<String>, span: Option<CalendarSpan>| {
             let words = named.iter().cloned().chain(label).collect();

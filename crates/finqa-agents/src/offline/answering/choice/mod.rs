@@ -327,9 +327,7 @@ impl<'a> ChoiceContext<'a> {
             })
             .collect();
         let year = *years?.first().filter(|_| self.facts.own)?;
-        Some(format!(
-            "the page has this only for {year}, not for {asked}"
-        ))
+        Some(format!("the page has it for {year}, not {asked}"))
     }
 
     /// The share of the question's content words that the page lacks.
