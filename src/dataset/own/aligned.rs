@@ -364,7 +364,7 @@ Pumps     20%      1
     }
 
     #[test]
-    fn text_and_ragged_lines_are_no_table() {
+    fn text_and_ragged_lines_are_not_tables() {
         for text in [
             "Sales rose by 5.  Costs fell by 3.\nProfit rose by 8.  Cash fell.\n",
             "Pipes  10  9\nPumps that are large        20     19\n",

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn emphasis_of_a_whole_cell_is_no_part_of_it() {
+    fn emphasis_of_a_whole_cell_is_left_out() {
         let line = "| *Connections* | _Sites_ | ***Total*** | 5* | (1)* | * |";
         let read = cells(line);
         assert_eq!(

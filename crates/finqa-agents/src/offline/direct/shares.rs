@@ -228,7 +228,7 @@ impl DirectReader<'_> {
         }
     }
 
-    /// Sales over a headcount are no share of it.
+    /// Sales over a headcount are not a share.
     fn doubt_columns(&mut self, part: &TableAmount, whole: &TableAmount) {
         let columns = &self.table.columns;
         let at = |amount: &TableAmount| columns.get(amount.place.1);

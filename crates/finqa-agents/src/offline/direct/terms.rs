@@ -244,7 +244,7 @@ impl DirectReader<'_> {
         if of_money.is_empty() || of_money.iter().any(|word| self.table.knows(word)) {
             return Ok(None);
         }
-        // "Price per kg" and "House price" may not be of a unit sold.
+        // "Price per kg" and "Ticket price" may not be of a unit sold.
         let price = |label: &&AxisLabel| label.names("price", &PRICES);
         let sold = |label: &&AxisLabel| label.writes("sold");
         let count = |label: &&AxisLabel| {
