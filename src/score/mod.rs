@@ -2,9 +2,10 @@
 //!
 //! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
 //! its [`floor()`], the official [`execution_accuracy`] and
-//! `program_accuracy`, and [`financial_equivalence`] with reasons. An
-//! [`Row`] is one answered question; [`Row::scored`] applies every rule to it, and [`Scorecard::of`] sums rows up, each rate with its n and a 95 %
-//! interval clustered by report page. [`files`] reads predictions from disk.
+//! `program_accuracy`, and [`financial_equivalence`] with reasons. A [`Row`] is
+//! one answered question; [`Row::with_scores`] applies every rule to it, and
+//! [`Scorecard::of`] sums rows up, each rate with its n and a 95 % interval
+//! clustered by report page. [`files`] reads predictions from disk.
 //!
 //! It asks no model and does not say why an answer is wrong (that is
 //! `analysis`). `docs/scoring.md` gives each rule in words.
