@@ -16,6 +16,9 @@ const APART: usize = 2;
 /// The most characters of a heading within a table.
 const HEADING: usize = 60;
 
+/// Currency signs that may stand before an amount.
+const SIGNS: [char; 3] = ['$', '\u{20ac}', '\u{a3}'];
+
 /// A piece of a line between wide gaps, with the columns of its characters.
 #[derive(Clone, Debug)]
 struct Piece {
@@ -26,7 +29,7 @@ struct Piece {
 
 impl Piece {
     fn is_amount(&self) -> bool {
-        let bare = self.text.trim_start_matches(['$', '\u{20ac}', '\u{a3}']);
+        let bare = self.text.trim_start_matches(SIGNS);
         let bare = bare.trim();
         matches!(bare, "-" | "\u{2013}" | "\u{2014}" | "n/a")
             || matches!(Cell::read(bare).kind, CellKind::Number { .. })
@@ -127,7 +130,7 @@ fn pieces(line: &str) -> Vec<Piece> {
 }
 
 fn is_sign(text: &str) -> bool {
-    matches!(text, "$" | "\u{20ac}" | "\u{a3}")
+    text.strip_prefix(SIGNS).is_some_and(str::is_empty)
 }
 
 /// The text and the tables of a plain text, in their order.

@@ -410,10 +410,10 @@ pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> St
             1 => "accepted, although 1 check objects".to_owned(),
             n => format!("accepted, although {n} checks object"),
         },
-        CriticVerdict::Revise { findings } => match findings.len() + round.findings.len() {
-            1 => "not accepted: 1 finding".to_owned(),
-            n => format!("not accepted: {n} findings"),
-        },
+        CriticVerdict::Revise { findings } => {
+            let count = findings.len() + round.findings.len();
+            format!("not accepted: {}", counted(count, "finding"))
+        }
         CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
         CriticVerdict::Skipped => "not reviewed".to_owned(),
     }
