@@ -173,7 +173,7 @@ impl ObjectVerdict {
                     Sign::NoProblem => self.listed = true,
                 }
             } else if PROBLEM.contains(&key) || FIX.contains(&key) {
-                // An answer's `solution` alone, or how it was checked, is no finding.
+                // An answer's `solution` alone, or how it was checked, is not a finding.
                 is_finding |= !matches!(key, "solution" | "how") && !text_of(value).is_empty();
                 single.insert(key.to_owned(), value.clone());
             } else if !inside.is_empty() {
