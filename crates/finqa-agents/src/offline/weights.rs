@@ -1,5 +1,5 @@
 //! The trained weights of the rules: `data/offline_weights.json`, written by
-//! `examples/offline_train`; see `docs/offline.md`.
+//! `examples/offline_train`; see `docs/offline-training.md`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
