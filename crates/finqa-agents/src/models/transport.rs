@@ -18,8 +18,9 @@ use async_openai::middleware::HttpRequestFactory;
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::cassette::{CassetteCall, body_of, failure_of};
 
@@ -35,6 +36,21 @@ pub(super) struct HttpReply {
     pub batch: Option<String>,
     /// The provider may have received that batch twice.
     pub batch_repeated: bool,
+}
+
+impl HttpReply {
+    /// A reply that arrived inside another one, as if it had come by itself.
+    pub(super) fn of_json(status: u16, body: &Value, request_id: Option<&str>) -> Self {
+        let mut reply = Self {
+            status,
+            body: body.to_string().into(),
+            ..Self::default()
+        };
+        if let Some(id) = request_id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            reply.headers.insert("x-request-id", id);
+        }
+        reply
+    }
 }
 
 /// The reason why no complete answer came.

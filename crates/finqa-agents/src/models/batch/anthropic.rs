@@ -6,9 +6,8 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::BatchRecord;
-use super::client::{BatchLimits, BatchLine, BatchProgress, BatchState};
-use super::openai::reply;
-use super::results::BatchResult;
+use super::api::{BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
+use crate::models::transport::HttpReply;
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
     requests: 100_000,
@@ -89,7 +88,7 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let result = line.get("result")?;
     Some(match result.get("type")?.as_str()? {
-        "succeeded" => BatchResult::Reply(reply(200, result.get("message")?, None)),
+        "succeeded" => BatchResult::Reply(HttpReply::of_json(200, result.get("message")?, None)),
         "errored" => {
             let error = result.get("error")?;
             let kind = error.pointer("/error/type").and_then(Value::as_str);
@@ -106,7 +105,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
                 _ => 400,
             };
             let id = error.get("request_id").and_then(Value::as_str);
-            BatchResult::Reply(reply(status, error, id))
+            BatchResult::Reply(HttpReply::of_json(status, error, id))
         }
         "expired" | "canceled" => BatchResult::Unprocessed,
         _ => return None,

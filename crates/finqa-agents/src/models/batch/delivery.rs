@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
 
-use super::client::{BatchProgress, BatchState};
+use super::api::{BatchProgress, BatchResult, BatchState};
 use super::driver::{Driver, HandedBatch, ended};
 use super::open::{CallResult, OpenBatch, WaitingRequest};
-use super::openai::reply;
-use super::results::{BatchResult, BatchResults, ResultLine, storage_error};
+use super::results::{BatchResults, ResultLine, storage_error};
 use super::{BatchAnswer, BatchCounts, BatchNotice, BatchReply, BatchStage};
 use crate::models::budget::Spending;
 use crate::models::error::{ErrorKind, ModelError};
@@ -311,5 +310,5 @@ impl Driver<'_> {
 /// The reply to a request that no batch has answered: as if a busy server had turned it away.
 fn unanswered(batch: &str, why: &str, batches: u32) -> HttpReply {
     let message = format!("no result in {batches} batches; the last one, {batch}, {why}");
-    reply(503, &json!({"error": {"message": message}}), None)
+    HttpReply::of_json(503, &json!({"error": {"message": message}}), None)
 }

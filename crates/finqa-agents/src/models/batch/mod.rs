@@ -11,6 +11,7 @@
 //! requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
 
 mod anthropic;
+mod api;
 mod client;
 mod delivery;
 mod driver;

@@ -8,8 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::client::{BatchProgress, BatchState};
-use super::openai::reply;
+use super::api::{BatchProgress, BatchState};
 use super::queue::QueueShared;
 use super::results::{BatchResults, ResultLine};
 use super::{BatchClient, BatchNotice, BatchRecord};
@@ -171,7 +170,7 @@ impl OpenBatch {
         let calls = self.calls.drain().map(|(key, (call, reservation))| {
             let result = faults.get(&key).map_or(CallResult::Unsent, |fault| {
                 let error = json!({"error": {"code": fault.code, "message": fault.message}});
-                CallResult::Reply(reply(400, &error, None))
+                CallResult::Reply(HttpReply::of_json(400, &error, None))
             });
             // Nothing was processed.
             if let Some(reservation) = reservation {

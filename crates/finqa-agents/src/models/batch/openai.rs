@@ -9,14 +9,12 @@ use async_openai::types::batches::{
 };
 use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
 use bytes::Bytes;
-use http::HeaderValue;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::client::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchState};
+use super::api::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
 use super::lookup::plain_id;
-use super::results::BatchResult;
 use crate::models::transport::HttpReply;
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
@@ -139,7 +137,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         .and_then(Value::as_u64);
     if let (Some(response), Some(status)) = (response, status) {
         let id = response.get("request_id").and_then(Value::as_str);
-        return Some(BatchResult::Reply(reply(
+        return Some(BatchResult::Reply(HttpReply::of_json(
             u16::try_from(status).ok()?,
             response.get("body")?,
             id,
@@ -157,22 +155,9 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         true => 500,
         false => 400,
     };
-    Some(BatchResult::Reply(reply(
+    Some(BatchResult::Reply(HttpReply::of_json(
         status,
         &json!({"error": error}),
         None,
     )))
-}
-
-/// A result as if it had come by itself.
-pub(super) fn reply(status: u16, body: &Value, request_id: Option<&str>) -> HttpReply {
-    let mut reply = HttpReply {
-        status,
-        body: body.to_string().into(),
-        ..HttpReply::default()
-    };
-    if let Some(id) = request_id.and_then(|id| HeaderValue::from_str(id).ok()) {
-        reply.headers.insert("x-request-id", id);
-    }
-    reply
 }

@@ -8,19 +8,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::client::BatchState;
+use super::api::{BatchResult, BatchState};
 use super::{BatchClient, anthropic, openai};
 use crate::models::error::{ErrorKind, ModelError};
-use crate::models::transport::HttpReply;
 use crate::models::types::Stop;
-
-/// The result of one request.
-#[derive(Debug)]
-pub(super) enum BatchResult {
-    Reply(HttpReply),
-    /// Not processed, because the batch ended before.
-    Unprocessed,
-}
 
 /// A line of the results.
 pub(super) enum ResultLine {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::client::{BatchLine, Submission};
+use super::api::BatchLine;
+use super::client::Submission;
 use super::driver::{Driver, ended, unstored};
 use super::open::OpenBatch;
 use super::record::BatchedRequest;
