@@ -1,13 +1,14 @@
 //! The providers: everything that differs between them and is plain data, in one place.
 //!
 //! A provider with its own key and one of the known protocols needs a variant and its
-//! [`ProviderProfile`]; the compiler names the rest.
+//! [`ProviderProfile`]. The compiler names some of the other places, `docs/extending.md` all.
 
 use clap::ValueEnum;
 use finqa_core::net::is_loopback;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
+use super::batch::{BatchApi, FileBatches, MessageBatches};
 use super::protocol::Protocol;
 
 /// Whose API a server implements.
@@ -42,18 +43,9 @@ pub(super) struct ProviderProfile {
     pub headers: &'static [(&'static str, &'static str)],
     /// The protocol; `None` where `--api` chooses among OpenAI's.
     pub protocol: Option<Protocol>,
-    pub batch_api: BatchApi,
+    pub batch_api: &'static dyn BatchApi,
     /// Name in traces, by the semantic conventions for generative AI of OpenTelemetry.
     pub trace_name: &'static str,
-}
-
-/// The form of a provider's batch API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BatchApi {
-    /// Requests are uploaded as a file, and so are the results.
-    Files,
-    /// Requests are in the body: Anthropic's Message Batches.
-    Messages,
 }
 
 impl Provider {
@@ -67,7 +59,7 @@ impl Provider {
                 key_header: ("authorization", "Bearer "),
                 headers: &[],
                 protocol: None,
-                batch_api: BatchApi::Files,
+                batch_api: &FileBatches,
                 trace_name: "openai",
             },
             Self::Azure => &ProviderProfile {
@@ -78,7 +70,7 @@ impl Provider {
                 key_header: ("api-key", ""),
                 headers: &[],
                 protocol: None,
-                batch_api: BatchApi::Files,
+                batch_api: &FileBatches,
                 trace_name: "azure.ai.openai",
             },
             Self::Anthropic => &ProviderProfile {
@@ -90,7 +82,7 @@ impl Provider {
                 // The only version of the API since 2023.
                 headers: &[("anthropic-version", "2023-06-01")],
                 protocol: Some(Protocol::Messages),
-                batch_api: BatchApi::Messages,
+                batch_api: &MessageBatches,
                 trace_name: "anthropic",
             },
         }

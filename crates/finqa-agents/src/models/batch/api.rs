@@ -1,12 +1,57 @@
-//! What batch APIs have in common: requests, the progress of a batch, results.
+//! The form of a provider's batch API, and what all of them have in common.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::BatchRecord;
 use crate::models::transport::HttpReply;
+
+/// The form of a provider's batch API: everything that differs between them.
+pub(in crate::models) trait BatchApi: Sync {
+    fn limits(&self) -> BatchLimits;
+
+    /// The path of its batches.
+    fn path(&self) -> &'static str;
+
+    /// The parameter of the list that continues after a batch.
+    fn cursor(&self) -> &'static str;
+
+    /// True if a batch in the list can be identified. Otherwise its results show whose it is.
+    fn identifies_batches(&self) -> bool;
+
+    /// The file of these requests to `endpoint`, if the API expects one.
+    fn file(&self, lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Result<Option<Vec<u8>>>;
+
+    /// The body that submits a batch.
+    fn submission(&self, batch: &PlannedSubmission<'_>) -> serde_json::Result<Box<RawValue>>;
+
+    /// True if a batch in the list is the planned one, or may be it and is not a `known` one.
+    fn is_planned(&self, batch: &Value, planned: &BatchRecord, run: &str, known: &[String])
+    -> bool;
+
+    /// True if the planned batch may come after this one in the list, the newest of which is first.
+    fn may_precede(&self, batch: &Value, planned: &BatchRecord) -> bool;
+
+    /// Reads the state of the batch at `path`.
+    fn state(&self, batch: Value, path: &str) -> Result<BatchState, String>;
+
+    /// Reads a line of the results.
+    fn result(&self, line: &Value) -> Option<BatchResult>;
+}
+
+/// A batch to be submitted.
+pub(in crate::models) struct PlannedSubmission<'a> {
+    pub record: &'a BatchRecord,
+    /// The id of the run.
+    pub run: &'a str,
+    pub lines: &'a [BatchLine<'a>],
+    /// The path of each request.
+    pub endpoint: &'a str,
+}
 
 /// The limits of a batch API.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BatchLimits {
+pub(in crate::models) struct BatchLimits {
     pub requests: usize,
     /// Of the whole file or body.
     pub bytes: u64,
@@ -22,14 +67,14 @@ impl BatchLimits {
 }
 
 /// A request of a batch.
-pub(super) struct BatchLine<'a> {
+pub(in crate::models) struct BatchLine<'a> {
     pub key: &'a str,
     pub body: &'a RawValue,
 }
 
 /// The progress of a batch at its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BatchProgress {
+pub(in crate::models) enum BatchProgress {
     Running,
     /// Cancellation was requested.
     Cancelling,
@@ -44,7 +89,7 @@ pub(super) enum BatchProgress {
 
 /// A batch as its provider describes it.
 #[derive(Debug)]
-pub(super) struct BatchState {
+pub(in crate::models) struct BatchState {
     pub progress: BatchProgress,
     /// Requests with a result.
     pub done: u64,
@@ -56,7 +101,7 @@ pub(super) struct BatchState {
 
 /// A reason for which a batch was rejected.
 #[derive(Debug)]
-pub(super) struct BatchFault {
+pub(in crate::models) struct BatchFault {
     pub code: String,
     pub message: String,
     /// The line of the file, from 1.
@@ -65,7 +110,7 @@ pub(super) struct BatchFault {
 
 /// The result of one request.
 #[derive(Debug)]
-pub(super) enum BatchResult {
+pub(in crate::models) enum BatchResult {
     Reply(HttpReply),
     /// Not processed, because the batch ended before.
     Unprocessed,

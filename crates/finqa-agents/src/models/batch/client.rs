@@ -18,14 +18,14 @@ use serde_json::value::RawValue;
 
 use finqa_core::secrets::{redact_json, shown_address};
 
-use super::api::{BatchLimits, BatchLine, BatchState};
+use super::api::{BatchApi, BatchLine, BatchState, PlannedSubmission};
 use super::lookup::id_of;
-use super::{BatchRecord, anthropic, openai};
+use super::{BatchRecord, openai};
 use crate::models::address::ServerAddress;
 use crate::models::classify;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::protocol::{ApiDialect, Protocol};
-use crate::models::provider::{BatchApi, Provider};
+use crate::models::provider::Provider;
 use crate::models::retry::{FailedAttempt, RetryOptions, retry};
 use crate::models::settings::ModelConnection;
 use crate::models::transport::{HttpReply, Transport};
@@ -99,20 +99,13 @@ impl BatchClient {
         self.settings.retry.max_attempts.max(1)
     }
 
-    pub(super) fn limits(&self) -> BatchLimits {
-        match self.settings.provider.profile().batch_api {
-            BatchApi::Messages => anthropic::LIMITS,
-            BatchApi::Files => openai::LIMITS,
-        }
+    pub(super) fn api(&self) -> &'static dyn BatchApi {
+        self.settings.provider.profile().batch_api
     }
 
     /// The longest line of the results that is read.
     pub(super) fn most_bytes(&self) -> usize {
         self.settings.max_body
-    }
-
-    pub(super) fn is_anthropic(&self) -> bool {
-        self.settings.provider.profile().batch_api == BatchApi::Messages
     }
 
     /// Uploads the requests; `None` where they are submitted without a file.
@@ -122,11 +115,10 @@ impl BatchClient {
         name: &str,
         stop: &Stop,
     ) -> Result<Option<String>, ModelError> {
-        if self.is_anthropic() {
+        let file = self.api().file(lines, &self.endpoint_path());
+        let Some(file) = file.map_err(unsendable)?.map(Bytes::from) else {
             return Ok(None);
-        }
-        let file = openai::file(lines, self.endpoint_path()).map_err(unsendable)?;
-        let file = Bytes::from(file);
+        };
         let send = |client: Client<ServerAddress>| {
             let request = openai::upload(file.clone(), name);
             let sent = async move {
@@ -153,18 +145,20 @@ impl BatchClient {
         may_have_arrived: &AtomicBool,
         stop: &Stop,
     ) -> Result<Submission, ModelError> {
-        let path = self.batches_path();
-        let body = match &record.file {
-            Some(file) => openai::submission(file, self.endpoint_path(), run, &record.place()),
-            None => anthropic::submission(lines),
-        };
+        let path = self.api().path();
+        let body = self.api().submission(&PlannedSubmission {
+            record,
+            run,
+            lines,
+            endpoint: &self.endpoint_path(),
+        });
         let body = body.map_err(unsendable)?;
         let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
             let repeated = may_have_arrived.load(Ordering::Relaxed);
             if repeated && let Some(id) = self.find_once(record, run, known).await? {
                 return Ok(Submission {
                     id,
-                    guessed: self.is_anthropic(),
+                    guessed: !self.api().identifies_batches(),
                     repeated: false,
                 });
             }
@@ -190,7 +184,7 @@ impl BatchClient {
     }
 
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
-        let path = format!("{}/{batch}", self.batches_path());
+        let path = format!("{}/{batch}", self.api().path());
         let sent = self.get(&path, stop).await;
         let sent = sent.map_err(|error| match error {
             ModelError {
@@ -207,15 +201,12 @@ impl BatchClient {
             error => error,
         })?;
         let batch = self.json(&sent).map_err(|why| unreadable(&why))?;
-        let state = match self.is_anthropic() {
-            true => anthropic::state(&batch, &path),
-            false => openai::state(batch),
-        };
+        let state = self.api().state(batch, &path);
         state.map_err(|why| unreadable(&why))
     }
 
     pub(super) async fn cancel(&self, batch: &str, stop: &Stop) -> Result<(), ModelError> {
-        let path = format!("{}/{batch}/cancel", self.batches_path());
+        let path = format!("{}/{batch}/cancel", self.api().path());
         let empty = RawValue::from_string("{}".to_owned());
         let empty = empty.map_err(unsendable)?;
         let send = |client| post(client, &path, &empty);
@@ -243,13 +234,6 @@ impl BatchClient {
         let stored = stored.await.map_err(|error| self.located(error));
         stored.map_err(|error| named(error, &format!("GET {path}")))?;
         Ok(())
-    }
-
-    pub(super) fn batches_path(&self) -> &'static str {
-        match self.is_anthropic() {
-            true => "/v1/messages/batches",
-            false => "/batches",
-        }
     }
 
     /// The path for the requests of a file. Azure's API versions before `/openai/v1` omit

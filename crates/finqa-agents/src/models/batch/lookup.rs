@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::client::{get, named, unreadable};
-use super::{BatchClient, BatchRecord, anthropic, openai};
+use super::{BatchClient, BatchRecord};
 use crate::models::error::ModelError;
 use crate::models::retry::{FailedAttempt, retry};
 use crate::models::types::Stop;
@@ -20,7 +20,7 @@ impl BatchClient {
         let found = retry(self.settings.retry, 0, stop, &|_| {}, || {
             self.find_once(record, run, known)
         });
-        let path = self.batches_path();
+        let path = self.api().path();
         found
             .await
             .map_err(|error| self.located(named(error, &format!("GET {path}"))))
@@ -33,37 +33,29 @@ impl BatchClient {
         known: &[String],
     ) -> Result<Option<String>, FailedAttempt> {
         const PAGES: usize = 20;
-        let cursor = match self.is_anthropic() {
-            true => "after_id",
-            false => "after",
-        };
-        let is_it = |batch: &&Value| match self.is_anthropic() {
-            true => anthropic::may_be(batch, record, known),
-            false => openai::is(batch, run, &record.place()),
-        };
+        let api = self.api();
+        let is_it = |batch: &&Value| api.is_planned(batch, record, run, known);
         let mut query = vec![("limit", "100".to_owned())];
         let mut found = None;
         for _ in 0..PAGES {
-            let send = |client| get(client, self.batches_path(), &query);
+            let send = |client| get(client, api.path(), &query);
             let page = self.json(&self.attempt(&send).await?);
             let page = page.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
             let batches = page.get("data").and_then(Value::as_array);
             let batches = batches.map(Vec::as_slice).unwrap_or_default();
-            // The newest are first. Of Anthropic's the oldest is taken: what another run
-            // submitted later may have as many requests.
+            // The newest are first. Of those that may be it the oldest is taken: what another
+            // run submitted later may have as many requests.
             found = batches.iter().rfind(is_it).cloned().or(found);
             let last = batches.last();
-            let is_over = match self.is_anthropic() {
-                true => last.is_none_or(|last| !anthropic::is_since(last, record)),
-                false => found.is_some(),
-            };
-            let more = page.get("has_more").is_some_and(|more| more == true);
+            let last = last.filter(|last| api.may_precede(last, record));
             let last = last.and_then(|last| last.get("id")?.as_str());
+            let is_over = api.identifies_batches() && found.is_some();
+            let more = page.get("has_more").is_some_and(|more| more == true);
             let Some(last) = last.filter(|_| more && !is_over) else {
                 break;
             };
             query.truncate(1);
-            query.push((cursor, last.to_owned()));
+            query.push((api.cursor(), last.to_owned()));
         }
         let id = found.as_ref().map(id_of).transpose();
         id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))

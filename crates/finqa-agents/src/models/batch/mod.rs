@@ -8,7 +8,8 @@
 //! (who waits), `sender` (how a call gets there), `driver` (from waiting calls to waves and back),
 //! `wave` (what is submitted), `open` (a submitted batch), `delivery` (its results, to the calls),
 //! `recovery` (what earlier processes have left), `client`, `lookup` and `results` (the HTTP
-//! requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
+//! requests), `api` (what differs between providers), `openai` and `anthropic` (its
+//! implementations), `record` (what the journal holds).
 
 mod anthropic;
 mod api;
@@ -31,7 +32,10 @@ use std::time::Duration;
 pub use queue::{BatchQueue, BatchUnit, RunBatches};
 pub use record::{BatchRecord, BatchRecorder, BatchStage};
 
+pub(super) use anthropic::MessageBatches;
+pub(super) use api::BatchApi;
 pub(super) use client::BatchClient;
+pub(super) use openai::FileBatches;
 pub(super) use queue::{BatchAnswer, BatchReply};
 pub(super) use sender::BatchSender;
 

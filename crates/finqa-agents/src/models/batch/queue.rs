@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
     use crate::models::batch::sender::tests::request;
-    use crate::models::batch::{anthropic, openai};
+    use crate::models::batch::{BatchApi, FileBatches, MessageBatches};
     use crate::models::http_model::HttpModel;
     use crate::models::protocol::EncodedRequest;
     use crate::models::settings::{ModelConnection, ModelSettings};
@@ -356,8 +356,8 @@ mod tests {
     #[test]
     fn a_batch_ends_at_the_limits_of_its_api() {
         for (limits, requests, bytes) in [
-            (openai::LIMITS, 50_000, 200_000_000),
-            (anthropic::LIMITS, 100_000, 256_000_000),
+            (FileBatches.limits(), 50_000, 200_000_000),
+            (MessageBatches.limits(), 100_000, 256_000_000),
         ] {
             assert!(limits.fit(requests - 1, bytes - 10, 10));
             assert!(!limits.fit(requests, 0, 10));

@@ -65,7 +65,7 @@ impl Driver<'_> {
         let known = self.known();
         let found = client.find(record, &self.run.id, &known, self.stop).await?;
         record.repeated = found.is_none();
-        record.guessed = found.is_some() && client.is_anthropic();
+        record.guessed = found.is_some() && !client.api().identifies_batches();
         record.batch.clone_from(&found);
         if let Some(batch) = &found {
             record.stage = BatchStage::Submitted;

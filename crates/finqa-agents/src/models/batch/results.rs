@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::api::{BatchResult, BatchState};
-use super::{BatchClient, anthropic, openai};
+use super::BatchClient;
+use super::api::{BatchApi, BatchResult, BatchState};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::types::Stop;
 
@@ -30,7 +30,7 @@ pub(super) struct BatchResults {
     at: usize,
     /// The longest line that is read.
     most_bytes: usize,
-    decode: fn(&Value) -> Option<BatchResult>,
+    api: &'static dyn BatchApi,
 }
 
 impl BatchClient {
@@ -51,10 +51,7 @@ impl BatchClient {
             files,
             at: 0,
             most_bytes: self.most_bytes(),
-            decode: match self.is_anthropic() {
-                true => anthropic::result,
-                false => openai::result,
-            },
+            api: self.api(),
         };
         results.rewind().map_err(storage_error)?;
         Ok(results)
@@ -78,7 +75,7 @@ impl BatchResults {
                 Some(line) => {
                     let read = serde_json::from_slice(&line).ok().and_then(|line: Value| {
                         let key = line.get("custom_id")?.as_str()?.to_owned();
-                        let result = (self.decode)(&line)?;
+                        let result = self.api.result(&line)?;
                         Some(ResultLine::Result { key, result })
                     });
                     return Ok(Some(read.unwrap_or(ResultLine::Unreadable)));

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures::future::join_all;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
@@ -66,11 +67,7 @@ impl Driver<'_> {
         if planned.is_empty() {
             return Ok(false);
         }
-        let reservations = planned.iter().flat_map(PlannedBatch::reservations);
-        let stored = reservations.filter_map(BudgetReservation::store);
-        if futures::future::join_all(stored).await.contains(&false) {
-            return Err(unstored());
-        }
+        store_all(planned.iter().flat_map(PlannedBatch::reservations)).await?;
         let wave = self.run.earlier.iter().map(|record| record.wave).max();
         let wave = wave.unwrap_or(0) + 1;
         let planned = planned.into_iter().zip(1..);
@@ -165,12 +162,7 @@ impl Driver<'_> {
     async fn reserve_lost(&self, batch: &PlannedBatch) -> Result<(), ModelError> {
         let budget = &self.queue.budget;
         let lost = batch.reservations().map(|it| budget.adopt(None, it.upper));
-        let lost: Vec<_> = lost.collect();
-        let stored = lost.iter().filter_map(BudgetReservation::store);
-        match futures::future::join_all(stored).await.contains(&false) {
-            true => Err(unstored()),
-            false => Ok(()),
-        }
+        store_all(&lost.collect::<Vec<_>>()).await
     }
 
     /// Splits the waiting requests at the limits of the APIs and of the budget. What does not
@@ -190,7 +182,7 @@ impl Driver<'_> {
         let waiting = state.calls.iter().filter(|(_, call)| !call.is_sent);
         for (number, call) in waiting {
             let client = &call.client;
-            let limits = client.limits();
+            let limits = client.api().limits();
             let bytes = call.body.get().len() as u64 + limits.frame;
             let enqueued = enqueued.entry(client.name()).or_default();
             let most = self.most_bytes.get(client.name());
@@ -238,5 +230,17 @@ impl Driver<'_> {
             }
         }
         planned
+    }
+}
+
+async fn store_all(
+    reservations: impl IntoIterator<Item = &BudgetReservation>,
+) -> Result<(), ModelError> {
+    let stored = reservations
+        .into_iter()
+        .filter_map(BudgetReservation::store);
+    match join_all(stored).await.contains(&false) {
+        true => Err(unstored()),
+        false => Ok(()),
     }
 }
