@@ -166,13 +166,6 @@ impl Table {
         self.cells.get(row)?.get(column)
     }
 
-    /// The cell that an evidence id such as `r3c2` names.
-    #[must_use]
-    pub fn cell_by_id(&self, id: &str) -> Option<&Cell> {
-        let (row, column) = position(id)?;
-        self.cell(row, column)
-    }
-
     /// All rows of cells, the header first; all of one length.
     #[must_use]
     pub fn cells(&self) -> &[Vec<Cell>] {

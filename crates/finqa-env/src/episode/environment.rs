@@ -10,7 +10,7 @@ use super::{
 use crate::data::{Catalog, EnvQuestion, TaskSplit};
 use crate::python;
 use crate::reward::{GradedAnswer, RewardMode, grade};
-use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
+use crate::tools::{SUBMIT_ANSWER, ToolFailure};
 
 /// The rules of an episode.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,22 +208,6 @@ impl Environment {
             outcome.metadata.insert("error".to_owned(), json!(error));
         }
         outcome
-    }
-
-    /// [`Environment::begin`], the tool, [`Environment::finish`].
-    ///
-    /// # Errors
-    /// As [`Environment::begin`].
-    pub fn step(
-        &mut self,
-        tools: &Tools,
-        tool: &str,
-        arguments: &Map<String, Value>,
-    ) -> Result<StepOutcome, StepError> {
-        match self.begin(tool, arguments)? {
-            StepStart::Answered(outcome) => Ok(outcome),
-            StepStart::RunTool => Ok(self.finish(tool, tools.call(tool, arguments))),
-        }
     }
 
     /// The session's state; it includes the expected answer only once the episode is over.

@@ -2,8 +2,7 @@
 //!
 //! Pure: it reads no clock, runs no query and sends nothing. The caller begins a
 //! step ([`Environment::begin`]), runs its tool, and passes the result to
-//! [`Environment::finish`], so that it holds no lock while a query runs;
-//! [`Environment::step`] does all three.
+//! [`Environment::finish`], so that it holds no lock while a query runs.
 
 mod environment;
 mod order;
