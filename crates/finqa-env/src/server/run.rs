@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::episode::Rules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::transport::connections;
 use crate::server::transport::listener::BoundedListener;
 use crate::server::transport::routes;

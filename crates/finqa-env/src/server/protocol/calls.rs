@@ -15,9 +15,9 @@ use crate::episode::{
 };
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
+use crate::server::state::clients::Caller;
 use crate::server::state::metrics::CallKind;
-use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
 /// A step without an observation; sent to the client unchanged.
@@ -167,15 +167,15 @@ async fn run_tool(
         return Ok(Err(failure));
     }
     let call = Arc::new((name, arguments));
-    if !caller.needs_long() {
+    if !caller.account.needs_long() {
         let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
         let work = move || tools.call_briefly(&call.0, &call.1);
         match app.brief.run(caller, work).await.ok_or(BUG)?.0 {
             Ok(Some(text)) => {
-                caller.set_needs_long(false);
+                caller.account.set_needs_long(false);
                 return Ok(Ok(text));
             }
-            Ok(None) => caller.set_needs_long(true),
+            Ok(None) => caller.account.set_needs_long(true),
             Err(failure) => return Ok(Err(failure)),
         }
     }
@@ -183,7 +183,7 @@ async fn run_tool(
     let work = move || tools.call_fully(&call.0, &call.1);
     let (result, took) = app.long.run(caller, work).await.ok_or(BUG)?;
     if took < BRIEF {
-        caller.set_needs_long(false);
+        caller.account.set_needs_long(false);
     }
     Ok(result)
 }

@@ -12,7 +12,7 @@ use crate::python;
 use crate::server::protocol::calls;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::{CloseOutcome, EnvSession};

@@ -26,7 +26,7 @@ use crate::episode::Rules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
 use crate::server::protocol::calls;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::clients::Client;
 use crate::tools::Tools;
 

@@ -11,10 +11,17 @@ use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
 use crate::server::protocol::wire::EpisodeReply;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
-use crate::server::transport::socket_loop::MessageOutcome;
+
+/// The result of a message.
+pub(crate) enum MessageOutcome {
+    /// Send this and continue.
+    Reply(String),
+    /// The client is done.
+    Close,
+}
 
 /// An error message's text.
 pub(crate) fn error(code: &str, message: &str, more: Value) -> String {

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::options::ServerOptions;
 use crate::server::state::memory_budget::MemoryBudget;
-use crate::server::state::query_queue::{Caller, UsageAccount};
 use crate::server::state::rate_limit::RateLimit;
+use crate::server::state::usage::UsageAccount;
 
 /// One client may reserve a quarter of the shared memory.
 const SHARE_DIVISOR: usize = 4;
@@ -62,7 +62,10 @@ pub(crate) struct Client {
 impl Client {
     /// The client outside its sessions.
     pub(crate) fn caller(self: &Arc<Self>) -> Caller {
-        Caller::new(Arc::clone(&self.account), Arc::clone(self))
+        Caller {
+            account: Arc::clone(&self.account),
+            client: Arc::clone(self),
+        }
     }
 
     /// Counts one more session; `None` if the client already has `most`.
@@ -95,6 +98,22 @@ impl Client {
             open.remove(&id);
         }
         evicted
+    }
+}
+
+/// Who asks: a session, or a client outside its sessions.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub account: Arc<UsageAccount>,
+    pub client: Arc<Client>,
+}
+
+impl Caller {
+    /// Records query time.
+    pub(super) fn charge(&self, time: Duration) {
+        let now = Instant::now();
+        self.account.charge(time, now);
+        self.client.total.charge(time, now);
     }
 }
 

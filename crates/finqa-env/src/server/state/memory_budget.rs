@@ -3,13 +3,8 @@
 //! cannot make the server hold gigabytes. Small ones take none of it, so that
 //! the large cannot shut them out.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::response::Response;
-use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Messages and bodies up to this size take nothing from the budget. It is more
@@ -80,49 +75,6 @@ impl MemoryReservation {
             }
         }
         true
-    }
-}
-
-/// Reserves memory for a large answer until the client has taken it; `None` if it
-/// does not fit.
-pub(crate) fn reserve_for(answer: Response, budget: &MemoryBudget) -> Option<Response> {
-    let bytes = answer.body().size_hint().exact().unwrap_or(0);
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    if bytes <= SMALL_ANSWER {
-        return Some(answer);
-    }
-    let taken = budget.take(bytes, SMALL_ANSWER)?;
-    Some(answer.map(|body| {
-        Body::new(BudgetedBody {
-            body,
-            _taken: taken,
-        })
-    }))
-}
-
-/// A body with the memory reserved for it.
-struct BudgetedBody {
-    body: Body,
-    _taken: MemoryReservation,
-}
-
-impl HttpBody for BudgetedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -14,86 +14,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::server::state::clients::Client;
-
-/// The recent query time of one session, or of one client outside its sessions:
-/// half of it is forgotten each second.
-#[derive(Default)]
-pub(crate) struct UsageAccount {
-    used: Mutex<Option<(Instant, f64)>>,
-    /// The last query needed the long queue.
-    needs_long: AtomicBool,
-    /// One of its queries finished in its brief turn.
-    has_finished_brief: AtomicBool,
-}
-
-/// Seconds that a query of an unknown caller waits behind others: a crowd that
-/// arrives at once waits, and not the callers that were there before.
-const NEWCOMER_DELAY_S: f64 = 1.0;
-
-impl UsageAccount {
-    /// Seconds of recent query time.
-    pub(crate) fn used(&self, now: Instant) -> f64 {
-        let used = self.used.lock();
-        used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now))
-    }
-
-    fn charge(&self, time: Duration, now: Instant) {
-        let mut used = self.used.lock();
-        let before = used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now));
-        *used = Some((now, before + time.as_secs_f64()));
-    }
-}
-
-fn remaining(then: Instant, seconds: f64, now: Instant) -> f64 {
-    seconds * (-now.saturating_duration_since(then).as_secs_f64()).exp2()
-}
-
-/// Who asks: a session, or a client outside its sessions.
-#[derive(Clone)]
-pub(crate) struct Caller {
-    account: Arc<UsageAccount>,
-    pub client: Arc<Client>,
-}
-
-impl Caller {
-    pub(crate) fn new(account: Arc<UsageAccount>, client: Arc<Client>) -> Self {
-        Self { account, client }
-    }
-
-    /// Records query time.
-    fn charge(&self, time: Duration) {
-        let now = Instant::now();
-        self.account.charge(time, now);
-        self.client.total.charge(time, now);
-    }
-
-    /// True if the last query needed the long queue.
-    pub(crate) fn needs_long(&self) -> bool {
-        self.account.needs_long.load(atomic::Ordering::Relaxed)
-    }
-
-    /// Records whether its last query needed the long queue.
-    pub(crate) fn set_needs_long(&self, slow: bool) {
-        self.account
-            .needs_long
-            .store(slow, atomic::Ordering::Relaxed);
-        if !slow {
-            self.account
-                .has_finished_brief
-                .store(true, atomic::Ordering::Relaxed);
-        }
-    }
-
-    /// Seconds that it waits behind others of its client.
-    fn wait(&self, weight: f64, now: Instant) -> f64 {
-        let known = self
-            .account
-            .has_finished_brief
-            .load(atomic::Ordering::Relaxed);
-        weight * self.account.used(now) + if known { 0.0 } else { NEWCOMER_DELAY_S }
-    }
-}
+use crate::server::state::clients::{Caller, Client};
 
 type QueryJob = Box<dyn FnOnce() + Send>;
 
@@ -273,7 +194,7 @@ impl QueryQueue {
                 let since = now.saturating_duration_since(self.start).as_secs_f64();
                 state.arrivals += 1;
                 let waiter = QueuedQuery {
-                    due: since + caller.wait(self.weight, now),
+                    due: since + caller.account.wait(self.weight, now),
                     arrival: state.arrivals,
                     job,
                     cancelled,
@@ -320,11 +241,15 @@ mod tests {
     use super::*;
     use crate::server::options::ServerOptions;
     use crate::server::state::clients::Clients;
+    use crate::server::state::usage::NEWCOMER_DELAY_S;
     use futures::FutureExt as _;
     use futures::future::join_all;
 
     fn caller(clients: &Arc<Clients>, address: [u8; 4]) -> Caller {
-        Caller::new(Arc::default(), clients.of(address.into()))
+        Caller {
+            account: Arc::default(),
+            client: clients.of(address.into()),
+        }
     }
 
     /// The order in which jobs run that were queued one after the other while the
@@ -386,7 +311,7 @@ mod tests {
         let queue = QueryQueue::new(1, 10.0);
         let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         let known = caller(&clients, [127, 0, 0, 1]);
-        known.set_needs_long(false);
+        known.account.set_needs_long(false);
         let mut callers: Vec<&Caller> = crowd.iter().collect();
         callers.push(&known);
         // Unless queueing them all took longer than new sessions wait.

@@ -14,9 +14,8 @@ use uuid::Uuid;
 
 use crate::episode::Environment;
 use crate::server::options::ServerOptions;
-use crate::server::state::clients::{Client, SessionSlot};
+use crate::server::state::clients::{Caller, Client, SessionSlot};
 use crate::server::state::metrics::{Metrics, Rejection};
-use crate::server::state::query_queue::Caller;
 use crate::server::state::rate_limit::RateLimit;
 
 /// One session: an environment, taken by one request at a time.
@@ -165,7 +164,10 @@ impl SessionTable {
             id: id.into(),
             environment: Mutex::new(environment),
             rate: RateLimit::new(self.rate_limit),
-            caller: Caller::new(Arc::default(), Arc::clone(client)),
+            caller: Caller {
+                account: Arc::default(),
+                client: Arc::clone(client),
+            },
             born: Instant::now(),
             used: AtomicU64::new(0),
         });

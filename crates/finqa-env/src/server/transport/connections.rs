@@ -1,18 +1,19 @@
 //! Serves HTTP, one task per connection, with separate timeouts for head and body and a
 //! graceful shutdown. A client that sends a byte now and then does not keep a connection.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,9 +21,11 @@ use hyper_util::service::TowerToHyperService;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::clients::{Client, ConnectionActivity};
-use crate::server::state::memory_budget::{self, MemoryBudget, MemoryReservation, SMALL_REQUEST};
+use crate::server::state::memory_budget::{
+    MemoryBudget, MemoryReservation, SMALL_ANSWER, SMALL_REQUEST,
+};
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
@@ -127,7 +130,7 @@ pub(crate) async fn read_body(
             begin();
             let request = Request::from_parts(parts, Body::from(bytes));
             let answer = next.run(request).await;
-            return memory_budget::reserve_for(answer, &client.answers).unwrap_or_else(|| {
+            return reserve_for(answer, &client.answers).unwrap_or_else(|| {
                 crowded(
                     &app,
                     "The server holds too many large answers; ask for less, or try again later",
@@ -193,6 +196,49 @@ async fn whole(
         bytes.extend_from_slice(&data);
     }
     Ok((bytes, taken))
+}
+
+/// Reserves memory for a large answer until the client has taken it; `None` if it
+/// does not fit.
+fn reserve_for(answer: Response, budget: &MemoryBudget) -> Option<Response> {
+    let bytes = answer.body().size_hint().exact().unwrap_or(0);
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if bytes <= SMALL_ANSWER {
+        return Some(answer);
+    }
+    let taken = budget.take(bytes, SMALL_ANSWER)?;
+    Some(answer.map(|body| {
+        Body::new(BudgetedBody {
+            body,
+            _taken: taken,
+        })
+    }))
+}
+
+/// A body with the memory reserved for it.
+struct BudgetedBody {
+    body: Body,
+    _taken: MemoryReservation,
+}
+
+impl HttpBody for BudgetedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The memory budget is used up; nothing is wrong with the request itself.

@@ -14,7 +14,7 @@ use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 
 use crate::server::options::ServerOptions;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 

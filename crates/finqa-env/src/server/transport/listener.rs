@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::clients::ConnectionSlot;
 use crate::server::state::metrics::Rejection;
 

@@ -25,7 +25,7 @@ use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRoute};
 use crate::server::protocol::wire::EpisodeReply;
-use crate::server::state::app::ServerState;
+use crate::server::state::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::metrics::{CONTENT_TYPE, Rejection};
 use crate::server::transport::connections;

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use crate::server::protocol::json_rpc::{self, RpcError};
-use crate::server::protocol::messages;
-use crate::server::state::app::ServerState;
+use crate::server::protocol::messages::{self, MessageOutcome};
+use crate::server::state::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::memory_budget::SMALL_ANSWER;
 use crate::server::state::metrics::{Metrics, Rejection};
@@ -27,14 +27,6 @@ pub(crate) enum SocketProtocol {
     OpenEnv,
     /// JSON-RPC.
     JsonRpc,
-}
-
-/// The result of a message.
-pub(crate) enum MessageOutcome {
-    /// Send this and continue.
-    Reply(String),
-    /// The client is done.
-    Close,
 }
 
 /// The reason why the conversation ended.
