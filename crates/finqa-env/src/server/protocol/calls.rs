@@ -64,7 +64,8 @@ pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
     json!(environment.lock().state())
 }
 
-/// One step, counted.
+/// One step, counted. The environment is free while its tool runs: the step is begun, the
+/// tool runs on a worker, the step is finished.
 pub(crate) async fn step(
     app: &ServerState,
     caller: &Caller,
@@ -76,7 +77,20 @@ pub(crate) async fn step(
     let started = Instant::now();
     let tool = cut(&tool, NAME, "...");
     let open = environment.lock().is_open();
-    let taken = take_step(app, caller, environment, tool.clone(), arguments, limit).await;
+    let take = async {
+        let begun = environment.lock().begin(&tool, &arguments)?;
+        if let StepStart::Answered(outcome) = begun {
+            return Ok(outcome);
+        }
+        let work = run_tool(app, caller, tool.clone(), arguments);
+        let result = match tokio::time::timeout(limit, work).await {
+            Ok(result) => result.map_err(StepFault::Server)?,
+            // Such a step counts like any other, the last one too.
+            Err(_) => Err(timed_out(&tool, limit)),
+        };
+        Ok(environment.lock().finish(&tool, result))
+    };
+    let taken: Result<_, StepFault> = take.await;
     let error = match &taken {
         Ok(outcome) => match &outcome.observation {
             Observation::Failure { failure, .. } => Some(failure.kind.as_str()),
@@ -95,29 +109,6 @@ pub(crate) async fn step(
         app.metrics.episode_ended(&tool, reward.unwrap_or_default());
     }
     taken
-}
-
-/// The environment is free while its tool runs: the step is begun, the tool runs
-/// on a worker, the step is finished.
-async fn take_step(
-    app: &ServerState,
-    caller: &Caller,
-    environment: &Mutex<Environment>,
-    tool: String,
-    arguments: Map<String, Value>,
-    limit: Duration,
-) -> Result<StepOutcome, StepFault> {
-    let begun = environment.lock().begin(&tool, &arguments)?;
-    if let StepStart::Answered(outcome) = begun {
-        return Ok(outcome);
-    }
-    let work = run_tool(app, caller, tool.clone(), arguments);
-    let result = match tokio::time::timeout(limit, work).await {
-        Ok(result) => result.map_err(StepFault::Server)?,
-        // Such a step counts like any other, the last one too.
-        Err(_) => Err(timed_out(&tool, limit)),
-    };
-    Ok(environment.lock().finish(&tool, result))
 }
 
 fn timed_out(tool: &str, limit: Duration) -> ToolFailure {

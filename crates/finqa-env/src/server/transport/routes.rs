@@ -42,6 +42,7 @@ const PLAY: &str = include_str!("../assets/play.html");
 
 /// All routes.
 pub(crate) fn router(app: Arc<ServerState>) -> Router {
+    let listing = |route| post(move |s, e, c, h, b| task_route(s, e, c, h, b, route));
     let mut router = Router::new()
         .route(
             "/health",
@@ -62,22 +63,10 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
             get(|| async { Json([tasks::ENVIRONMENT]) }),
         )
         .route("/{env}/splits", get(splits))
-        .route(
-            "/{env}/tasks",
-            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::Tasks)),
-        )
-        .route(
-            "/{env}/num_tasks",
-            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::NumTasks)),
-        )
-        .route(
-            "/{env}/task",
-            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::Task)),
-        )
-        .route(
-            "/{env}/task_range",
-            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::TaskRange)),
-        )
+        .route("/{env}/tasks", listing(TaskRoute::Tasks))
+        .route("/{env}/num_tasks", listing(TaskRoute::NumTasks))
+        .route("/{env}/task", listing(TaskRoute::Task))
+        .route("/{env}/task_range", listing(TaskRoute::TaskRange))
         .route("/reset", post(reset))
         .route("/step", post(step))
         .route("/ws", get(open_socket))
@@ -111,7 +100,7 @@ fn static_json(text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// A page of ours: its scripts and styles are in the file and carry the nonce of
+/// One of the server's own pages: its scripts and styles are in the file and carry the nonce of
 /// this answer, it speaks to the host it came from, and loads nothing else.
 fn page(text: &'static str, headers: &HeaderMap) -> Response {
     let nonce = Uuid::new_v4().simple().to_string();
