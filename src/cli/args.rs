@@ -168,7 +168,7 @@ pub(crate) struct RunArgs {
     /// Estimate calls, tokens, cost and time without sending anything
     #[arg(long, conflicts_with = "resume", help_heading = "Budget")]
     pub dry_run: bool,
-    /// Print each question with its gold answer, its generated answer and its rounds
+    /// Print each question with the gold answer, the generated answer and the rounds
     #[arg(long, short = 'v', help_heading = "Output")]
     pub verbose: bool,
     /// Also write the predicted programs in the ConvFinQA leaderboard's format

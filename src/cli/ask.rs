@@ -33,13 +33,10 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Without a question, each line of stdin is a question and may refer to earlier ones."
-)]
 pub(crate) struct AskArgs {
     /// Markdown, text, CSV or TSV file to ask about; omit it with --table or --text
     file: Option<String>,
-    /// Question, in quotes; without it, questions are read from stdin
+    /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
     /// The document's table: CSV, TSV or Markdown
     #[arg(long, value_name = "FILE")]
@@ -50,7 +47,7 @@ pub(crate) struct AskArgs {
     /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print only the answer and, on stderr, why it is uncertain
+    /// Print only the answer and, on stderr, any reason to doubt it
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]

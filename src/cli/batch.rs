@@ -22,21 +22,21 @@ pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
     #[command(mut_arg("record", |arg| arg.hide(true)), mut_arg("replay", |arg| arg.hide(true)))]
     Submit(Box<RunArgs>),
-    /// Show the batches of a run, with the provider's current status of those that have not ended.
+    /// Show the batches of a run, and ask the provider about those that have not ended.
     Status(StatusArgs),
-    /// Fetch the results of a run's batches if all have ended, submit the next ones, and exit.
+    /// Fetch the results of a run's batches, submit the next ones, and exit.
     ///
-    /// The exit code is 4 while the provider still works on batches.
+    /// Unless all of the batches have ended, nothing is fetched and the exit code is 4.
     Fetch(Box<FetchArgs>),
 }
 
 /// Arguments of `batch status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// The run: its folder, id, a prefix of its id, or `last`
+    /// Run: its folder, its id, a prefix of its id, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     run: String,
-    /// Print JSON
+    /// Print the batches as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct StatusArgs {
 /// Arguments of `batch fetch`.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct FetchArgs {
-    /// The run: its folder, id, a prefix of its id, or `last` for the newest unfinished one
+    /// Run: its folder, its id, a prefix of its id, or `last` for the newest unfinished one
     #[arg(value_name = "RUN", default_value = "last")]
     #[serde(skip)]
     run: String,

@@ -24,7 +24,7 @@ const HTML: &str = "--html FILE";
 pub(crate) struct CompareArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
     a: PathBuf,
-    /// File or run to compare with A, over the same questions
+    /// File or run with the same questions, to compare with A
     b: PathBuf,
     #[command(flatten)]
     output: OutputFolder,

@@ -26,7 +26,7 @@ use finqa_env::server::ServerError;
 pub enum Exit {
     /// Everything was done.
     Done,
-    /// A bug of ours.
+    /// A bug in this program.
     Bug,
     /// Wrong usage or configuration, an output that cannot be written.
     Usage,
@@ -36,7 +36,7 @@ pub enum Exit {
     Unanswered,
     /// The provider cannot be reached or refuses.
     Provider,
-    /// A score is below its `--fail-under`, or B not better by `--gate`.
+    /// A score is below its `--fail-under`, or B is not better by `--gate`.
     BelowThreshold,
     /// A limit of money, tokens or time was reached; can be resumed.
     BudgetReached,

@@ -16,10 +16,10 @@ use super::{Exit, dotenv, runtime, settings};
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Nothing is written unless every question has an outcome and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `report`, `compare`, `analyze`, `runs` and `track sync` accept the merged run."
+    after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `report`, `compare`, `analyze`, `runs` and `track sync` accept the merged run."
 )]
 pub(crate) struct MergeArgs {
-    /// Run: its name, a prefix of its name, its folder or that of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]
+    /// Run: its name, a prefix of its name, the folder of the run or of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]
     #[arg(value_name = "RUN")]
     run: Option<String>,
     /// Merge even if questions are missing; the outputs say how many

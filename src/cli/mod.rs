@@ -40,6 +40,15 @@ use crate::output::terminal::{TerminalStyle, harmless};
 
 pub use exit::{Exit, Failure};
 
+/// What `--help` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  convfinqa                                     the embedded analyst, without a key
+  convfinqa --model gpt-4o --n 10 --dry-run     what ten records cost; sends nothing
+  convfinqa ask report.md \"what was revenue in 2018?\"
+
+The tutorial is docs/tutorial.md in the source repository.";
+
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
 /// Without a command, `convfinqa` asks the questions of a dataset, scores the answers, and writes
@@ -50,7 +59,8 @@ pub use exit::{Exit, Failure};
     name = "convfinqa",
     version,
     args_conflicts_with_subcommands = true,
-    max_term_width = 100
+    max_term_width = 100,
+    after_help = EXAMPLES
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -86,7 +96,7 @@ enum Command {
     /// Serve or play the FinQA environment, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
-    /// Run through a provider's batch API at half the price.
+    /// Run the questions through a provider's batch API at half the price.
     #[command(subcommand)]
     Batch(batch::BatchCommand),
     /// Inspect or clear the response cache (--cache).

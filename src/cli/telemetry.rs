@@ -64,8 +64,7 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
 pub(crate) enum TraceDestination {
     /// Nowhere: the command has no run.
     Nowhere,
-    /// Into a run's folder, ; `tracked` if something
-    /// there waits for them.
+    /// A file in a run's folder.
     Run {
         /// Traces are delivered from the file (MLflow).
         tracked: bool,

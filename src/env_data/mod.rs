@@ -116,7 +116,7 @@ fn files(
         "answer",
         "question_type",
         "explanation",
-        // Of ours, for those who score an agent as the main job is scored.
+        // Not in OpenEnv's data: for scoring an agent as a run is scored.
         "typed_answer",
         "exe_ans",
     ];

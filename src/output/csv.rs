@@ -123,12 +123,12 @@ fn verdict(row: &Row) -> Option<&FeVerdict> {
     row.scores.financial_equivalence.as_ref()
 }
 
-/// Somebody else's text.
+/// Text from the data, a user or a model.
 fn text(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| cell(&value.to_string()))
 }
 
-/// A number or a name of ours.
+/// A number, or a name that this program defines.
 fn plain(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }

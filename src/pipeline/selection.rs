@@ -5,7 +5,7 @@ use crate::settings::Settings;
 
 use super::PipelineError;
 
-/// Default number of records for a remote endpoint, which may cost money.
+/// Default number of records for a remote model, which may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
 /// Loads and selects the records; `note` gets a line about each default.
@@ -51,7 +51,7 @@ fn chosen(
     if remote && !counted && chosen.len() > PAID_DEFAULT_RECORDS {
         let found = selection.filter.map_or("", |_| " that match --filter");
         note(&format!(
-            "using the first {PAID_DEFAULT_RECORDS} of {} records{found} because the endpoint is remote; pass --n to change this",
+            "using the first {PAID_DEFAULT_RECORDS} of {} records{found} because the model is remote; pass --n to change this",
             chosen.len()
         ));
         chosen.truncate(PAID_DEFAULT_RECORDS);

@@ -1,4 +1,4 @@
-//! The sending of requests: one by one, or in batches.
+//! The sending of requests: each as soon as it is ready, or in batches.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::budget::TimeLimit;
 #[command(next_help_heading = "Batches")]
 #[serde(default, deny_unknown_fields)]
 pub struct BatchSettings {
-    /// Send requests one by one, or in batches, which the provider answers within a day at half the price
+    /// Send each request as soon as it is ready, or collect requests in batches, which the provider answers within a day at half the price
     #[arg(long, value_name = "ENGINE", default_value = "live")]
     pub engine: ExecutionEngine,
     /// Cancel a batch that has not ended after this time, such as 90m or 24h

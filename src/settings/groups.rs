@@ -72,7 +72,7 @@ pub struct Settings {
 #[command(next_help_heading = "Questions")]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionSettings {
-    /// Use only the first N records [default: 100 with a remote model, otherwise all]
+    /// Use only the first N records [default: 100 with a remote model unless --range or --ids is given, otherwise all]
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,

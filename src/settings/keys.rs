@@ -26,15 +26,15 @@ fn key_of(option: &'static Arg) -> &'static str {
 pub enum RunAspect {
     /// Speed, output and logging: no answer.
     Nothing,
-    /// The model; a run's identity holds the resolved one.
+    /// The model. A run's identity holds the resolved one; so it does for the next four.
     Model,
-    /// Who criticises; as above.
+    /// Who criticises.
     Critic,
-    /// The data; as above.
+    /// The data.
     Data,
-    /// The prompts; as above.
+    /// The prompts.
     Prompts,
-    /// The questions and their order; as above.
+    /// The questions and their order.
     Plan,
     /// The answers, in a way that no other part of a run's identity shows.
     Answers,

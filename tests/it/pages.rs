@@ -275,3 +275,44 @@ fn the_readmes_picture_is_the_graph_that_runs() {
         .unwrap();
     assert_eq!(picture, drawn.stdout);
 }
+
+/// Every line of a tutorial's block of output, except for lines with a run's id, is a line
+/// that the program prints.
+#[test]
+fn the_tutorial_shows_what_the_program_prints() {
+    let tutorial = include_str!("../../docs/tutorial.md");
+    let place = Workplace::new();
+    place.write(
+        "report.md",
+        "| | 2018 | 2019 |\n|---|---|---|\n| revenue | 120 | 150 |\n",
+    );
+    let question = "what was the percentage change in revenue from 2018 to 2019?";
+    let mut printed = String::new();
+    for arguments in [
+        &["--data-path", "sample"][..],
+        &["analyze"],
+        &["ask", "report.md", question],
+    ] {
+        printed.push_str(&place.run(arguments).succeeds().stdout);
+    }
+    let printed = unwrapped(&printed);
+    let blocks: Vec<&str> = tutorial.split("```text\n").skip(1).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        let block = block.split("```").next().unwrap();
+        for line in block
+            .lines()
+            .filter(|line| !line.contains("output/runs/") && line.trim() != "…")
+        {
+            assert!(
+                printed.contains(&unwrapped(line)),
+                "not printed: {line}\n{printed}"
+            );
+        }
+    }
+}
+
+/// A text without its line breaks and repeated spaces.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -38,7 +38,7 @@ const EXPORT_EPISODES: &str = "--export-episodes FILE";
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are read too; flags take precedence. The episodes are recorded as a run, which `runs`, `report`, `compare` and `track sync` accept."
+    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags override them. The episodes are recorded as a run, which `runs`, `report`, `compare` and `track sync` accept."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions, each played once [default: all, up to 10,000 on a server; 100 with a remote model]
+    /// Number of questions, each played once [default: 100 with a remote model, otherwise all, but at most 10,000 on a server]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
@@ -337,8 +337,8 @@ fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
     ))
 }
 
-/// The environment's variables, with those of `OpenEnv`'s inference scripts in
-/// the places of ours.
+/// The environment's variables. Where this program's own are not set, those of `OpenEnv`'s
+/// inference scripts are used.
 fn variables(flags: &ModelSettings) -> Variables {
     let base_url_flag = flags.base_url.is_some();
     let value = move |name: &str| {

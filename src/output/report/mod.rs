@@ -112,7 +112,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A page of ours: a template over a view, data, and the script that shows them.
+/// A page that this program writes: a template over a view, data, and the script that shows them.
 struct Page<'p> {
     template: &'static str,
     script: &'static str,

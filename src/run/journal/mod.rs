@@ -78,7 +78,7 @@ impl Journal {
         })
     }
 
-    /// Notes the limit that has paused the run, or that it is resumed.
+    /// Stores the limit that has paused the run, or clears it when the run is resumed.
     pub(super) fn pause(&self, limit: Option<BudgetLimit>) -> Result<(), JournalError> {
         self.change(|meta| meta.paused = limit)
     }

@@ -25,12 +25,12 @@ pub enum OpinionUse {
     Off,
     /// Record it with the answer, and use it to break ties between samples.
     Record,
-    /// Also show it to the critic where it is confident and differs.
+    /// Also show it to the critic if it is confident and differs.
     #[default]
     Show,
     /// Also withhold answers that it does not confirm.
     Require,
-    /// As `show`, and return its answer where that is more likely right.
+    /// Like `show`, but return the second opinion if it is more likely to be right.
     Arbitrate,
 }
 

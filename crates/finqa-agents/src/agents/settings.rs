@@ -109,7 +109,7 @@ pub struct AgentSettings {
     /// Which part of a reply decides the value
     #[arg(long, value_name = "WHAT", default_value = "program")]
     pub answer_from: AnswerFrom,
-    /// Withhold answers of the embedded analyst below this confidence (0 to 1)
+    /// Withhold answers of the embedded analyst below this confidence (0 to 1) [default: 0]
     #[arg(
         long,
         value_name = "P",
@@ -129,8 +129,8 @@ pub struct AgentSettings {
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
-    /// Number of the analyst's first drafts per question; the most common answer is used. `auto` makes one draft, and
-    /// four more where a check objects or the second opinion differs
+    /// Number of first drafts that the analyst writes per question; the most common answer wins. `auto` asks for one,
+    /// and for four more if a check objects or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of
@@ -175,7 +175,7 @@ pub struct Sampling {
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply [default: none; 4096 for Anthropic, and with --max-cost or --max-tokens-total]
+    /// Maximum output tokens per reply [default: no limit, but 4096 for Anthropic or with --max-cost or --max-tokens-total]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,

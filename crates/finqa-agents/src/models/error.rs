@@ -97,7 +97,7 @@ pub enum Scope {
     Provider,
     /// Every request of this run.
     Run,
-    /// Nothing: the caller stopped it.
+    /// No failure: the caller stopped the call.
     Cancelled,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct HeaderLabels {
 /// The repair of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Nothing: the labels are as published.
+    /// No repair: the labels are as published.
     None,
     /// Labels come from `table_ori`.
     Original,

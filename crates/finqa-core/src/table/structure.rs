@@ -22,7 +22,7 @@ use super::years::single_year;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TableStyle {
-    /// As published, in aligned Markdown.
+    /// With the dataset's own header and numbers, in aligned Markdown.
     #[serde(alias = "reference")]
     #[value(alias = "reference")]
     Published,

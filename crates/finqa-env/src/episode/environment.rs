@@ -52,7 +52,7 @@ pub enum TaskChoice {
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
     RunTool,
-    /// Nothing: this is the step's outcome.
+    /// Nothing is left to do: this is the step's outcome.
     Answered(StepOutcome),
 }
 

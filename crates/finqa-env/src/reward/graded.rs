@@ -30,7 +30,7 @@ pub(super) enum ComparisonRule {
     ValuesInOrder,
     /// The numbers of one box, by year or in order.
     List,
-    /// Nothing: strict grading refuses empty and non-finite answers.
+    /// Not compared: strict grading refuses empty and non-finite answers.
     Refused,
 }
 

@@ -8,7 +8,7 @@ use crate::python;
 pub(super) enum PercentSign {
     /// Divides it by 100.
     Divide,
-    /// Nothing: the sign is dropped.
+    /// The sign is dropped and the number kept.
     Drop,
 }
 

@@ -39,7 +39,7 @@ pub struct ServerOptions {
     /// How long an unused session from `openenv/session/create` is kept.
     #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
-    /// Seconds after which an idle session without a socket is closed; 0 means never
+    /// Seconds after which an idle session without an open WebSocket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
     /// Maximum size of a message or body, in bytes

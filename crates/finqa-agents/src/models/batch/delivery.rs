@@ -225,7 +225,7 @@ impl Driver<'_> {
         let failures = *failures;
         let is_last = failures >= open.client.attempts();
         if is_last && self.queue.options.waits {
-            // The second pass, which this process makes itself, begins anew.
+            // The second pass, which this process makes itself, starts from zero.
             self.failures.remove(&key);
         }
         let (reply, reservation) = match reply {

@@ -40,11 +40,11 @@ pub(super) type WaitingRequest = (u64, Option<BudgetReservation>);
 /// The result of an ended batch for one of its calls.
 pub(super) enum CallResult {
     Reply(HttpReply),
-    /// Nothing: it was not processed, because the batch ended before.
+    /// No result, because the batch ended before the request was processed.
     Late,
-    /// Nothing, and it is to be sent again as if it had not been: the batch was rejected.
+    /// No result, because the batch was rejected: the request is sent again as if for the first time.
     Unsent,
-    /// Nothing, although the batch is completed.
+    /// No result, although the batch is completed.
     Missing,
 }
 

@@ -114,7 +114,7 @@ impl Drop for BatchCall {
 }
 
 /// The `custom_id` of a request: the same for the same request of the same question in
-/// another process of the run, also if that one learns anew how to write it; different for
+/// another process of the run, also if that one has to learn again how to write it; different for
 /// equal requests whose replies must not be shared.
 fn key(run: &str, request: &ChatRequest) -> serde_json::Result<String> {
     let RequestOrigin {

@@ -1,9 +1,9 @@
 //! Questions about a table of the user's own, read by its labels alone: an answer counts only
-//! if every word of the question is a label, a period, or an operation. What is not read so
-//! is left to the ranked candidates.
+//! if every word of the question is a label, a period, or an operation. All other questions
+//! are left to the ranked candidates.
 //!
-//! The dataset's pages are not read this way: there the questions name rows loosely, and
-//! what they mean is learned.
+//! The dataset's pages are not read this way: their questions name rows loosely, and the
+//! weights learn what they mean.
 
 pub(crate) use scales::aligned;
 

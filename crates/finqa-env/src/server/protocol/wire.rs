@@ -32,7 +32,7 @@ struct ObservationBody<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ObservationFields<'a> {
-    /// Nothing: after reset, and when an episode ends.
+    /// No fields: after a reset, and when an episode ends.
     Nothing {},
     Called {
         tool_name: &'a str,

@@ -9,8 +9,8 @@ use axum::response::Response;
 use tracing::level_filters::LevelFilter;
 use tracing::{debug, info, warn};
 
-/// Logs a request when it is answered: a failure of ours as a warning, and
-/// requests that come every few seconds, such as probes, for the curious only.
+/// Logs a request when it is answered: a failure of the server as a warning, and
+/// requests that come every few seconds, such as probes, at level debug.
 pub(crate) async fn requests(request: Request, next: Next) -> Response {
     // Without a log a request costs nothing more.
     if LevelFilter::current() == LevelFilter::OFF {
