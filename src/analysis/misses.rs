@@ -71,7 +71,7 @@ pub struct Miss {
     pub suspect: Option<String>,
 }
 
-/// Causes that could not be looked for.
+/// Causes that could not be searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UncheckedCauses {
     /// The missing input: `page`, `gold_program`, `program`.

@@ -156,7 +156,7 @@ fn line(row: &BatchStatusRow) -> String {
         false => "",
     };
     let guessed = match row.guessed {
-        true => ", found by its time and size: may be of another run",
+        true => ", found by its time and size: may belong to another run",
         false => "",
     };
     format!(

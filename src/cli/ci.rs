@@ -115,7 +115,7 @@ impl CiArgs {
                     Some(value) if value + 1e-9 >= *percent => None,
                     Some(value) => Some(format!("{name} is {value:.2} %, below {percent} %")),
                     None => Some(format!(
-                        "{name} could judge no question, so it is below {percent} %"
+                        "{name} could not score any question, so it is below {percent} %"
                     )),
                 }
             })
@@ -166,6 +166,6 @@ mod tests {
             .check_thresholds(&RuleRates::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("financial_equivalence could judge no question"));
+        assert!(error.contains("financial_equivalence could not score any question"));
     }
 }

@@ -131,7 +131,7 @@ impl SignificanceLevel {
                 100.0 * rule.difference,
                 rule.p_better
             ),
-            None => format!("{name} could judge no pair"),
+            None => format!("{name} could not score any pair"),
         };
         Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
     }

@@ -129,7 +129,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
                 return;
             }
             DownloadEvent::Retrying { reason, pause } => {
-                format!("{reason}; again in {:.0} s", pause.as_secs_f64())
+                format!("{reason}; retrying in {:.0} s", pause.as_secs_f64())
             }
             DownloadEvent::Verified { name } => format!("verified {name}"),
             DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
@@ -245,14 +245,14 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         (Some(record), ..) | (None, Some(record), None) => record,
         (None, Some(_), Some(_)) => {
             let message = format!(
-                "{id} matches several ids of {}; give a whole id",
+                "{}: several ids contain {id}; give a whole id",
                 dataset.source
             );
             return Err(Failure::new(Exit::Usage, message).into());
         }
         (None, None, _) => {
             let message = format!(
-                "no record of {} has {id} in its id; `convfinqa data stats` describes the file",
+                "{}: no id contains {id}; `convfinqa data stats` describes the file",
                 dataset.source
             );
             return Err(Failure::new(Exit::Usage, message).into());

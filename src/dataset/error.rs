@@ -64,7 +64,7 @@ pub enum DatasetError {
     },
     #[error("0 records requested: request at least 1, or leave the number out for all")]
     ZeroRecords,
-    #[error("{origin} has no record {id}: the closest ids are {closest}")]
+    #[error("{origin}: there is no record {id}; the closest ids are {closest}")]
     UnknownId {
         origin: String,
         id: String,
@@ -85,7 +85,7 @@ pub enum DatasetError {
         "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
     Filter { filter: String, reason: String },
-    #[error("no record of {origin} matches {given}")]
+    #[error("{origin}: no record matches {given}")]
     NothingSelected {
         origin: String,
         /// The settings that select, such as ``filter `x` and range 0..5``.

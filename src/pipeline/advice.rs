@@ -98,7 +98,7 @@ fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
         ),
         (
             !offline && asks_on_doubt && !agents.verify && agents.second_opinion == OpinionUse::Off,
-            "note: with --no-verify and --second-opinion off no answer is doubted, so that `auto` asks for no verdict and no further sample",
+            "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
         ),
         (
             settings.questions.mode == Mode::Questions

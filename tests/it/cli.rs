@@ -278,7 +278,7 @@ fn answers_that_nothing_can_score_are_an_error() {
         .fails(3, &["none of the 2 questions has gold", "--data-path"]);
     place
         .run("score mine.csv --fail-under fe=1")
-        .fails(6, &["could judge no question"]);
+        .fails(6, &["could not score any question"]);
 
     // A run of questions without gold is what a leaderboard asks for.
     let mut records: serde_json::Value =

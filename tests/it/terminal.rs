@@ -98,10 +98,7 @@ fn two_equal_runs_are_compared_in_one_sentence() {
 fn wrong_selections_and_tables_of_settings_are_named() {
     let place = Workplace::new();
     let refused = place.run("--data-path sample --filter zzzz");
-    refused.fails(
-        2,
-        &["no record of built-in sample matches the filter `zzzz`"],
-    );
+    refused.fails(2, &["built-in sample: no record matches the filter `zzzz`"]);
     place
         .run("--data-path sample -n -1")
         .fails(2, &["invalid value '-1' for '--n <N>'"]);

@@ -67,7 +67,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
                 path,
                 reason,
                 pause,
-            } => format!("{path}: {reason}; again in {:.0} s", pause.as_secs_f64()),
+            } => format!("{path}: {reason}; retrying in {:.0} s", pause.as_secs_f64()),
         };
         writer.line(&line);
     };

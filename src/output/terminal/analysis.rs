@@ -18,11 +18,11 @@ pub(crate) fn analysis_tables(
 ) -> String {
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
-        Some(dataset) => format!("with the records of {dataset}"),
-        None => "without records".to_owned(),
+        Some(dataset) => format!("records: {dataset}"),
+        None => "no records".to_owned(),
     };
     let mut parts = vec![style.wrap(&format!(
-        "{}: {} of {} by {rule}, {by}",
+        "{}: {} of {} by {rule}; {by}",
         analysis.path.display(),
         counted(analysis.misses.len(), "miss"),
         counted(analysis.questions, "question")
@@ -139,7 +139,7 @@ fn blind(analysis: &MissAnalysis, style: TerminalStyle) -> Vec<String> {
             _ => "no program of the answer".to_owned(),
         };
         style.wrap(&format!(
-            "For {} of the misses there is {missing}: {} could not be looked for, or only by the numbers.",
+            "For {} of the misses there is {missing}: {} could not be searched for, or only by the numbers.",
             blind.misses,
             causes.join(", ")
         ))

@@ -97,7 +97,7 @@ pub(super) fn line(
     if options.verbose {
         let seconds = delay.as_secs_f64();
         return Some(format!(
-            "  request {attempt} failed ({reason}); again in {seconds:.1} s"
+            "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
         ));
     }
     let plain = !options.terminal && !options.logged;

@@ -123,7 +123,7 @@ fn the_picked_records_keep_the_name_and_hash_of_their_file() {
 #[case(Selection { range: range("5..11"), ..Selection::default() }, "exceeds the 10 records of test.json")]
 #[case(Selection { range: range("10.."), ..Selection::default() }, "exceeds the 10 records")]
 #[case(Selection { filter: Some("a(b".into()), ..Selection::default() }, "unclosed group")]
-#[case(Selection { filter: Some("no such words".into()), ..Selection::default() }, "no record of test.json matches the filter `no such words`")]
+#[case(Selection { filter: Some("no such words".into()), ..Selection::default() }, "test.json: no record matches the filter `no such words`")]
 #[case(Selection { ids: vec!["single_zed/2001/page_4.pdf".into()], ..Selection::default() }, "the closest ids are Single_ZED/2001/page_4.pdf-1, ")]
 fn what_cannot_be_selected_is_a_usage_error(#[case] selection: Selection, #[case] expected: &str) {
     let error = select(&dataset(), &selection).unwrap_err();

@@ -24,7 +24,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     ran.tells("evaluation only");
     ran.tells("commit c0ffee: 3 files");
     ran.tells("IncomeStatement.json: error reading");
-    ran.tells("; again in 1 s");
+    ran.tells("; retrying in 1 s");
     let first = ran.stdout.lines().next().unwrap();
     assert_eq!(
         first,

@@ -87,7 +87,11 @@ impl Arbitration {
 
 impl fmt::Display for Arbitration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = if self.taken { "the rules" } else { "the model" };
+        let whose = if self.taken {
+            "the embedded analyst"
+        } else {
+            "the model"
+        };
         write!(
             f,
             "{whose} decided at a model accuracy of {:.2}",

@@ -287,7 +287,10 @@ fn plain(text: &str) -> String {
         let end = lower.get(start..)?.find("</title>")? + start;
         trimmed.get(start..end)
     });
-    format!("an HTML page: {}", title.unwrap_or("without a title"))
+    match title {
+        Some(title) => format!("an HTML page: {title}"),
+        None => "an HTML page without a title".to_owned(),
+    }
 }
 
 /// At most 300 characters of a text, on one line.

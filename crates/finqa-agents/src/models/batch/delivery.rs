@@ -52,7 +52,7 @@ impl Driver<'_> {
             let delivery = match state.progress {
                 BatchProgress::GivenUp => {
                     let why =
-                        "it has not ended in time (--batch-timeout), and may be of another run";
+                        "it has not ended in time (--batch-timeout), and may belong to another run";
                     self.reject_guess(open, why).await?;
                     continue;
                 }

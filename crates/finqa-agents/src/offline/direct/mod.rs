@@ -67,7 +67,7 @@ pub(crate) enum DirectReading {
         /// Why even that is a guess, if so.
         doubt: Option<String>,
     },
-    /// It is not read.
+    /// The labels alone do not answer it.
     Open,
 }
 
