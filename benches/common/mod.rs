@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convfinqa::dataset::Dataset;
-use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler};
+use convfinqa::run::{
+    HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
+};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Limits, ModelError, Stop,
-    Support,
+    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
 };
 use futures::future::BoxFuture;
 
@@ -78,16 +79,12 @@ pub async fn run(
     let path = folder.join("journal.sqlite");
     let journal = Journal::create(&path, &meta, None).unwrap();
     let scheduler = Scheduler {
-        plan,
-        solver: Arc::new(pair),
-        question_source: None,
-        concurrency: 8,
-        limits: Limits::default(),
-        budget: Arc::default(),
+        workload: Workload {
+            concurrency: 8,
+            ..Workload::new(plan, Arc::new(pair))
+        },
+        models: RunModels::default(),
         stop: Stop::default(),
-        recording: None,
-        batches: None,
-        pilot: false,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(1024);
     let running = tokio::spawn(scheduler.run(journal, events));

@@ -219,7 +219,10 @@ pub(super) fn load(
     check(&settings)?;
     let cassette = control.cassette.open(resumed.is_some())?;
     let replay = cassette.as_ref().and_then(Cassette::replay);
-    let recorded = replay.map(recorded_run).transpose()?.flatten();
+    let recorded = replay
+        .map(|replay| recorded_run(replay))
+        .transpose()?
+        .flatten();
     let own = match (&resumed, &recorded) {
         (Some(resumed), _) => Some(resumed.settings()),
         (None, Some(recorded)) => Some(replay_settings(recorded, &settings)?),

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
-use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta};
+use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Support};
 use finqa_agents::solve::{
@@ -152,7 +152,6 @@ pub(crate) fn job(
     };
     let offline = settings.model.is_offline();
     Ok(Job {
-        pilot: false,
         meta: RunMeta {
             identity: Identity {
                 model: name,
@@ -179,23 +178,26 @@ pub(crate) fn job(
             settings: settings_to_store(&resolved)?,
             ..RunMeta::default()
         },
-        solver: Arc::new(ToolAgent::new(
-            model,
-            environment,
-            ToolAgentOptions {
-                tools: tool_specs(),
-                max_steps: options.max_steps,
-                temperature: settings.sampling.temperature,
-                max_output_tokens: settings.sampling.max_tokens,
-                seed,
-                result_chars,
-                total_chars,
-                recorded: !offline,
-            },
-        )),
-        plan,
-        question_source,
-        concurrency: *concurrency(settings, endpoint).end(),
+        workload: Workload {
+            pilot: false,
+            solver: Arc::new(ToolAgent::new(
+                model,
+                environment,
+                ToolAgentOptions {
+                    tools: tool_specs(),
+                    max_steps: options.max_steps,
+                    temperature: settings.sampling.temperature,
+                    max_output_tokens: settings.sampling.max_tokens,
+                    seed,
+                    result_chars,
+                    total_chars,
+                    recorded: !offline,
+                },
+            )),
+            plan,
+            question_source,
+            concurrency: *concurrency(settings, endpoint).end(),
+        },
         prompts: None,
         records: Err(
             "the questions were played in an environment, whose tools show the pages".to_owned(),

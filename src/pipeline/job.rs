@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dataset::Dataset;
-use crate::run::{Identity, Plan, QuestionSource, RunMeta};
+use crate::run::{Identity, Plan, RunMeta, Workload};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
-use finqa_agents::solve::Solver;
 
 use super::advice::advice;
 use super::context::ModelContext;
@@ -17,16 +16,7 @@ use super::{Notify, PipelineError, RunNotice};
 
 /// The job of a run.
 pub struct Job {
-    /// The questions, in order.
-    pub plan: Plan,
-    pub solver: Arc<dyn Solver>,
-    /// The questions beyond the plan, if a server chooses them.
-    pub question_source: Option<Box<dyn QuestionSource>>,
-    /// Maximum number of conversations in flight.
-    pub concurrency: usize,
-    /// Ask the first questions before the first answer is recorded, to estimate the model's
-    /// accuracy.
-    pub pilot: bool,
+    pub workload: Workload,
     /// The run's identity, data and settings. Id, time, version and commit are added when
     /// it is started.
     pub meta: RunMeta,
@@ -77,11 +67,11 @@ pub(super) fn questions(
     };
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
     Ok(Job {
-        plan,
-        solver: Arc::new(Pair::new(pair)?),
-        question_source: None,
-        concurrency: *setup.concurrency(settings).end(),
-        pilot: !settings.model.is_offline() && settings.agents.needs_pilot(),
+        workload: Workload {
+            concurrency: *setup.concurrency(settings).end(),
+            pilot: !settings.model.is_offline() && settings.agents.needs_pilot(),
+            ..Workload::new(plan, Arc::new(Pair::new(pair)?))
+        },
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),

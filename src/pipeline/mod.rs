@@ -22,6 +22,7 @@ mod resume;
 mod selection;
 mod setup;
 mod shard;
+mod start;
 mod tracking;
 
 use std::sync::Arc;
@@ -35,11 +36,9 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{DeliveryOutcome, FinishedRun, MlflowLogger};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
+use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
-use crate::run::{
-    Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary, command,
-};
+use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
 pub(crate) use advice::{advice, unused_server};
 pub(crate) use batches::{BatchStatusRow, batch_status};
@@ -61,10 +60,6 @@ const EVENT_QUEUE: usize = 1024;
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
-
-/// Queue size for the MLflow logger when the number of questions is unknown. Rows that do
-/// not fit are sent when the run ends.
-const UNKNOWN_TOTAL: usize = 10_000;
 
 /// A line for the user outside of a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,156 +163,61 @@ impl Run {
     /// starts; the retries and batches of its models become events of the run.
     pub(crate) fn start_job(
         settings: &Settings,
-        context: RunContext,
+        mut context: RunContext,
         job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         if chosen.is_some() && context.cassette.is_some() {
             return Err(PipelineError::CassetteOfShard);
         }
-        let RunContext {
-            mut resumed,
-            tracking,
-            traces,
-            notify,
-            stop,
-            commit,
-            cassette,
-            waits_for_batches,
-            ..
-        } = context;
+        let mut resumed = context.resumed.take();
         if let Some(resumed) = &mut resumed {
             shard::note_change(resumed, chosen.as_ref());
         }
-        let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let limits = Limits::default();
-        let (held, records, asking) = match resumed {
+        let (run, records, scheduler) = match resumed {
             Some(resumed) if resumed.is_answered()? => {
-                let (held, records) = resumed.into_answered_run(settings)?;
-                notify(RunNotice::Note(format!(
+                let (run, records) = resumed.into_answered_run(settings)?;
+                (context.notify)(RunNotice::Note(format!(
                     "every question of run {} is answered; writing its files",
-                    held.meta.id
+                    run.meta.id
                 )));
-                (held, records, None)
+                (run, records, None)
             }
             resumed => {
-                let located = resumed
-                    .as_ref()
-                    .map(|resumed| resumed.with_current_data_path(settings));
-                let own = prices::user_prices(settings, resumed.as_ref(), cassette.as_ref())?;
-                let mut models = ModelContext {
-                    limits: limits.clone(),
-                    cassette: cassette.clone(),
-                    cache: context::cache(settings, cassette.as_ref(), &notify)?,
-                    prices: Arc::new(own.clone().unwrap_or_default()),
-                    budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
-                    ..ModelContext::new(observer(sender.clone()))
-                };
-                models.batches =
-                    batches::queue(settings, cassette.as_ref(), &models, waits_for_batches)?;
-                let (notices, later) = std::sync::mpsc::channel();
-                let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
-                let job = job(located.as_ref().unwrap_or(settings), &hold, &models);
-                let show = || later.try_iter().for_each(|notice| notify(notice));
-                let mut job = job.inspect_err(|_| show())?;
-                job.meta.prices = own;
-                let held = match (resumed, &chosen) {
-                    (Some(resumed), _) => {
-                        if let Some(shard) = &resumed.meta().shard {
-                            shard::reduce(&mut job, shard.clone());
-                        }
-                        cassette::check_same_run(cassette.as_ref(), resumed.meta())?;
-                        resumed.into_continued_run(settings, &job.meta.identity)?
-                    }
-                    (None, Some(chosen)) => {
-                        shard::start_or_resume(settings, chosen, &mut job, commit)?
-                    }
-                    (None, None) => {
-                        let output = &settings.run.output;
-                        job.meta = cassette::apply_recording(cassette.as_ref(), job.meta)?;
-                        let id = &job.meta.id;
-                        if !id.is_empty() && RunFolder::new(output, id).path().exists() {
-                            notify(RunNotice::Note(format!(
-                                "run {id} is already in {}: the replay gets its own id and start",
-                                output.display()
-                            )));
-                            job.meta.id.clear();
-                        }
-                        if let Some(line) = resume::unfinished_run_note(output, &job.meta.identity)
-                        {
-                            notify(RunNotice::Note(line));
-                        }
-                        let held = resume::create_run(
-                            output,
-                            None,
-                            job.meta,
-                            job.prompts.as_ref(),
-                            commit,
-                        )?;
-                        cassette::record_run(cassette.as_ref(), &held.meta);
-                        held
-                    }
-                };
-                batches::check(&held, settings)?;
-                prices::count_earlier(&models.budget, &held)?;
-                show();
+                let observer = observer(sender.clone());
+                let (run, job, models) =
+                    start::begin(settings, &context, chosen, resumed, observer, job)?;
                 let scheduler = Scheduler {
-                    plan: job.plan,
-                    solver: job.solver,
-                    question_source: job.question_source,
-                    concurrency: job.concurrency,
-                    limits: limits.clone(),
-                    budget: models.budget,
-                    pilot: job.pilot,
-                    stop: stop.clone(),
-                    batches: models.batches,
-                    recording: match &cassette {
-                        Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),
-                        _ => None,
-                    },
+                    workload: job.workload,
+                    models,
+                    stop: context.stop.clone(),
                 };
-                (held, job.records, Some(scheduler))
+                (run, job.records, Some(scheduler))
             }
         };
-        let folder = held.folder;
-        let logger = match tracking {
-            Tracking::Off => None,
-            _ if let Some(shard) = &held.meta.shard => {
-                let merge = command(&format!("merge {}", shard.run), &settings.run.output);
-                notify(RunNotice::Note(format!(
-                    "MLflow: `{merge}` delivers the run"
-                )));
-                None
-            }
-            Tracking::Unusable(line) => {
-                notify(RunNotice::Note(line));
-                None
-            }
-            Tracking::On(server) => {
-                // Not an event: those end with the last question, and the reason
-                // may come after it.
-                let say = Box::new(move |line| notify(RunNotice::Note(line)));
-                let total = held.meta.total.unwrap_or(UNKNOWN_TOTAL);
-                Some(MlflowLogger::start(server, folder.path(), total, say))
-            }
-        };
-        traces.write_to(&folder.file(RunFolder::TRACES))?;
+        let limits = scheduler.as_ref().map(|it| it.models.limits.clone());
+        let logger = context
+            .tracking
+            .start(&run, &settings.run.output, context.notify);
+        context
+            .traces
+            .write_to(&run.folder.file(RunFolder::TRACES))?;
         let mut limits_tick = interval(LIMITS_INTERVAL);
         limits_tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Self {
-            limits,
+            limits: limits.unwrap_or_default(),
             reported_limits: None,
             limits_tick,
-            scheduler: asking.map(|scheduler| tokio::spawn(scheduler.run(held.journal, sender))),
-            folder,
+            scheduler: scheduler.map(|scheduler| tokio::spawn(scheduler.run(run.journal, sender))),
+            folder: run.folder,
             records,
             events,
             logger,
-            traces,
-            stop,
-            lock: held.lock,
-            cassette,
+            traces: context.traces,
+            stop: context.stop,
+            lock: run.lock,
+            cassette: context.cassette,
         })
     }
 

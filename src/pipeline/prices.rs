@@ -30,7 +30,10 @@ pub(super) fn user_prices(
     let named = named.transpose()?;
     let Some(meta) = resumed.map(ResumedRun::meta) else {
         let replay = cassette.and_then(Cassette::replay);
-        let recorded = replay.map(recorded_run).transpose()?.flatten();
+        let recorded = replay
+            .map(|replay| recorded_run(replay))
+            .transpose()?
+            .flatten();
         return Ok(named.or_else(|| recorded?.prices));
     };
     if named.is_some() && named != meta.prices {

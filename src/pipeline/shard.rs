@@ -19,10 +19,10 @@ pub(super) fn start_or_resume(
     job: &mut Job,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    if job.question_source.is_some() {
+    if job.workload.question_source.is_some() {
         return Err(PipelineError::ShardOfServer);
     }
-    if job.pilot {
+    if job.workload.pilot {
         return Err(PipelineError::ShardOfPilot);
     }
     let shard = chosen.shard;
@@ -42,7 +42,11 @@ pub(super) fn start_or_resume(
         commit: commit.clone(),
         ..job.meta.clone()
     };
-    let agreed = folder.agree(SharedPlan::new(whole.clone(), &job.plan, shard.count()))?;
+    let agreed = folder.agree(SharedPlan::new(
+        whole.clone(),
+        &job.workload.plan,
+        shard.count(),
+    ))?;
     let part = RunShard {
         run: name,
         part: shard,
@@ -81,8 +85,8 @@ pub(super) fn start_or_resume(
 
 /// Reduces a job to the part of a shard. Its identity stays the whole run's.
 pub(super) fn reduce(job: &mut Job, shard: RunShard) {
-    job.plan.reduce_to(shard.part);
-    job.meta.total = Some(job.plan.total());
+    job.workload.plan.reduce_to(shard.part);
+    job.meta.total = Some(job.workload.plan.total());
     job.meta.shard = Some(shard);
 }
 

@@ -1,15 +1,24 @@
 //! From settings and variables to a tracking server.
 
+use std::path::Path;
 use std::time::Duration;
 
-use crate::output::mlflow::{Credentials, MlflowError, Server, Target, TrackingTimeouts};
+use crate::output::mlflow::{
+    Credentials, MlflowError, MlflowLogger, Server, Target, TrackingTimeouts,
+};
+use crate::run::command;
 use crate::settings::{Settings, Variables};
 use finqa_agents::models;
 
-use super::PipelineError;
+use super::resume::LockedRun;
+use super::{Notify, PipelineError, RunNotice};
 
 /// The experiment of runs for which none is named.
 const EXPERIMENT: &str = "financial_qa";
+
+/// Queue size for the MLflow logger when the number of questions is unknown. Rows that do
+/// not fit are sent when the run ends.
+const UNKNOWN_TOTAL: usize = 10_000;
 
 /// The tracking of a run.
 #[derive(Debug, Default)]
@@ -49,6 +58,34 @@ impl Tracking {
                 },
             },
             uri => Ok(Self::On(server(uri)?)),
+        }
+    }
+
+    /// Starts the logger of a run. `merge` delivers the run of shards.
+    pub(super) fn start(
+        self,
+        run: &LockedRun,
+        output: &Path,
+        notify: Notify,
+    ) -> Option<MlflowLogger> {
+        // Not an event: those end with the last question, and the reason may come after it.
+        let note = move |line| notify(RunNotice::Note(line));
+        match self {
+            Self::Off => None,
+            _ if let Some(shard) = &run.meta.shard => {
+                let merge = command(&format!("merge {}", shard.run), output);
+                note(format!("MLflow: `{merge}` delivers the run"));
+                None
+            }
+            Self::Unusable(line) => {
+                note(line);
+                None
+            }
+            Self::On(server) => {
+                let total = run.meta.total.unwrap_or(UNKNOWN_TOTAL);
+                let logger = MlflowLogger::start(server, run.folder.path(), total, Box::new(note));
+                Some(logger)
+            }
         }
     }
 }

@@ -4,12 +4,13 @@
 //! before the first row, so that every process of the run chooses by the same figure.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use finqa_agents::agents::{AgreementCount, SecondOpinion, answer_history};
 
+use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
 use super::plan::gold_history;
-use super::scheduler::{PlanUnit, UnitOutcome};
-use super::worker::{NoOutcome, Worker};
+use super::worker::{NoOutcome, PlanUnit, UnitOutcome, Worker};
 use crate::dataset::HistoryMode;
 
 /// Maximum number of pilot questions.
@@ -31,8 +32,38 @@ impl PilotUnit {
     }
 }
 
+/// Asks the first questions of a queue, those that the provider fails a second time, and puts
+/// all of them back. Counts those with an outcome; if it was stopped, or there is none, the
+/// result of the last pass is the error.
+pub(super) async fn pilot_pass(
+    worker: &Arc<Worker>,
+    queue: &mut UnitQueue,
+    width: &Concurrency,
+) -> Result<AgreementCount, PassResult> {
+    let mut first = UnitQueue::of(take(&mut queue.planned.iter_mut().flatten()));
+    let mut passed = pass(worker, &mut first, width, PassKind::Pilot).await;
+    let mut units = std::mem::take(&mut passed.pilot_units);
+    // Only a provider that answers others may be asked again.
+    if passed.failure.is_none() && units.iter().any(PilotUnit::has_outcome) {
+        units.sort_by_key(|pilot| pilot.unit.first_index());
+        let again = units.extract_if(.., |pilot| pilot.postponed);
+        first.first = again.map(|pilot| pilot.unit).collect();
+        passed = pass(worker, &mut first, width, PassKind::Pilot).await;
+        units.append(&mut passed.pilot_units);
+    }
+    units.sort_by_key(|pilot| pilot.unit.first_index());
+    let done = passed.failure.is_none()
+        && !worker.stop.drain.is_cancelled()
+        && units.iter().any(PilotUnit::has_outcome);
+    let agreement = done.then(|| count(&units));
+    for pilot in units.into_iter().rev() {
+        queue.first.push_front(pilot.unit);
+    }
+    agreement.ok_or(passed)
+}
+
 /// Takes the units of the first questions.
-pub(super) fn take(units: &mut impl Iterator<Item = PlanUnit>) -> VecDeque<PlanUnit> {
+fn take(units: &mut impl Iterator<Item = PlanUnit>) -> VecDeque<PlanUnit> {
     let mut questions = 0;
     let mut taken = VecDeque::new();
     while questions < QUESTIONS
@@ -46,7 +77,7 @@ pub(super) fn take(units: &mut impl Iterator<Item = PlanUnit>) -> VecDeque<PlanU
 
 /// The agreement over the questions that have an outcome, in the order of the plan, so that
 /// the sum is the same whichever was asked first.
-pub(super) fn count(units: &[PilotUnit]) -> AgreementCount {
+fn count(units: &[PilotUnit]) -> AgreementCount {
     let opinions: BTreeMap<_, _> = units.iter().flat_map(|unit| &unit.opinions).collect();
     let mut count = AgreementCount::default();
     for opinion in opinions.into_values() {

@@ -11,7 +11,7 @@ use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
 use super::plan::{Plan, QuestionSource};
-use super::scheduler::PlanUnit;
+use super::worker::PlanUnit;
 use crate::score::Stamp;
 use finqa_agents::agents::{Answer, Call};
 

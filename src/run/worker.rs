@@ -1,5 +1,6 @@
 //! One unit's questions: asked in order, each outcome recorded as it comes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -18,8 +19,8 @@ use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::FailureStreaks;
+use super::pilot::PilotUnit;
 use super::plan::{PlannedQuestion, gold_history};
-use super::scheduler::{PlanUnit, UnitOutcome};
 use super::trace::{self, RunTrace};
 use super::truth;
 use super::writer::JournalWriter;
@@ -42,9 +43,38 @@ pub(super) struct Worker {
     /// must not be submitted again by every such process.
     pub ends_with_wave: bool,
     /// Questions whose outcome the journal holds.
-    pub done: Arc<AtomicUsize>,
+    pub done: AtomicUsize,
     /// The recording that is replayed.
     pub recording: Option<Arc<CassetteReplay>>,
+}
+
+/// Questions that are asked one after the other, and what is known of them.
+pub(super) struct PlanUnit {
+    pub planned: Vec<PlannedQuestion>,
+    /// Own answers of questions that are done, by place in the plan; `None`
+    /// where a question has none.
+    pub answers: HashMap<usize, Option<Answer>>,
+    /// Calls of questions that were begun.
+    pub calls: HashMap<usize, Vec<Call>>,
+}
+
+/// The state in which a unit ended.
+pub(super) enum UnitOutcome {
+    /// To its end, or to where the run was stopped.
+    Over,
+    /// To a question that the provider failed.
+    Postponed(PlanUnit),
+    /// To a failure that ends the run.
+    Fatal(RunFailure),
+    /// Through the pilot.
+    Piloted(PilotUnit),
+}
+
+impl PlanUnit {
+    /// The place of its first question in the plan.
+    pub(super) fn first_index(&self) -> Option<usize> {
+        self.planned.first().map(|planned| planned.index)
+    }
 }
 
 /// The reason why a question has no outcome.
@@ -214,7 +244,7 @@ impl Worker {
     }
 
     /// True if the models have answered any question of this run.
-    fn has_answered(&self) -> bool {
+    pub(super) fn has_answered(&self) -> bool {
         self.answered_before || self.health.has_answered()
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convfinqa::dataset::{self, Source};
-use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler};
+use convfinqa::run::{
+    Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
+};
 use convfinqa::{Run, RunContext};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::{
@@ -71,23 +73,20 @@ async fn long_hints_for_every_conversation_do_not_freeze_the_run() {
     let journal = Journal::create(&folder.path().join("journal.sqlite"), &meta, None).unwrap();
     let (sender, mut events) = mpsc::channel(4096);
     let stop = Stop::default();
+    let pair = Pair::new(&PairOptions::new(Backend::Llm {
+        critic: Arc::clone(&analyst),
+        analyst,
+    }));
     let scheduler = Scheduler {
-        plan,
-        solver: Arc::new(
-            Pair::new(&PairOptions::new(Backend::Llm {
-                critic: Arc::clone(&analyst),
-                analyst,
-            }))
-            .unwrap(),
-        ),
-        question_source: None,
-        concurrency: 16,
-        limits,
-        budget: Arc::default(),
+        workload: Workload {
+            concurrency: 16,
+            ..Workload::new(plan, Arc::new(pair.unwrap()))
+        },
+        models: RunModels {
+            limits,
+            ..RunModels::default()
+        },
         stop: stop.clone(),
-        recording: None,
-        pilot: false,
-        batches: None,
     };
     let running = tokio::spawn(scheduler.run(journal, sender));
     let mut answered = Vec::new();

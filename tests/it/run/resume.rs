@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convfinqa::pipeline::{Run, RunContext};
-use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler};
+use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, RunModels, Scheduler, Workload};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
-use finqa_agents::models::{Limits, Stop};
+use finqa_agents::models::Stop;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
@@ -107,17 +107,12 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         .unwrap();
     let dataset = convfinqa::dataset::sample().unwrap();
     let dataset = dataset.pick(&[0, 1, 2]);
+    let plan = Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap();
+    let pair = Pair::new(&PairOptions::new(Backend::Offline)).unwrap();
     let scheduler = Scheduler {
-        plan: Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap(),
-        solver: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
-        question_source: None,
-        concurrency: 1,
-        limits: Limits::default(),
-        budget: Arc::default(),
+        workload: Workload::new(plan, Arc::new(pair)),
+        models: RunModels::default(),
         stop: Stop::default(),
-        recording: None,
-        pilot: false,
-        batches: None,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(8);
     let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));

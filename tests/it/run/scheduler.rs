@@ -4,14 +4,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use convfinqa::dataset::{self, Source};
-use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
+use convfinqa::run::{
+    Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Status,
+    Workload,
+};
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::agents::{
     AgentSettings, Backend, CriticMode, Pair, PairOptions, SampleCount, Sampling,
 };
 use finqa_agents::models::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, Limits, ModelError, Stop, Support,
-    Usage,
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
 };
 use futures::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -144,16 +146,9 @@ async fn ran(
     let journal = Journal::create(&path, &meta, None).unwrap();
     let (sender, mut received) = mpsc::channel(4096);
     let scheduler = Scheduler {
-        plan,
-        solver: Arc::new(Pair::new(&options).unwrap()),
-        question_source: None,
-        concurrency: 1,
-        limits: Limits::default(),
-        budget: Arc::default(),
+        workload: Workload::new(plan, Arc::new(Pair::new(&options).unwrap())),
+        models: RunModels::default(),
         stop: Stop::default(),
-        recording: None,
-        pilot: false,
-        batches: None,
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
     let mut events = Vec::new();

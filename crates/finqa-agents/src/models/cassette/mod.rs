@@ -31,7 +31,7 @@ pub enum Cassette {
 impl Cassette {
     /// The file that is replayed.
     #[must_use]
-    pub fn replay(&self) -> Option<&CassetteReplay> {
+    pub fn replay(&self) -> Option<&Arc<CassetteReplay>> {
         match self {
             Self::Record(_) => None,
             Self::Replay(replay) => Some(replay),

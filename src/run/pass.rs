@@ -1,0 +1,203 @@
+//! A pass over units of questions, several of them at a time.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use tokio::task::{JoinError, JoinSet};
+
+use finqa_agents::agents::RunFailure;
+use finqa_agents::models::{BatchQueue, Limits};
+
+use super::ending::join_error_message;
+use super::event::Finish;
+use super::pilot::PilotUnit;
+use super::plan::QuestionSource;
+use super::replay::UnfinishedUnits;
+use super::scheduler::RunModels;
+use super::worker::{PlanUnit, UnitOutcome, Worker};
+
+/// Which questions a pass asks, and how it treats provider errors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PassKind {
+    /// The pilot questions.
+    Pilot,
+    /// All; a refusal of one may be a refusal of all.
+    First,
+    /// The questions that the provider failed; a refusal is now the question's outcome.
+    Last,
+}
+
+/// The result of a pass.
+#[derive(Default)]
+pub(super) struct PassResult {
+    pub postponed: Vec<PlanUnit>,
+    pub pilot_units: Vec<PilotUnit>,
+    /// The first failure that ended it.
+    pub failure: Option<Finish>,
+}
+
+/// The units of a pass: first those asked before, then those of the plan, then those of a
+/// server.
+#[derive(Default)]
+pub(super) struct UnitQueue {
+    pub first: VecDeque<PlanUnit>,
+    pub planned: Option<UnfinishedUnits>,
+    /// `None` once it has no more questions.
+    question_source: Option<Box<dyn QuestionSource>>,
+    /// The number of questions from `question_source`.
+    from_source: usize,
+}
+
+impl UnitQueue {
+    pub(super) fn new(
+        planned: UnfinishedUnits,
+        question_source: Option<Box<dyn QuestionSource>>,
+    ) -> Self {
+        Self {
+            planned: Some(planned),
+            question_source,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn of(first: VecDeque<PlanUnit>) -> Self {
+        Self {
+            first,
+            ..Self::default()
+        }
+    }
+
+    /// The number of questions that came from a server, once it has no more.
+    pub(super) fn exhausted_after(&self) -> Option<usize> {
+        self.question_source.is_none().then_some(self.from_source)
+    }
+
+    async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {
+        let planned = || self.planned.as_mut().and_then(Iterator::next);
+        if let Some(unit) = self.first.pop_front().or_else(planned) {
+            return Ok(Some(unit));
+        }
+        let Some(question_source) = &mut self.question_source else {
+            return Ok(None);
+        };
+        let Some((planned, calls)) = question_source.next_question().await? else {
+            self.question_source = None;
+            return Ok(None);
+        };
+        self.from_source += 1;
+        Ok(Some(PlanUnit {
+            answers: HashMap::new(),
+            calls: HashMap::from([(planned.index, calls)]),
+            planned: vec![planned],
+        }))
+    }
+}
+
+/// The number of units in flight at a time.
+pub(super) struct Concurrency {
+    max: usize,
+    limits: Limits,
+    batches: Option<BatchQueue>,
+}
+
+impl Concurrency {
+    pub(super) fn new(max: usize, models: &RunModels) -> Self {
+        match models.batches.clone() {
+            None => Self {
+                max: max.max(1),
+                limits: models.limits.clone(),
+                batches: None,
+            },
+            // A wave holds a request of every unit.
+            batches => Self {
+                max: usize::MAX,
+                limits: Limits::default(),
+                batches,
+            },
+        }
+    }
+
+    fn current(&self) -> usize {
+        self.limits.conversations().clamp(1, self.max)
+    }
+}
+
+/// Asks the questions of a queue, several units at a time.
+pub(super) async fn pass(
+    worker: &Arc<Worker>,
+    queue: &mut UnitQueue,
+    width: &Concurrency,
+    kind: PassKind,
+) -> PassResult {
+    let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
+    let mut passed = PassResult::default();
+    let batches = width.batches.as_ref();
+    // No wave before every unit is in flight.
+    let beginning = batches.map(BatchQueue::unit);
+    loop {
+        let next = queue.next();
+        tokio::pin!(next);
+        let mut probe = false;
+        let unit = loop {
+            let asked = tasks.len();
+            let below_most = asked < width.max;
+            probe = probe || (below_most && width.limits.take_probe(asked));
+            let room = probe || asked < width.current();
+            tokio::select! {
+                biased;
+                () = worker.stop.drain.cancelled() => break Ok(None),
+                Some(ended) = tasks.join_next() => passed.take(ended, worker),
+                unit = &mut next, if room => break unit,
+                () = width.limits.changed(asked), if below_most && !room => {}
+            }
+        };
+        let unit = match unit {
+            Ok(Some(unit)) => unit,
+            Ok(None) => break,
+            Err(failure) => {
+                passed.stop(Finish::Fatal(failure), worker);
+                break;
+            }
+        };
+        let asking = Arc::clone(worker);
+        let in_flight = batches.map(BatchQueue::unit);
+        tasks.spawn(async move {
+            let ended = match kind {
+                PassKind::Pilot => asking.pilot(unit).await,
+                PassKind::First | PassKind::Last => {
+                    asking.ask_unit(unit, kind == PassKind::Last).await
+                }
+            };
+            drop(in_flight);
+            ended
+        });
+    }
+    drop(beginning);
+    while let Some(ended) = tasks.join_next().await {
+        passed.take(ended, worker);
+    }
+    passed.postponed.sort_by_key(PlanUnit::first_index);
+    passed
+}
+
+impl PassResult {
+    fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
+        let trouble = match ended {
+            Ok(UnitOutcome::Over) => return,
+            Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
+            Ok(UnitOutcome::Piloted(unit)) => return self.pilot_units.push(unit),
+            Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
+            Err(error) => Finish::Bug(join_error_message(error)),
+        };
+        self.stop(trouble, worker);
+    }
+
+    /// Stops the run: the failure would repeat for every question.
+    pub(super) fn stop(&mut self, trouble: Finish, worker: &Worker) {
+        worker.stop.drain.cancel();
+        match (&self.failure, &trouble) {
+            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.failure = Some(trouble),
+            _ => {}
+        }
+    }
+}

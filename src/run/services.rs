@@ -1,0 +1,111 @@
+//! What runs alongside the questions: the journal's writer, the driver of the batches, and the
+//! limit on time.
+
+use std::sync::Arc;
+use std::thread;
+
+use tokio::task::JoinHandle;
+
+use finqa_agents::agents::{Fault, RunFailure};
+use finqa_agents::models::{BatchQueue, Budget, ErrorKind, ModelError, RunBatches, Stop};
+
+use super::ending::join_error_message;
+use super::event::Finish;
+use super::journal::{Journal, JournalError};
+use super::scheduler::RunModels;
+use super::writer::{self, JournalWriter, WriterThread};
+use crate::score::Stamp;
+
+pub(super) struct Services {
+    writer: WriterThread,
+    /// The batch queue, and the task that submits its waves.
+    batches: Option<(BatchQueue, JoinHandle<Result<Option<usize>, ModelError>>)>,
+    /// Ends the run once its time is over.
+    clock: Option<JoinHandle<()>>,
+    budget: Arc<Budget>,
+}
+
+impl Services {
+    /// Starts them for the run `id`, whose last row has the stamp `last`.
+    pub(super) fn start(
+        journal: Journal,
+        last: Stamp,
+        id: &str,
+        models: &RunModels,
+        stop: &Stop,
+    ) -> Result<(JournalWriter, Self), JournalError> {
+        let earlier = match &models.batches {
+            None => RunBatches::default(),
+            Some(_) => RunBatches {
+                id: id.to_owned(),
+                folder: journal.path().with_file_name(""),
+                earlier: journal.batches()?,
+                amounts: journal.amounts()?,
+                recorder: None,
+            },
+        };
+        journal.pause(None)?;
+        let (writer, thread) = writer::spawn(journal, last);
+        let budget = Arc::clone(&models.budget);
+        let recorder = writer.clone();
+        budget.record_with(Some(Arc::new(move |id, amount| {
+            recorder.spending(id, amount)
+        })));
+        let batches = models.batches.clone().map(|queue| {
+            let (recorder, stop, driver) = (writer.clone(), stop.clone(), queue.clone());
+            queue.begin(RunBatches {
+                recorder: Some(Arc::new(move |batches| recorder.batches(batches))),
+                ..earlier
+            });
+            let driving = tokio::spawn(async move { driver.drive(&stop).await });
+            (queue, driving)
+        });
+        let clock = budget.limits().time.map(|time| {
+            let (budget, stop) = (Arc::clone(&budget), stop.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(time).await;
+                budget.end_time(&stop);
+            })
+        });
+        let services = Self {
+            writer: thread,
+            batches,
+            clock,
+            budget,
+        };
+        Ok((writer, services))
+    }
+
+    /// Waits for the driver of the batches, which gets no more requests. Gives the number of
+    /// requests that are left at the provider, if it does not wait for them.
+    ///
+    /// # Errors
+    /// The way the run ends because of a failed batch.
+    pub(super) async fn end_batches(&mut self) -> Result<Option<usize>, Finish> {
+        let Some((queue, driving)) = self.batches.take() else {
+            return Ok(None);
+        };
+        queue.close();
+        let driven = driving
+            .await
+            .map_err(|error| Finish::Bug(join_error_message(error)))?;
+        driven.map_err(|error| {
+            Finish::Fatal(RunFailure {
+                fault: match error.kind {
+                    ErrorKind::Unstored => Fault::Usage,
+                    _ => Fault::Provider,
+                },
+                message: error.to_string(),
+            })
+        })
+    }
+
+    /// Waits until everything is in the journal. Every other [`JournalWriter`] must be dropped.
+    pub(super) fn join(self) -> thread::Result<Result<(), JournalError>> {
+        self.budget.record_with(None);
+        if let Some(clock) = self.clock {
+            clock.abort();
+        }
+        self.writer.join()
+    }
+}
