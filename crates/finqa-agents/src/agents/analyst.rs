@@ -8,7 +8,7 @@ use tracing::{Instrument, Span};
 
 use crate::graph::Node;
 use crate::models::{ChatMessage, ChatModel, Scope};
-use crate::parse::{self, Analysis, Leniency, ParsedReply};
+use crate::parse::{self, Leniency};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
@@ -24,12 +24,10 @@ use super::vote::DraftVotes;
 use super::wiring::Route;
 
 pub(super) struct AnalystDraft {
-    pub(super) analysis: Analysis,
+    pub(super) answer: Answer,
     pub(super) leniencies: Vec<Leniency>,
     pub(super) reply: String,
     pub(super) reasked: bool,
-    /// The embedded analyst's reason to call it a guess.
-    pub(super) doubt: Option<String>,
 }
 
 /// Who writes analyses.
@@ -75,7 +73,7 @@ impl AnalystNode {
     async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
         let drafted = match &self.kind {
             AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
-            AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange)),
+            AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange, self.answer_from)),
         };
         let draft = match drafted {
             Ok(Some(draft)) => draft,
@@ -97,10 +95,7 @@ impl AnalystNode {
                 return Ok(Route::Stop);
             }
         };
-        let mut answer =
-            Answer::from_analysis(&draft.analysis, &exchange.question, self.answer_from);
-        answer.doubt = draft.doubt;
-        if let Some(reason) = no_value(&answer) {
+        if let Some(reason) = no_value(&draft.answer) {
             exchange.stop = Some(super::StopReason::Failed);
             exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
             return Ok(Route::Stop);
@@ -108,7 +103,7 @@ impl AnalystNode {
         exchange.rounds.push(Round {
             number,
             reply: draft.reply,
-            answer,
+            answer: draft.answer,
             leniencies: draft.leniencies,
             reasked: draft.reasked,
             findings: Vec::new(),
@@ -150,7 +145,7 @@ impl LlmAnalyst {
             false => 1,
         };
         let asked = exchange.calls.calls.len();
-        let mut ballot = DraftVotes::default();
+        let mut votes = DraftVotes::default();
         let mut doubted = false;
         for numbers in [1..=together, together + 1..=most] {
             let settled = is_auto && !doubted && *numbers.start() > 1;
@@ -160,14 +155,12 @@ impl LlmAnalyst {
             for drafted in self.sample(exchange, numbers, answer_from).await? {
                 match drafted {
                     Ok(draft) => {
-                        let answer =
-                            Answer::from_analysis(&draft.analysis, &exchange.question, answer_from);
-                        doubted |= is_auto && self.needs_more_samples(exchange, &answer);
-                        ballot.add(answer, draft);
+                        doubted |= is_auto && self.needs_more_samples(exchange, &draft.answer);
+                        votes.add(draft);
                     }
                     Err(failure) => {
                         doubted = true;
-                        ballot.add_failure(failure);
+                        votes.add_failure(failure);
                     }
                 }
             }
@@ -175,12 +168,12 @@ impl LlmAnalyst {
         if let Some(made) = exchange.calls.calls.get_mut(asked..) {
             order_samples(made);
         }
-        let elected = ballot.winner(exchange.opinion.as_ref())?;
-        if elected.tally.is_of_several() {
-            exchange.votes = Some(elected.tally);
-            exchange.first_sample = elected.first.map(Box::new);
+        let chosen = votes.winner(exchange.opinion.as_ref())?;
+        if chosen.tally.is_of_several() {
+            exchange.votes = Some(chosen.tally);
+            exchange.first_sample = chosen.first.map(Box::new);
         }
-        Ok(elected.draft)
+        Ok(chosen.draft)
     }
 
     /// True if a check objects to the answer, or the second opinion disagrees.
@@ -218,7 +211,7 @@ impl LlmAnalyst {
         for (number, reply) in numbers.zip(replies) {
             drafts.push(match reply {
                 Ok(reply) => match read(&reply, exchange, answer_from) {
-                    Ok(parsed) => Ok(draft(parsed, reply, false)),
+                    Ok(draft) => Ok(draft),
                     // One re-ask that quotes the error; a second failure is the outcome.
                     Err(failure) => {
                         let mut messages = dialogue.clone();
@@ -238,7 +231,10 @@ impl LlmAnalyst {
         for (place, reply) in places.into_iter().zip(replies) {
             let drafted = match reply {
                 Ok(reply) => read(&reply, exchange, answer_from)
-                    .map(|parsed| draft(parsed, reply, true))
+                    .map(|draft| AnalystDraft {
+                        reasked: true,
+                        ..draft
+                    })
                     .map_err(unread),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
                 Err(failure) => Err(failure),
@@ -268,13 +264,9 @@ impl LlmAnalyst {
     }
 }
 
-/// The analysis of a reply, or in one line why there is none: it cannot be read, has no
+/// The draft in a reply, or in one line why there is none: the reply cannot be read, has no
 /// value, or repeats what was said against an earlier round.
-fn read(
-    reply: &str,
-    exchange: &Exchange,
-    answer_from: AnswerFrom,
-) -> Result<ParsedReply<Analysis>, String> {
+fn read(reply: &str, exchange: &Exchange, answer_from: AnswerFrom) -> Result<AnalystDraft, String> {
     let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
     let answer = Answer::from_analysis(&parsed.value, &exchange.question, answer_from);
     if let Some(reason) = no_value(&answer) {
@@ -283,7 +275,12 @@ fn read(
     if answer.source == AnswerFrom::Text && is_echo(&answer.stated, &exchange.rounds) {
         return Err("its `answer` repeats a finding of the review instead of a value".to_owned());
     }
-    Ok(parsed)
+    Ok(AnalystDraft {
+        answer,
+        leniencies: parsed.leniencies,
+        reply: reply.to_owned(),
+        reasked: false,
+    })
 }
 
 /// The reason why an answer has no value; `None` if it has one.
@@ -335,16 +332,6 @@ fn is_echo(stated: &str, rounds: &[Round]) -> bool {
                     found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
                 })
         })
-}
-
-fn draft(parsed: ParsedReply<Analysis>, reply: String, reasked: bool) -> AnalystDraft {
-    AnalystDraft {
-        analysis: parsed.value,
-        leniencies: parsed.leniencies,
-        reply,
-        reasked,
-        doubt: None,
-    }
 }
 
 /// A template that cannot be rendered fails every question alike.

@@ -93,7 +93,7 @@ impl Answer {
         let unit = analysis
             .unit
             .unwrap_or_else(|| implied_unit(&analysis.answer));
-        let solution = Self {
+        let base = Self {
             value: None,
             printed: String::new(),
             stated: analysis.answer.trim().to_owned(),
@@ -116,15 +116,15 @@ impl Answer {
                     printed: percent::print(&program, &value, unit, in_percent),
                     value: Some(value),
                     in_percent,
-                    ..solution
+                    ..base
                 }
             }
             (AnswerFrom::Program, None) if names_label(&question.document, &analysis.answer) => {
                 Self {
-                    value: Some(Value::Text(solution.stated.clone())),
-                    printed: solution.stated.clone(),
+                    value: Some(Value::Text(base.stated.clone())),
+                    printed: base.stated.clone(),
                     source: AnswerFrom::Text,
-                    ..solution
+                    ..base
                 }
             }
             (_, executed) => {
@@ -132,12 +132,12 @@ impl Answer {
                 Self {
                     printed: stated
                         .as_ref()
-                        .map_or(solution.stated.as_str(), |stated| stated.text)
+                        .map_or(base.stated.as_str(), |stated| stated.text)
                         .to_owned(),
                     value: stated.map(|stated| stated.value),
                     source: AnswerFrom::Text,
                     program_error: executed.and_then(Result::err),
-                    ..solution
+                    ..base
                 }
             }
         }

@@ -82,7 +82,7 @@ pub(super) struct OfflineAnalyst {
 
 impl OfflineAnalyst {
     /// The next analysis; `None` if there is no other.
-    pub(super) fn draft(&self, exchange: &Exchange) -> Option<AnalystDraft> {
+    pub(super) fn draft(&self, exchange: &Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
         let question = &exchange.question;
         let guess = self.embedded.guess(question)?;
         let doubt = guess.doubt.clone();
@@ -109,11 +109,13 @@ impl OfflineAnalyst {
         }?;
         let reply = serde_json::to_string(&analysis).unwrap_or_default();
         Some(AnalystDraft {
-            analysis,
+            answer: Answer {
+                doubt,
+                ..Answer::from_analysis(&analysis, question, from)
+            },
             leniencies: Vec::new(),
             reply,
             reasked: false,
-            doubt,
         })
     }
 }

@@ -50,8 +50,8 @@ impl std::fmt::Display for VoteTally {
 /// Drafts grouped by their value, rounded to 5 decimals.
 #[derive(Default)]
 pub(super) struct DraftVotes {
-    /// Each vote with its first draft and that draft's printed answer, the earliest first.
-    groups: Vec<(Vote, AnalystDraft, String)>,
+    /// Each vote with its first draft, the earliest first.
+    groups: Vec<(Vote, AnalystDraft)>,
     failed: usize,
     /// The error of the first sample without a draft.
     failure: Option<QuestionFailure>,
@@ -68,19 +68,17 @@ pub(super) struct ChosenDraft {
 }
 
 impl DraftVotes {
-    pub(super) fn add(&mut self, answer: Answer, draft: AnalystDraft) {
-        let value = answer.value.as_ref().map(|value| match value {
+    pub(super) fn add(&mut self, draft: AnalystDraft) {
+        self.first.get_or_insert_with(|| draft.answer.clone());
+        let value = draft.answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
             Value::Text(word) => Value::Text(word.trim().to_lowercase()),
         });
         let mut groups = self.groups.iter_mut();
-        match groups.find(|(vote, ..)| vote.value == value) {
-            Some((vote, ..)) => vote.count += 1,
-            None => self
-                .groups
-                .push((Vote { value, count: 1 }, draft, answer.printed.clone())),
+        match groups.find(|(vote, _)| vote.value == value) {
+            Some((vote, _)) => vote.count += 1,
+            None => self.groups.push((Vote { value, count: 1 }, draft)),
         }
-        self.first.get_or_insert(answer);
     }
 
     /// Counts a sample without a draft.
@@ -98,14 +96,13 @@ impl DraftVotes {
         opinion: Option<&SecondOpinion>,
     ) -> Result<ChosenDraft, QuestionFailure> {
         let tally = VoteTally {
-            votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
+            votes: self.groups.iter().map(|(vote, _)| vote.clone()).collect(),
             failed: self.failed,
         };
-        let rank = |(vote, _, printed): &(Vote, AnalystDraft, String)| {
-            let value = vote.value.as_ref();
+        let rank = |(vote, draft): &(Vote, AnalystDraft)| {
             let agreed = opinion
-                .zip(value)
-                .is_some_and(|(other, value)| other.is(value, printed));
+                .zip(vote.value.as_ref())
+                .is_some_and(|(other, value)| other.is(value, &draft.answer.printed));
             (vote.value.is_some(), vote.count, agreed)
         };
         let best = self.groups.into_iter().reduce(|best, next| {
@@ -116,10 +113,12 @@ impl DraftVotes {
             }
         });
         match best {
-            Some((_, draft, printed)) => Ok(ChosenDraft {
-                draft,
+            Some((_, draft)) => Ok(ChosenDraft {
                 tally,
-                first: self.first.filter(|first| first.printed != printed),
+                first: self
+                    .first
+                    .filter(|first| first.printed != draft.answer.printed),
+                draft,
             }),
             None => Err(self.failure.unwrap_or_else(|| {
                 QuestionFailure::new(Outcome::ParseFailure, "the analyst gave no answer")
@@ -131,26 +130,26 @@ impl DraftVotes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::Analysis;
 
-    fn ballot(votes: &[(Option<f64>, &str)]) -> DraftVotes {
-        let mut ballot = DraftVotes::default();
-        for (value, reply) in votes {
-            let draft = AnalystDraft {
-                analysis: Analysis::default(),
-                leniencies: Vec::new(),
-                reply: (*reply).to_owned(),
-                reasked: false,
-                doubt: None,
-            };
-            let answer = Answer {
+    fn draft(value: Option<f64>, reply: &str) -> AnalystDraft {
+        AnalystDraft {
+            answer: Answer {
                 value: value.map(Value::Number),
                 printed: value.map(|value| value.to_string()).unwrap_or_default(),
                 ..Answer::default()
-            };
-            ballot.add(answer, draft);
+            },
+            leniencies: Vec::new(),
+            reply: reply.to_owned(),
+            reasked: false,
         }
-        ballot
+    }
+
+    fn drafts(votes: &[(Option<f64>, &str)]) -> DraftVotes {
+        let mut drafts = DraftVotes::default();
+        for (value, reply) in votes {
+            drafts.add(draft(*value, reply));
+        }
+        drafts
     }
 
     fn winner(votes: &[(Option<f64>, &str)], opinion: Option<f64>) -> String {
@@ -163,9 +162,9 @@ mod tests {
             agrees: None,
             arbitration: None,
         });
-        ballot(votes)
+        drafts(votes)
             .winner(opinion.as_ref())
-            .map_or_else(|failure| failure.message, |elected| elected.draft.reply)
+            .map_or_else(|failure| failure.message, |chosen| chosen.draft.reply)
     }
 
     #[test]
@@ -191,31 +190,25 @@ mod tests {
 
     #[test]
     fn a_tally_shows_values_and_counts() {
-        let mut ballot = ballot(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
-        ballot.add_failure(QuestionFailure::new(Outcome::Refusal, "no"));
-        let elected = ballot.winner(None).unwrap();
-        assert_eq!(elected.tally.to_string(), "0.5:2 none:1 failed:1");
+        let mut drafts = drafts(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
+        drafts.add_failure(QuestionFailure::new(Outcome::Refusal, "no"));
+        let chosen = drafts.winner(None).unwrap();
+        assert_eq!(chosen.tally.to_string(), "0.5:2 none:1 failed:1");
     }
 
     #[test]
     fn the_first_sample_is_kept_where_another_wins() {
         let first = |votes: &[(Option<f64>, &str)]| {
-            let elected = ballot(votes).winner(None).unwrap();
-            elected.first.map(|answer| answer.value)
+            let chosen = drafts(votes).winner(None).unwrap();
+            chosen.first.map(|answer| answer.value)
         };
         let votes = [(Some(1.0), "a"), (Some(2.0), "b"), (Some(2.0), "c")];
         assert_eq!(first(&votes), Some(Some(Value::Number(1.0))));
         assert_eq!(first(&votes[1..]), None);
         let mut spoiled = DraftVotes::default();
         spoiled.add_failure(QuestionFailure::new(Outcome::Refusal, "no"));
-        spoiled.add(
-            Answer {
-                printed: "2".to_owned(),
-                ..Answer::default()
-            },
-            ballot(&votes[..1]).winner(None).unwrap().draft,
-        );
-        let elected = spoiled.winner(None).unwrap();
-        assert_eq!(elected.first.map(|answer| answer.value), Some(None));
+        spoiled.add(draft(Some(2.0), "a"));
+        let chosen = spoiled.winner(None).unwrap();
+        assert_eq!(chosen.first.map(|answer| answer.value), Some(None));
     }
 }
