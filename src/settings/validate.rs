@@ -48,13 +48,27 @@ pub struct SettingFault {
     pub problem: String,
 }
 
+fn fault(key: &'static str, problem: impl Into<String>) -> Result<(), SettingFault> {
+    Err(SettingFault {
+        key,
+        problem: problem.into(),
+    })
+}
+
 impl Settings {
     /// Checks every value.
     ///
     /// # Errors
     /// The first setting with a value that a run cannot work with.
     pub fn validate(&self) -> Result<(), SettingFault> {
-        let fault = |key, problem| Err(SettingFault { key, problem });
+        self.check_texts()?;
+        self.check_shares()?;
+        self.check_counts()?;
+        self.check_addresses()?;
+        self.check_names()
+    }
+
+    fn check_texts(&self) -> Result<(), SettingFault> {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let texts = [
             ("data_path", self.questions.data_path.clone()),
@@ -64,107 +78,99 @@ impl Settings {
             ("cache", self.model.cache.as_deref().map(path)),
         ];
         let is_blank = |text: &String| text.trim().is_empty();
-        if let Some((name, _)) = texts
-            .iter()
-            .find(|(_, text)| text.as_ref().is_some_and(is_blank))
-        {
-            return fault(
-                name,
-                "is empty; give it a value, or leave it out".to_owned(),
-            );
+        for (key, text) in texts {
+            if text.as_ref().is_some_and(is_blank) {
+                return fault(key, "is empty; give it a value, or leave it out");
+            }
         }
         if self.questions.ids.iter().any(is_blank) {
-            return fault(
-                "ids",
-                "holds an empty id; separate the ids by single commas".to_owned(),
-            );
+            let problem = "holds an empty id; separate the ids by single commas";
+            return fault("ids", problem);
         }
-        let temperature = self.sampling.temperature.unwrap_or(0.0);
-        if !(0.0..=1.0).contains(&temperature) {
-            let problem = format!("is {temperature}; it must be between 0 and 1");
-            return fault("temperature", problem);
+        Ok(())
+    }
+
+    fn check_shares(&self) -> Result<(), SettingFault> {
+        let agents = &self.agents;
+        for (key, share) in [
+            ("temperature", self.sampling.temperature),
+            ("min_confidence", Some(agents.min_confidence)),
+            ("opinion_confidence", Some(agents.opinion_confidence)),
+            ("model_accuracy", agents.model_accuracy),
+        ] {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return fault(key, format!("is {share}; it must be between 0 and 1"));
+            }
         }
-        let chances = [
-            ("min_confidence", self.agents.min_confidence),
-            ("opinion_confidence", self.agents.opinion_confidence),
-            (
-                "model_accuracy",
-                self.agents.model_accuracy.unwrap_or_default(),
-            ),
-        ];
-        if let Some((name, p)) = chances.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
-            return fault(name, format!("is {p}; it must be between 0 and 1"));
-        }
+        Ok(())
+    }
+
+    fn check_counts(&self) -> Result<(), SettingFault> {
+        const ANY: u64 = u64::MAX;
         let samples = match self.agents.samples {
-            SampleCount::Fixed(count) => u64::from(count),
-            SampleCount::Auto(_) => 1,
+            SampleCount::Fixed(count) => Some(count.into()),
+            SampleCount::Auto(_) => None,
         };
-        let least_one = [
-            ("max_rounds", u64::from(self.agents.max_rounds)),
-            ("timeout", self.model.timeout.unwrap_or(1)),
-            ("attempts", u64::from(self.model.attempts)),
-            ("rpm", self.model.rpm.unwrap_or(1)),
-            ("tpm", self.model.tpm.unwrap_or(1)),
-            ("epochs", u64::from(self.questions.epochs)),
-            ("samples", samples),
-            ("n", self.questions.n.unwrap_or(1) as u64),
-            ("shards", u64::from(self.shards.shards.unwrap_or(1))),
-            ("concurrency", self.run.concurrency.unwrap_or(1) as u64),
-            (
-                "max_tokens_total",
-                self.budget.max_tokens_total.unwrap_or(1),
-            ),
+        let size = |count: Option<usize>| count.map(|count| count as u64);
+        // The upper bounds are more than any machine can hold at once; a run plans all questions
+        // in memory.
+        let counts = [
+            ("max_rounds", Some(self.agents.max_rounds.into()), 1..=ANY),
+            ("timeout", self.model.timeout, 1..=30 * 24 * 60 * 60),
+            ("attempts", Some(self.model.attempts.into()), 1..=ANY),
+            ("rpm", self.model.rpm, 1..=ANY),
+            ("tpm", self.model.tpm, 1..=ANY),
+            ("epochs", Some(self.questions.epochs.into()), 1..=1_000),
+            ("samples", samples, 1..=1_000),
+            ("examples", Some(self.agents.examples.into()), 0..=100),
+            ("n", size(self.questions.n), 1..=ANY),
+            ("shards", self.shards.shards.map(u64::from), 1..=ANY),
+            ("concurrency", size(self.run.concurrency), 1..=10_000),
+            ("max_tokens_total", self.budget.max_tokens_total, 1..=ANY),
             (
                 "max_tokens",
-                u64::from(self.sampling.max_tokens.unwrap_or(1)),
+                self.sampling.max_tokens.map(u64::from),
+                1..=ANY,
             ),
         ];
-        if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
-            return fault(name, "is 0; it must be at least 1".to_owned());
+        for (key, count, allowed) in counts {
+            let Some(count) = count.filter(|count| !allowed.contains(count)) else {
+                continue;
+            };
+            let bound = match count < *allowed.start() {
+                true => format!("at least {}", allowed.start()),
+                false => format!("at most {}", allowed.end()),
+            };
+            return fault(key, format!("is {count}; it must be {bound}"));
         }
         if self.budget.max_cost.is_some_and(|most| most.0.is_zero()) {
-            return fault("max_cost", "is 0; it must be above 0".to_owned());
+            return fault("max_cost", "is 0; it must be above 0");
         }
-        // More than any machine can hold at once; a run plans them all in memory.
-        let most = [
-            (
-                "concurrency",
-                self.run.concurrency.unwrap_or(1) as u64,
-                10_000,
-            ),
-            ("epochs", u64::from(self.questions.epochs), 1_000),
-            ("samples", samples, 1_000),
-            ("examples", u64::from(self.agents.examples), 100),
-            (
-                "timeout",
-                self.model.timeout.unwrap_or(1),
-                30 * 24 * 60 * 60,
-            ),
-        ];
-        if let Some((name, value, most)) = most.iter().find(|(_, value, most)| value > most) {
-            return fault(name, format!("is {value}; it must be at most {most}"));
-        }
-        let addresses = [
+        Ok(())
+    }
+
+    fn check_addresses(&self) -> Result<(), SettingFault> {
+        let critic = self.agents.critic_base_url.as_deref();
+        for (key, address, advice) in [
             ("mlflow", Some(self.run.mlflow.as_str()), MLFLOW_KEYS),
             ("base_url", self.model.base_url.as_deref(), MODEL_KEYS),
-            (
-                "critic_base_url",
-                self.agents.critic_base_url.as_deref(),
-                MODEL_KEYS,
-            ),
-        ];
-        for (name, address, variables) in addresses {
+            ("critic_base_url", critic, MODEL_KEYS),
+        ] {
             let address = address.unwrap_or_default();
             if address.contains(HIDDEN) {
                 let problem = format!(
                     "is {address}, which was written without its key; give the whole address"
                 );
-                return fault(name, problem);
+                return fault(key, problem);
             }
             if let Some(secret) = secret_in(address) {
-                return fault(name, format!("holds {secret}; {variables}"));
+                return fault(key, format!("holds {secret}; {advice}"));
             }
         }
+        Ok(())
+    }
+
+    fn check_names(&self) -> Result<(), SettingFault> {
         if let Some(name) = &self.shards.run_name
             && let Some(reason) = name_error(name)
         {
@@ -173,12 +179,11 @@ impl Settings {
         }
         let experiment = self.run.experiment.as_deref();
         if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {
-            let problem = "is empty or longer than MLflow's 500 characters".to_owned();
+            let problem = "is empty or longer than MLflow's 500 characters";
             return fault("experiment", problem);
         }
         if self.model.name.trim().is_empty() {
-            let problem =
-                "is empty; name a model, or `offline` for the embedded analyst".to_owned();
+            let problem = "is empty; name a model, or `offline` for the embedded analyst";
             return fault("model", problem);
         }
         Ok(())
