@@ -20,10 +20,8 @@ use super::explain::JournaledModel;
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
     pub pair: PairOptions,
-    /// The analyst's server; none offline.
-    server: Option<ModelSetup>,
-    /// The critic's server, if it differs from the analyst's.
-    critic_server: Option<ModelSetup>,
+    /// The analyst's server, and the critic's, if it differs; none offline.
+    servers: Vec<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
     /// `off`, `rules`, or provider, address and model of the critic.
@@ -54,25 +52,19 @@ pub(crate) fn pair_setup(
     if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
         return Err(PipelineError::CriticWithoutModel);
     }
-    let mut notices = Vec::new();
-    let mut server = None;
-    let mut critic_server = None;
-    let (backend, name, critic_name) = if settings.model.is_offline() {
-        (Backend::Offline, "offline".to_owned(), String::new())
-    } else {
-        let [analyst, critic] = models_setup(settings, variables, context)?;
-        notices.extend(analyst.notice.clone());
-        if settings.agents.has_critic_server() {
-            notices.extend(critic.notice.clone());
+    let models = match settings.model.is_offline() {
+        true => None,
+        false => Some(models_setup(settings, variables, context)?),
+    };
+    let (backend, name, critic_model) = match &models {
+        None => (Backend::Offline, "offline".to_owned(), ""),
+        Some([analyst, critic]) => {
+            let backend = Backend::Llm {
+                analyst: Arc::clone(&analyst.model),
+                critic: Arc::clone(&critic.model),
+            };
+            (backend, analyst.name.clone(), critic.name.as_str())
         }
-        let backend = Backend::Llm {
-            analyst: Arc::clone(&analyst.model),
-            critic: Arc::clone(&critic.model),
-        };
-        let names = (analyst.name.clone(), critic.name.clone());
-        server = Some(analyst);
-        critic_server = settings.agents.has_critic_server().then_some(critic);
-        (backend, names.0, names.1)
     };
     let pair = PairOptions {
         backend,
@@ -81,41 +73,35 @@ pub(crate) fn pair_setup(
         prompts: Arc::new(prompts),
     };
     let critic_name = match pair.critic() {
-        CriticMode::Llm => critic_name,
-        CriticMode::Auto => format!("where doubted {critic_name}"),
+        CriticMode::Llm => critic_model.to_owned(),
+        CriticMode::Auto => format!("where doubted {critic_model}"),
         CriticMode::Rules => "rules".to_owned(),
         CriticMode::Off => "off".to_owned(),
     };
+    let count = 1 + usize::from(settings.agents.has_critic_server());
+    let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     Ok(PairSetup {
         pair,
-        server,
-        critic_server,
+        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
+        servers,
         name,
         critic_name,
-        notices,
     })
 }
 
 impl PairSetup {
     /// True if calls leave this machine, and so may cost money.
     pub(crate) fn is_remote(&self) -> bool {
-        self.servers()
-            .any(|server| is_remote(Some(server.endpoint)))
-    }
-
-    /// The servers that calls go to; none offline.
-    fn servers(&self) -> impl Iterator<Item = &ModelSetup> {
-        self.server.iter().chain(&self.critic_server)
+        let mut servers = self.servers.iter();
+        servers.any(|server| is_remote(Some(server.endpoint)))
     }
 
     /// The settings with the servers that variables of the environment chose, so
     /// that a run can be resumed without them.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
-        let mut resolved = match &self.server {
-            Some(server) => server.resolved(settings),
-            None => settings.clone(),
-        };
-        if let Some(critic) = &self.critic_server {
+        let analyst = self.servers.first();
+        let mut resolved = analyst.map_or_else(|| settings.clone(), |it| it.resolved(settings));
+        if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());
         }
@@ -124,8 +110,8 @@ impl PairSetup {
 
     /// Maximum number of conversations in flight, by the slower of the servers.
     pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
-        let each = self.servers();
-        let each = each.map(|server| concurrency(settings, Some(server.endpoint)));
+        let servers = self.servers.iter();
+        let each = servers.map(|server| concurrency(settings, Some(server.endpoint)));
         each.min_by_key(|range| *range.end())
             .unwrap_or_else(|| concurrency(settings, None))
     }
