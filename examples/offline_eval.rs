@@ -1,87 +1,281 @@
-//! Measures the embedded analyst against gold:
+//! Measures the embedded analyst against gold, by kind of question and of miss:
 //!
 //! ```text
 //! cargo run --release --example offline_eval -- FILE [--mode questions|conversations]
 //!     [--history own|gold] [--split N] [--misses]
 //! ```
-//!
-//! `--split N` prints the records on pages met among the first N records apart
-//! from the others: develop on the one, check on the other.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
+use clap::Parser;
+
+use convfinqa::dataset::{Case, HistoryEntry, HistoryMode, HistorySource, Mode, Source, load};
+use convfinqa::score::numeric_match;
 use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 
-/// Counts of right and asked.
-#[derive(Default, Clone, Copy)]
-struct SummaryBuilder {
-    right: usize,
-    asked: usize,
-}
-
-impl SummaryBuilder {
-    fn add(&mut self, right: bool) {
-        self.right += usize::from(right);
-        self.asked += 1;
-    }
-}
-
-impl std::fmt::Display for SummaryBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rate = 100.0 * self.right as f64 / self.asked.max(1) as f64;
-        write!(f, "{:5.1} %  {} of {}", rate, self.right, self.asked)
-    }
-}
-
+#[derive(Parser)]
 struct Options {
+    /// File of ConvFinQA records
     file: PathBuf,
-    questions: bool,
-    gold_history: bool,
+    /// Ask the stand-alone questions, or the turns of the conversations
+    #[arg(long, default_value = "conversations")]
+    mode: Mode,
+    /// Which answers to earlier turns the analyst sees
+    #[arg(long, default_value = "own")]
+    history: HistoryMode,
+    /// Report the records on pages of the first N records apart from the others: develop on the
+    /// one, check on the other
+    #[arg(long, default_value_t = usize::MAX)]
     split: usize,
+    /// Print each miss, of the first N records only
+    #[arg(long)]
     misses: bool,
 }
 
-fn options() -> Result<Options, String> {
-    let mut arguments = std::env::args().skip(1);
-    let mut out = Options {
-        file: PathBuf::new(),
-        questions: false,
-        gold_history: false,
-        split: usize::MAX,
-        misses: false,
-    };
-    while let Some(argument) = arguments.next() {
-        let mut value = || {
-            arguments
-                .next()
-                .ok_or(format!("{argument}: a value is missing"))
-        };
-        match argument.as_str() {
-            "--mode" => out.questions = value()? == "questions",
-            "--history" => out.gold_history = value()? == "gold",
-            "--split" => out.split = value()?.parse().map_err(|e| format!("--split: {e}"))?,
-            "--misses" => out.misses = true,
-            file => out.file = PathBuf::from(file),
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let options = Options::parse();
+    let dataset = load(&Source::Path(options.file))?;
+    let analyst = RuleAnalyst::new();
+    let first = dataset.records.iter().take(options.split);
+    let first: HashSet<&str> = first.map(|it| it.document.filename.as_str()).collect();
+    let mut counts = Counts::default();
+    let (mut asked, mut seconds) = (0_usize, 0.0);
+    for record in &dataset.records {
+        let (cases, half) = (
+            match options.mode {
+                Mode::Questions => &record.questions,
+                Mode::Conversations => &record.turns,
+            },
+            match first.contains(record.document.filename.as_str()) {
+                true => "first",
+                false => "rest",
+            },
+        );
+        let started = Instant::now();
+        let page = analyst.index(&record.document);
+        seconds += started.elapsed().as_secs_f64();
+        let mut history: Vec<HistoryEntry> = Vec::new();
+        for (turn, case) in cases.iter().enumerate() {
+            let mut question = case.question.clone();
+            question.history.clone_from(&history);
+            let started = Instant::now();
+            let guess = analyst.answer(&page, &question);
+            seconds += started.elapsed().as_secs_f64();
+            asked += 1;
+            let answered = Answered::new(case, turn, half, guess);
+            counts.add(&answered);
+            let is_miss = [answered.right, answered.matches].contains(&Some(false));
+            if options.misses && half == "first" && is_miss {
+                answered.print();
+            }
+            if options.mode == Mode::Conversations {
+                history.push(answered.in_history(options.history));
+            }
         }
     }
-    if out.file.as_os_str().is_empty() {
-        Err("FILE is missing".to_owned())
-    } else {
-        Ok(out)
+    counts.print();
+    println!(
+        "{asked} questions, {:.0} a second (pages read included)",
+        asked as f64 / seconds
+    );
+    Ok(())
+}
+
+/// A question with the analyst's answer.
+struct Answered<'a> {
+    case: &'a Case,
+    turn: usize,
+    half: &'static str,
+    guess: Option<EmbeddedAnswer>,
+    /// The value of its program as the official evaluator gives it.
+    value: Option<Value>,
+    printed: String,
+    /// It has gold's value.
+    right: Option<bool>,
+    /// It matches gold's printed answer.
+    matches: Option<bool>,
+}
+
+impl<'a> Answered<'a> {
+    fn new(case: &'a Case, turn: usize, half: &'static str, guess: Option<EmbeddedAnswer>) -> Self {
+        let value = guess.as_ref().and_then(|guess| {
+            let (table, dialect) = (&case.question.document.table, official::Dialect::ConvFinQa);
+            match official::evaluate(&guess.program, table, dialect) {
+                (true, value) => value,
+                _ => None,
+            }
+        });
+        let printed = match (&guess, &value) {
+            (Some(guess), Some(value)) => print(value, guess.unit, guess.in_percent),
+            _ => String::new(),
+        };
+        let gold = &case.gold;
+        Self {
+            right: gold
+                .exe_ans
+                .as_ref()
+                .map(|gold| value.as_ref() == Some(gold)),
+            matches: gold
+                .answer
+                .as_ref()
+                .map(|gold| numeric_match(gold, &printed)),
+            case,
+            turn,
+            half,
+            guess,
+            value,
+            printed,
+        }
+    }
+
+    fn gold_program(&self) -> &str {
+        self.case.gold.program.as_deref().unwrap_or_default()
+    }
+
+    fn template(&self) -> &'static str {
+        self.guess.as_ref().map_or("none", |guess| guess.template)
+    }
+
+    fn in_history(&self, mode: HistoryMode) -> HistoryEntry {
+        let (gold, guess) = (&self.case.gold, self.guess.as_ref());
+        let rounded = |value: &Value| match value {
+            Value::Number(number) => Value::Number(round5(*number)),
+            word => word.clone(),
+        };
+        let (value, program, source) = match mode {
+            HistoryMode::Gold => (
+                gold.exe_ans.clone(),
+                gold.program.clone(),
+                HistorySource::Gold,
+            ),
+            HistoryMode::Own => (
+                self.value.as_ref().map(rounded),
+                guess.map(|guess| guess.program.clone()),
+                HistorySource::Own,
+            ),
+        };
+        HistoryEntry {
+            question: self.case.question.text.clone(),
+            value,
+            program,
+            label: guess.map(|guess| guess.label.clone()),
+            source,
+        }
+    }
+
+    /// The cause of a wrong answer, as far as the values and programs show it.
+    fn cause(&self, guess: &EmbeddedAnswer) -> &'static str {
+        let gold = self.case.gold.exe_ans.as_ref().and_then(Value::number);
+        let value = self.value.as_ref().and_then(Value::number);
+        let (Some(gold), Some(value)) = (gold, value) else {
+            return "type";
+        };
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs().max(1e-6);
+        let is_scaled = |by: f64| near(value * by, gold) || near(value / by, gold);
+        if near(-value, gold) {
+            "sign"
+        } else if is_scaled(100.0) {
+            "percent or decimal"
+        } else if is_scaled(1e3) || is_scaled(1e6) {
+            "scale"
+        } else if self.gold_program() == "look-up"
+            || shape(self.gold_program()) == shape(&guess.program)
+        {
+            "slot"
+        } else {
+            "operation"
+        }
+    }
+
+    fn print(&self) {
+        let (question, gold, guess) = (&self.case.question, &self.case.gold, self.guess.as_ref());
+        println!("{} [{}] {}", question.key.id, self.turn, question.text);
+        println!(
+            "    gold {:?} = {:?} {:?}",
+            gold.program, gold.exe_ans, gold.answer
+        );
+        let evidence = guess.iter().flat_map(|guess| &guess.evidence);
+        println!(
+            "    {} {:?} {:?} = {:?} {:?}",
+            self.template(),
+            guess.map(|guess| &guess.program),
+            evidence.map(|it| &it.id).collect::<Vec<_>>(),
+            self.value,
+            self.printed
+        );
     }
 }
 
-/// The value of a program as the official evaluator gives it.
-fn value(program: &str, table: &[Vec<String>]) -> Option<Value> {
-    match official::evaluate(program, table, official::Dialect::ConvFinQa) {
-        (true, value) => value,
-        _ => None,
+/// Right answers and questions, by what is counted; misses by cause; and each answer's
+/// confidence.
+#[derive(Default)]
+struct Counts {
+    rates: BTreeMap<String, [usize; 2]>,
+    causes: BTreeMap<String, usize>,
+    confidences: Vec<(f64, bool)>,
+}
+
+impl Counts {
+    fn add(&mut self, answered: &Answered) {
+        let kind = kind(answered.gold_program());
+        let half = format!("half {}", answered.half);
+        let template = format!("template {}", answered.template());
+        if let Some(right) = answered.right {
+            let (turn, gold) = (format!("turn {}", answered.turn), format!("gold {kind}"));
+            for key in ["all", &half, &turn, &template, &gold] {
+                self.count(format!("EA {key}"), right);
+            }
+            if let Some(guess) = &answered.guess {
+                self.confidences.push((guess.confidence, right));
+                if !right {
+                    let cause = format!("{} (gold {kind})", answered.cause(guess));
+                    *self.causes.entry(cause).or_default() += 1;
+                }
+            }
+        }
+        if let Some(matches) = answered.matches {
+            for key in ["all", &half, &template] {
+                self.count(format!("NM {key}"), matches);
+            }
+        }
+    }
+
+    fn count(&mut self, key: String, right: bool) {
+        let [hits, asked] = self.rates.entry(key).or_default();
+        *hits += usize::from(right);
+        *asked += 1;
+    }
+
+    fn print(self) {
+        for (key, [hits, asked]) in &self.rates {
+            let rate = 100.0 * *hits as f64 / *asked as f64;
+            println!("{key:40} {rate:5.1} %  {hits} of {asked}");
+        }
+        let mut causes: Vec<_> = self.causes.into_iter().collect();
+        causes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        println!("misses by cause:");
+        for (cause, n) in causes.iter().take(25) {
+            println!("  {n:4} {cause}");
+        }
+        println!("confidence:  n, mean confidence, accuracy");
+        for tenth in 0..10 {
+            let low = f64::from(tenth) / 10.0;
+            let is_in = |c: f64| c >= low && (c < low + 0.1 || tenth == 9);
+            let bin: Vec<_> = self.confidences.iter().filter(|(c, _)| is_in(*c)).collect();
+            if !bin.is_empty() {
+                let n = bin.len() as f64;
+                println!(
+                    "  {low:.1} {:4} {:.3} {:.3}",
+                    bin.len(),
+                    bin.iter().map(|(c, _)| c).sum::<f64>() / n,
+                    bin.iter().filter(|(_, right)| *right).count() as f64 / n
+                );
+            }
+        }
     }
 }
 
@@ -94,228 +288,6 @@ fn shape(program: &str) -> String {
         out.push(' ');
     }
     out
-}
-
-fn cause(
-    gold: &Value,
-    gold_program: &str,
-    guess: &EmbeddedAnswer,
-    value: Option<&Value>,
-) -> &'static str {
-    let (Some(g), Some(v)) = (gold.number(), value.and_then(Value::number)) else {
-        return "type";
-    };
-    let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs().max(1e-6);
-    if near(-v, g) {
-        "sign"
-    } else if near(v * 100.0, g) || near(v / 100.0, g) {
-        "percent or decimal"
-    } else if [1e3, 1e6].iter().any(|s| near(v * s, g) || near(v / s, g)) {
-        "scale"
-    } else if gold_program == "look-up" || shape(gold_program) == shape(&guess.program) {
-        "slot"
-    } else {
-        "operation"
-    }
-}
-
-fn numeric(text: &str) -> f64 {
-    let bytes = text.trim().as_bytes();
-    for start in 0..bytes.len() {
-        let mut i = start;
-        if bytes.get(i) == Some(&b'-') {
-            i += 1;
-        }
-        if bytes.get(i) == Some(&b'$') {
-            i += 1;
-        }
-        let from = i;
-        while bytes
-            .get(i)
-            .is_some_and(|b| b.is_ascii_digit() || *b == b',')
-        {
-            i += 1;
-        }
-        if i == from {
-            continue;
-        }
-        if bytes.get(i) == Some(&b'.') {
-            i += 1;
-            while bytes.get(i).is_some_and(u8::is_ascii_digit) {
-                i += 1;
-            }
-        }
-        let taken = String::from_utf8_lossy(bytes.get(start..i).unwrap_or_default())
-            .replace(['$', ','], "");
-        return taken.parse().unwrap_or(0.0);
-    }
-    0.0
-}
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = options()?;
-    let dataset = load(&Source::Path(options.file.clone()))?;
-    let solver = RuleAnalyst::new();
-    let mut tallies: BTreeMap<String, SummaryBuilder> = BTreeMap::new();
-    let mut causes: BTreeMap<String, usize> = BTreeMap::new();
-    let mut reliability: Vec<(f64, bool)> = Vec::new();
-    let first: HashSet<String> = dataset
-        .records
-        .iter()
-        .take(options.split)
-        .map(|r| r.document.filename.clone())
-        .collect();
-    let (mut asked, mut seconds) = (0_usize, 0.0);
-    for record in &dataset.records {
-        let half = if first.contains(&record.document.filename) {
-            "first"
-        } else {
-            "rest"
-        };
-        let cases: &[Arc<Case>] = if options.questions {
-            &record.questions
-        } else {
-            &record.turns
-        };
-        let started = Instant::now();
-        let page = solver.index(&record.document);
-        seconds += started.elapsed().as_secs_f64();
-        let mut history: Vec<HistoryEntry> = Vec::new();
-        for (turn, case) in cases.iter().enumerate() {
-            let mut question = case.question.clone();
-            question.history.clone_from(&history);
-            let started = Instant::now();
-            let guess = solver.answer(&page, &question);
-            seconds += started.elapsed().as_secs_f64();
-            asked += 1;
-            let got = guess
-                .as_ref()
-                .and_then(|g| value(&g.program, &record.document.table));
-            let right_answer = case.gold.answer.as_deref().map(|answer| {
-                let printed = guess
-                    .as_ref()
-                    .zip(got.as_ref())
-                    .map_or(String::new(), |(g, v)| print(v, g.unit, g.in_percent));
-                ((numeric(answer) - numeric(&printed)).abs() <= 0.5, printed)
-            });
-            let right = case
-                .gold
-                .exe_ans
-                .as_ref()
-                .map(|gold| got.as_ref() == Some(gold));
-            let template = guess.as_ref().map_or("none", |g| g.template);
-            if let Some(right) = right {
-                let program = case.gold.program.clone().unwrap_or_default();
-                for key in [
-                    "all".to_owned(),
-                    format!("half {half}"),
-                    format!("turn {turn}"),
-                    format!("template {template}"),
-                    format!("gold {}", kind(&program)),
-                ] {
-                    tallies.entry(format!("EA {key}")).or_default().add(right);
-                }
-                if let Some(guess) = &guess {
-                    reliability.push((guess.confidence, right));
-                    if !right {
-                        let named = case
-                            .gold
-                            .exe_ans
-                            .as_ref()
-                            .map_or("none", |g| cause(g, &program, guess, got.as_ref()));
-                        *causes
-                            .entry(format!("{named} (gold {})", kind(&program)))
-                            .or_default() += 1;
-                    }
-                }
-            }
-            if let Some((right, _)) = &right_answer {
-                for key in [
-                    "all".to_owned(),
-                    format!("half {half}"),
-                    format!("template {template}"),
-                ] {
-                    tallies.entry(format!("NM {key}")).or_default().add(*right);
-                }
-            }
-            let miss = right == Some(false)
-                || right.is_none() && right_answer.as_ref().is_some_and(|(r, _)| !r);
-            if options.misses
-                && half == "first"
-                && (miss || right_answer.as_ref().is_some_and(|(r, _)| !r))
-            {
-                println!("{} [{turn}] {}", question.key.id, question.text);
-                println!(
-                    "    gold {:?} = {:?} {:?}",
-                    case.gold.program, case.gold.exe_ans, case.gold.answer
-                );
-                println!(
-                    "    {} {:?} = {:?} {:?}",
-                    template,
-                    guess.as_ref().map(|g| (
-                        g.program.clone(),
-                        g.evidence.iter().map(|e| e.id.clone()).collect::<Vec<_>>()
-                    )),
-                    got,
-                    right_answer
-                );
-            }
-            let given = options.gold_history;
-            history.push(HistoryEntry {
-                question: question.text.clone(),
-                value: if given {
-                    case.gold.exe_ans.clone()
-                } else {
-                    got.map(|v| v.number().map_or(v.clone(), |x| Value::Number(round5(x))))
-                },
-                program: if given {
-                    case.gold.program.clone()
-                } else {
-                    guess.as_ref().map(|g| g.program.clone())
-                },
-                label: guess.as_ref().map(|g| g.label.clone()),
-                source: if given {
-                    HistorySource::Gold
-                } else {
-                    HistorySource::Own
-                },
-            });
-            if options.questions {
-                history.clear();
-            }
-        }
-    }
-    for (key, tally) in &tallies {
-        println!("{key:40} {tally}");
-    }
-    let mut causes: Vec<_> = causes.into_iter().collect();
-    causes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    println!("misses by cause:");
-    for (cause, n) in causes.iter().take(25) {
-        println!("  {n:4} {cause}");
-    }
-    println!("confidence:  n, mean confidence, accuracy");
-    for tenth in 0..10 {
-        let low = f64::from(tenth) / 10.0;
-        let bin: Vec<_> = reliability
-            .iter()
-            .filter(|(c, _)| *c >= low && (*c < low + 0.1 || tenth == 9))
-            .collect();
-        if !bin.is_empty() {
-            let n = bin.len() as f64;
-            println!(
-                "  {low:.1} {:4} {:.3} {:.3}",
-                bin.len(),
-                bin.iter().map(|(c, _)| c).sum::<f64>() / n,
-                bin.iter().filter(|(_, r)| *r).count() as f64 / n
-            );
-        }
-    }
-    println!(
-        "{asked} questions, {:.0} a second (pages read included)",
-        asked as f64 / seconds
-    );
-    Ok(())
 }
 
 /// The kind of a gold program.
