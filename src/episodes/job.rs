@@ -9,7 +9,7 @@ use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
 use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
 use crate::settings::{Settings, Variables};
-use finqa_agents::models::{ChatModel, Feature, Support};
+use finqa_agents::models::{ChatModel, Endpoint, Feature, Support};
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };
@@ -76,6 +76,85 @@ impl EpisodeOptions {
     }
 }
 
+/// The model that calls the tools.
+struct ToolModel {
+    model: Arc<dyn ChatModel>,
+    /// The location of its server; none offline.
+    endpoint: Option<Endpoint>,
+    /// `offline`, or provider, address and model.
+    name: String,
+    /// The settings with the server that variables of the environment chose.
+    resolved: Settings,
+}
+
+impl ToolModel {
+    fn new(
+        settings: &Settings,
+        variables: &Variables,
+        notify: &Notify,
+        context: &ModelContext,
+    ) -> Result<Self, PipelineError> {
+        if settings.model.is_offline() {
+            return Ok(Self {
+                model: Arc::new(Baseline::new()),
+                endpoint: None,
+                name: "offline".to_owned(),
+                resolved: settings.clone(),
+            });
+        }
+        let setup = model_setup(settings, variables, context)?;
+        if let Some(notice) = &setup.notice {
+            notify(RunNotice::Warning(notice.clone()));
+        }
+        if setup.model.supports(Feature::Tools) == Support::No {
+            return Err(PipelineError::NoTools(settings.model.name.clone()));
+        }
+        Ok(Self {
+            endpoint: Some(setup.endpoint),
+            resolved: setup.resolved(settings),
+            model: setup.model,
+            name: setup.name,
+        })
+    }
+
+    fn is_offline(&self) -> bool {
+        self.endpoint.is_none()
+    }
+}
+
+/// The questions that are played, and their environment.
+struct Episodes {
+    environment: Arc<dyn ToolEnvironment>,
+    plan: Plan,
+    question_source: Option<Box<dyn QuestionSource>>,
+}
+
+impl Episodes {
+    fn of(place: &EpisodePlace, seed: Option<u64>, n: Option<usize>) -> Self {
+        match place {
+            EpisodePlace::Local(local) => Self {
+                environment: Arc::clone(local) as _,
+                plan: Plan::from_questions(local.plan(seed, n)),
+                question_source: None,
+            },
+            EpisodePlace::Server(server) => {
+                let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
+                let questions = ServerQuestions::new(Arc::clone(server), n);
+                Self {
+                    environment: Arc::new(ServerEnvironment(Arc::clone(server))),
+                    plan: Plan::from_questions(Vec::new()),
+                    question_source: Some(Box::new(questions)),
+                }
+            }
+        }
+    }
+
+    /// The number of questions, if it is known before the end.
+    fn total(&self) -> Option<usize> {
+        self.question_source.is_none().then(|| self.plan.total())
+    }
+}
+
 /// The job of playing these episodes by the settings' model.
 pub(crate) fn job(
     settings: &Settings,
@@ -85,28 +164,9 @@ pub(crate) fn job(
     context: &ModelContext,
 ) -> Result<Job, PipelineError> {
     let played = &options.environment;
-    let (model, endpoint, name, resolved): (Arc<dyn ChatModel>, _, _, _) =
-        if settings.model.is_offline() {
-            let offline = "offline".to_owned();
-            (Arc::new(Baseline::new()), None, offline, settings.clone())
-        } else {
-            let model_setup = model_setup(settings, variables, context)?;
-            if let Some(notice) = &model_setup.notice {
-                notify(RunNotice::Warning(notice.clone()));
-            }
-            if model_setup.model.supports(Feature::Tools) == Support::No {
-                return Err(PipelineError::NoTools(settings.model.name.clone()));
-            }
-            let resolved = model_setup.resolved(settings);
-            (
-                model_setup.model,
-                Some(model_setup.endpoint),
-                model_setup.name,
-                resolved,
-            )
-        };
+    let tool_model = ToolModel::new(settings, variables, notify, context)?;
     let note = |line: String| notify(RunNotice::Note(line));
-    let paid = is_remote(endpoint);
+    let paid = is_remote(tool_model.endpoint);
     if paid && !played.is_named_by_user {
         return Err(PipelineError::NoEpisodeData);
     }
@@ -117,25 +177,8 @@ pub(crate) fn job(
     }
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
     let seed = settings.sampling.seed;
-    let (environment, plan, question_source): (
-        Arc<dyn ToolEnvironment>,
-        _,
-        Option<Box<dyn QuestionSource>>,
-    ) = match &played.place {
-        EpisodePlace::Local(local) => {
-            let plan = Plan::from_questions(local.plan(seed, n));
-            (Arc::clone(local) as _, plan, None)
-        }
-        EpisodePlace::Server(server) => {
-            let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
-            let question_source = ServerQuestions::new(Arc::clone(server), n);
-            let environment = ServerEnvironment(Arc::clone(server));
-            let plan = Plan::from_questions(Vec::new());
-            (Arc::new(environment), plan, Some(Box::new(question_source)))
-        }
-    };
-    let total = question_source.is_none().then(|| plan.total());
-    let count = match (total, n) {
+    let episodes = Episodes::of(&played.place, seed, n);
+    let count = match (episodes.total(), n) {
         (Some(total), _) => counted(total, "episode"),
         (None, Some(n)) => format!("at most {}", counted(n, "episode")),
         (None, None) => "all episodes".to_owned(),
@@ -144,63 +187,66 @@ pub(crate) fn job(
         "{} plays {count} of {}",
         settings.model.name, played.name
     ));
-    let (result_chars, total_chars) = match (endpoint, &question_source) {
+    let meta = meta(settings, options, &tool_model, &episodes, n)?;
+    let (result_chars, total_chars) = match (tool_model.endpoint, &episodes.question_source) {
         (Some(_), _) => SHOWN_CHARS,
         (None, Some(_)) => BASELINE_CHARS,
         // The baseline reads results whole or not at all.
         (None, None) => (usize::MAX, usize::MAX),
     };
-    let offline = settings.model.is_offline();
+    let agent = ToolAgentOptions {
+        tools: tool_specs(),
+        max_steps: options.max_steps,
+        temperature: settings.sampling.temperature,
+        max_output_tokens: settings.sampling.max_tokens,
+        seed,
+        result_chars,
+        total_chars,
+        recorded: !tool_model.is_offline(),
+    };
+    let agent = ToolAgent::new(tool_model.model, episodes.environment, agent);
     Ok(Job {
-        meta: RunMeta {
-            identity: Identity {
-                model: name,
-                critic: "none".to_owned(),
-                data: played.hash.clone(),
-                prompts: if offline {
-                    String::new()
-                } else {
-                    instructions_hash()
-                },
-                plan: blake3::hash(format!("{seed:?} {n:?}").as_bytes())
-                    .to_hex()
-                    .to_string(),
-                settings: format!(
-                    "{}, max_steps = {}",
-                    settings.answer_settings(),
-                    options.max_steps
-                ),
-            },
-            data: played.name.clone(),
-            invented: played.invented,
-            total,
-            episodes: Some(options.meta(settings)),
-            settings: settings_to_store(&resolved)?,
-            ..RunMeta::default()
-        },
         workload: Workload {
-            pilot: false,
-            solver: Arc::new(ToolAgent::new(
-                model,
-                environment,
-                ToolAgentOptions {
-                    tools: tool_specs(),
-                    max_steps: options.max_steps,
-                    temperature: settings.sampling.temperature,
-                    max_output_tokens: settings.sampling.max_tokens,
-                    seed,
-                    result_chars,
-                    total_chars,
-                    recorded: !offline,
-                },
-            )),
-            plan,
-            question_source,
-            concurrency: *concurrency(settings, endpoint).end(),
+            question_source: episodes.question_source,
+            concurrency: *concurrency(settings, tool_model.endpoint).end(),
+            ..Workload::new(episodes.plan, Arc::new(agent))
         },
+        meta,
         prompts: None,
         records: Err(
             "the questions were played in an environment, whose tools show the pages".to_owned(),
         ),
+    })
+}
+
+/// The description of the run of at most `n` episodes.
+fn meta(
+    settings: &Settings,
+    options: &EpisodeOptions,
+    tool_model: &ToolModel,
+    episodes: &Episodes,
+    n: Option<usize>,
+) -> Result<RunMeta, PipelineError> {
+    let played = &options.environment;
+    let order = format!("{:?} {n:?}", settings.sampling.seed);
+    let answers = settings.answer_settings();
+    Ok(RunMeta {
+        identity: Identity {
+            model: tool_model.name.clone(),
+            critic: "none".to_owned(),
+            data: played.hash.clone(),
+            prompts: match tool_model.is_offline() {
+                true => String::new(),
+                false => instructions_hash(),
+            },
+            plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
+            settings: format!("{answers}, max_steps = {}", options.max_steps),
+        },
+        data: played.name.clone(),
+        invented: played.invented,
+        total: episodes.total(),
+        episodes: Some(options.meta(settings)),
+        settings: settings_to_store(&tool_model.resolved)?,
+        ..RunMeta::default()
     })
 }

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::question::{QuestionIdentity, identity_of, planned};
+use super::question::{QuestionIdentity, planned};
 use crate::dataset::{Gold, Question};
 use crate::run::{PlannedQuestion, gold_of_truth};
 use finqa_agents::solve::{
@@ -31,11 +31,7 @@ impl LocalEnvironment {
     pub(crate) fn new(tools: Arc<Tools>, rules: Rules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
-            let key = identity_of(
-                &planned(&episode_question(question), 0, Gold::default())
-                    .case
-                    .question,
-            );
+            let key = QuestionIdentity::of_episode(&episode_question(question));
             places.entry(key).or_insert(at);
         }
         Self {
@@ -60,10 +56,10 @@ impl LocalEnvironment {
         let mut seen = HashSet::new();
         let mut plan = Vec::new();
         for question in order.into_iter().filter_map(|at| questions.get(at)) {
-            let planned = planned(&episode_question(question), plan.len(), gold(question));
-            if n.is_none_or(|n| plan.len() < n) && seen.insert(identity_of(&planned.case.question))
+            let asked = episode_question(question);
+            if n.is_none_or(|n| plan.len() < n) && seen.insert(QuestionIdentity::of_episode(&asked))
             {
-                plan.push(planned);
+                plan.push(planned(&asked, plan.len(), gold(question)));
             }
         }
         plan
@@ -101,7 +97,7 @@ impl ToolEnvironment for LocalEnvironment {
         question: &'a Question,
     ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
-            let known = self.places.get(&identity_of(question));
+            let known = self.places.get(&QuestionIdentity::of_question(question));
             let at = *known.ok_or_else(|| EnvironmentError {
                 message: format!("the environment has no question {}", question.key),
                 fatal: None,

@@ -4,38 +4,68 @@ use std::sync::Arc;
 
 use crate::dataset::{Case, Document, Gold, Question, QuestionKey, RecordKind};
 use crate::env_data::question_key;
-use crate::run::PlannedQuestion;
+use crate::run::{PlannedQuestion, Row};
 use crate::score::files::filename_of;
 use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 
 /// The identity of a question: its key, its cluster and its text. Ids alone may be missing
 /// or repeated.
-pub(super) type QuestionIdentity = (QuestionKey, String, String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct QuestionIdentity {
+    key: QuestionKey,
+    cluster: String,
+    text: String,
+}
 
-pub(super) fn identity_of(question: &Question) -> QuestionIdentity {
-    let cluster = question.document.filename.clone();
-    (question.key.clone(), cluster, question.text.clone())
+impl QuestionIdentity {
+    pub(super) fn of_question(question: &Question) -> Self {
+        Self {
+            key: question.key.clone(),
+            cluster: question.document.filename.clone(),
+            text: question.text.clone(),
+        }
+    }
+
+    pub(super) fn of_row(row: &Row) -> Self {
+        Self {
+            key: row.key.clone(),
+            cluster: row.filename.clone(),
+            text: row.question.clone(),
+        }
+    }
+
+    /// The identity of the question that [`planned`] makes.
+    pub(super) fn of_episode(asked: &EpisodeQuestion) -> Self {
+        let text = bare_question(&asked.text).to_owned();
+        match question_key(&asked.id) {
+            Some(key) => Self {
+                cluster: filename_of(&key.id).to_owned(),
+                key,
+                text,
+            },
+            None => Self {
+                key: QuestionKey {
+                    id: asked.id.clone(),
+                    part: String::new(),
+                },
+                cluster: asked.company.clone(),
+                text,
+            },
+        }
+    }
 }
 
 /// The question at `index` of a run. The page itself is not available: the tools
 /// show it. Questions about one page, or else one company, are not independent.
 pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> PlannedQuestion {
-    let from_dataset = question_key(&asked.id);
-    let filename = match &from_dataset {
-        Some(key) => filename_of(&key.id).to_owned(),
-        None => asked.company.clone(),
-    };
-    let key = from_dataset.unwrap_or_else(|| QuestionKey {
-        id: asked.id.clone(),
-        part: String::new(),
-    });
+    let QuestionIdentity { key, cluster, text } = QuestionIdentity::of_episode(asked);
     let kind = match key.id.starts_with("Double_") {
         true => RecordKind::Double,
         false => RecordKind::Single,
     };
     let document = Document {
-        filename,
+        filename: cluster,
         id: key.id.clone(),
         ..Document::default()
     };
@@ -45,7 +75,7 @@ pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> Plan
             question: Question {
                 key,
                 document: Arc::new(document),
-                text: bare_question(&asked.text).to_owned(),
+                text,
                 history: Vec::new(),
             },
             gold,

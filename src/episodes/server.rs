@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::error::RemoteError;
-use super::question::identity_of;
+use super::question::QuestionIdentity;
 use super::remote::Remote;
 use super::sessions::{PooledSession, SessionPool};
 use crate::dataset::Question;
@@ -24,7 +24,7 @@ impl ToolEnvironment for ServerEnvironment {
         question: &'a Question,
     ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
-            let key = identity_of(question);
+            let key = QuestionIdentity::of_question(question);
             let dealt = || self.0.take_waiting(&key);
             let mut waiting = dealt();
             if waiting.is_none() {

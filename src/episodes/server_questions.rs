@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::question::{QuestionIdentity, identity_of};
+use super::question::QuestionIdentity;
 use super::sessions::SessionPool;
 use crate::run::{QuestionSource, Row, StartedQuestion};
 use finqa_agents::agents::{Call, RunFailure};
@@ -39,8 +39,7 @@ impl ServerQuestions {
 
 impl QuestionSource for ServerQuestions {
     fn skip_answered(&mut self, row: &Row) {
-        let key = (row.key.clone(), row.filename.clone(), row.question.clone());
-        self.asked.insert(key);
+        self.asked.insert(QuestionIdentity::of_row(row));
         self.left = self.left.saturating_sub(1);
         self.next_index = self.next_index.max(row.index + 1);
     }
@@ -67,7 +66,7 @@ impl QuestionSource for ServerQuestions {
             let Some(mut planned) = dealt else {
                 return Ok(None);
             };
-            let key = identity_of(&planned.case.question);
+            let key = QuestionIdentity::of_question(&planned.case.question);
             let prompt = self.sessions.prompt(&key);
             let begun = prompt.and_then(|prompt| self.started.remove(&prompt));
             let (index, calls) = begun.unwrap_or_else(|| {

@@ -7,15 +7,16 @@
 //! `--n 10` means the first ten of it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::address::Address;
 use super::error::RemoteError;
-use super::question::{QuestionIdentity, identity_of, planned};
+use super::question::{QuestionIdentity, planned};
 use super::remote::Remote;
 use crate::dataset::Gold;
 use crate::run::PlannedQuestion;
@@ -116,7 +117,7 @@ impl SessionPool {
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 
     /// A session in which no episode is played: one that is idle, else a new one,
@@ -219,7 +220,7 @@ impl SessionPool {
                 }
                 Ok(Some(asked)) => {
                     let planned = planned(&asked, 0, Gold::default());
-                    let key = identity_of(&planned.case.question);
+                    let key = QuestionIdentity::of_episode(&asked);
                     self.sessions().waiting.insert(key, (asked, session));
                     return Ok(Some(planned));
                 }
@@ -260,7 +261,7 @@ impl SessionPool {
                 Err(error) => return Err(error),
             };
             refusals = 0;
-            let key = identity_of(&planned(&asked, 0, Gold::default()).case.question);
+            let key = QuestionIdentity::of_episode(&asked);
             if session.seen.insert(key.clone()) {
                 session.repeats = 0;
             } else {
