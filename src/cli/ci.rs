@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use strum::VariantArray;
+
 use crate::output::JunitFile;
 use crate::score::{Row, Rule, RuleRates};
 
@@ -38,14 +40,14 @@ impl FromStr for Threshold {
         let (name, percent) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` is not of the form RULE=PERCENT, such as fe=80"))?;
-        let rule = rule(name.trim()).ok_or_else(|| {
-            format!(
-                "no rule is called `{}`; there are {}",
-                name.trim(),
-                RULES
-                    .map(|(short, rule)| format!("{short} ({})", rule.name()))
-                    .join(", ")
-            )
+        let (name, mut rules) = (name.trim(), Rule::VARIANTS.iter());
+        let lower = name.to_lowercase();
+        let rule = rules.find(|rule| rule.short() == lower || rule.name() == lower);
+        let rule = *rule.ok_or_else(|| {
+            let known = Rule::VARIANTS.iter();
+            let known = known.map(|rule| format!("{} ({})", rule.short(), rule.name()));
+            let known = known.collect::<Vec<_>>().join(", ");
+            format!("no rule is called `{name}`; there are {known}")
         })?;
         let percent: f64 = percent
             .trim()
@@ -57,23 +59,6 @@ impl FromStr for Threshold {
             .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100", percent.trim()))?;
         Ok(Self { rule, percent })
     }
-}
-
-const RULES: [(&str, Rule); 6] = [
-    ("em", Rule::ExactMatch),
-    ("nm", Rule::NumericalMatch),
-    ("ex", Rule::ExecutionAccuracy),
-    ("pe", Rule::ProgramExecution),
-    ("pa", Rule::ProgramAccuracy),
-    ("fe", Rule::FinancialEquivalence),
-];
-
-fn rule(name: &str) -> Option<Rule> {
-    let name = name.to_lowercase();
-    let found = RULES
-        .iter()
-        .find(|(short, rule)| *short == name || rule.name() == name);
-    found.map(|(_, rule)| *rule)
 }
 
 impl CiArgs {

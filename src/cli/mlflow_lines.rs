@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
+use crate::output::mlflow::{DeliveredRun, DeliveryOutcome};
 use crate::output::terminal::TerminalWriter;
 use crate::pipeline::RunResults;
 use crate::run::command;
@@ -39,14 +39,6 @@ pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> Vec<String> {
     lines
         .map(|line| format!("MLflow: not delivered: {line}"))
         .collect()
-}
-
-/// True if the error ends `track sync` for the following runs as well.
-pub(crate) fn affects_every_run(error: &MlflowError) -> bool {
-    matches!(
-        error,
-        MlflowError::Unreachable { .. } | MlflowError::Refused { .. }
-    )
 }
 
 /// Prints the run's address on the tracking server, or what is missing there. With

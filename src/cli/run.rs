@@ -17,7 +17,7 @@ use crate::pipeline;
 use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
-use crate::pipeline::{has_result, recorded_run, replay_settings};
+use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, command};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
@@ -432,7 +432,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
         folder, summary, ..
     } = results;
     let run = folder.path();
-    let csv = match has_result(summary) && summary.run.is_for_last_csv() {
+    let csv = match summary.has_result() && summary.run.is_for_last_csv() {
         true => folder.last_csv(),
         false => folder.file(RunFolder::CSV),
     };

@@ -9,7 +9,7 @@ use crate::output::mlflow::{
     self, DeliveredRun, DeliveryRecord, FinishedRun, MlflowError, RunDelivery,
 };
 use crate::pipeline::{experiment, server, write_results};
-use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
+use crate::run::{Finish, Journal, RunFolder, RunLock};
 use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
 
@@ -86,11 +86,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
-        let name = folder
-            .path()
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
+        let name = folder.id();
         match deliver(args, settings.model.allow_http, folder).await {
             Ok(delivered) => {
                 // Output that cannot be written does not end the deliveries.
@@ -102,7 +98,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
             Err(error) => {
                 let everywhere = error
                     .downcast_ref::<MlflowError>()
-                    .is_some_and(mlflow_lines::affects_every_run);
+                    .is_some_and(MlflowError::affects_every_run);
                 if everywhere || folders.len() == 1 {
                     return Err(error);
                 }
@@ -189,9 +185,9 @@ async fn deliver(
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = write_results(folder.path(), &journal, records, None)?;
-    let finish = match journal.status()? {
-        Status::Complete => Finish::Complete,
-        Status::Unfinished => Finish::Interrupted,
+    let finish = match journal.is_complete()? {
+        true => Finish::Complete,
+        false => Finish::Interrupted,
     };
     let ending = FinishedRun { finish, summary };
     Ok(mlflow::finish(&mut delivery, &ending).await?)

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::analysis::MissFinder;
-use crate::dataset::{Dataset, Outcome};
+use crate::dataset::Dataset;
 use crate::output::report::{MissCause, Pages, Report};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
 use crate::run::{Journal, Row, RunFolder, Summary, SummaryBuilder};
@@ -37,7 +37,7 @@ pub(crate) fn write_results(
     )?;
     report.write(&summary)?;
     if let Some(last) = last
-        && has_result(&summary)
+        && summary.has_result()
         && summary.run.is_for_last_csv()
     {
         output::copy(&into.join(RunFolder::CSV), &last.last_csv(), &last.id())?;
@@ -68,16 +68,6 @@ pub(crate) fn write_report(
     let pages = pages(records);
     let (summary, report) = summarise_journal(journal, to, &pages, records.ok(), |_| Ok(()))?;
     report.write(&summary)
-}
-
-/// True if the run replaces the last one: it is over, or it has an answer.
-pub(crate) fn has_result(summary: &Summary) -> bool {
-    let answered = Outcome::Answered.name();
-    let outcomes = &summary.scores.outcomes;
-    summary.complete
-        || outcomes
-            .iter()
-            .any(|count| count.name == answered && count.count > 0)
 }
 
 fn pages(records: Result<&Dataset, &str>) -> Pages {

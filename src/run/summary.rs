@@ -113,13 +113,12 @@ impl Summary {
         if let Some(episodes) = &self.episodes {
             return episodes.failed;
         }
-        let answered = Outcome::Answered.name();
-        let others = self
-            .scores
-            .outcomes
-            .iter()
-            .filter(|count| count.name != answered);
-        others.map(|count| count.count).sum()
+        self.scores.questions - self.scores.count_of(Outcome::Answered)
+    }
+
+    /// True if the run replaces the last one: it is over, or it has an answer.
+    pub(crate) fn has_result(&self) -> bool {
+        self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
     /// Questions that have no outcome yet.

@@ -43,6 +43,18 @@ impl Rule {
         self.into()
     }
 
+    /// The name on the command line.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            Self::ExactMatch => "em",
+            Self::NumericalMatch => "nm",
+            Self::ExecutionAccuracy => "ex",
+            Self::ProgramExecution => "pe",
+            Self::ProgramAccuracy => "pa",
+            Self::FinancialEquivalence => "fe",
+        }
+    }
+
     /// The rule's verdict on a row; `None` if its gold is missing.
     pub(crate) fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
@@ -221,6 +233,12 @@ impl Scorecard {
         let mut tally = ScoreTally::default();
         rows.iter().for_each(|row| tally.add(row));
         tally.finish().0
+    }
+
+    /// The number of rows with this outcome.
+    pub(crate) fn count_of(&self, outcome: Outcome) -> usize {
+        let found = self.outcomes.iter().find(|it| it.name == outcome.name());
+        found.map_or(0, |it| it.count)
     }
 
     /// The card of the rows that were counted.

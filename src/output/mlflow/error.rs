@@ -93,6 +93,11 @@ impl MlflowError {
         }
     }
 
+    /// True if the other runs cannot be delivered either.
+    pub(crate) fn affects_every_run(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
+    }
+
     /// True if the cause is on this machine and not on the server.
     pub(crate) fn is_local(&self) -> bool {
         matches!(
