@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::run::{Journal, RunFolder, RunKind, Status, command};
+use crate::run::{Journal, RunFolder, RunKind, command};
 use crate::settings::{ExecutionEngine, Layers, Origin, Settings, Variables};
 use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
 
@@ -94,7 +94,7 @@ pub(crate) async fn batch_status(
     let journal = Journal::read(&folder.journal())?;
     let mut batches = journal.batches()?;
     // A process that was killed before it noted the end of its last batches.
-    if journal.status()? == Status::Complete {
+    if journal.is_complete()? {
         for batch in &mut batches {
             batch.stage = BatchStage::Ended;
         }

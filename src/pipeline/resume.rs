@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::dataset::{Dataset, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
-    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, Stage, Status,
-    command, resume_command,
+    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, Stage, command,
+    resume_command,
 };
 use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
 use finqa_core::secrets::HIDDEN;
@@ -67,14 +67,14 @@ impl ResumedRun {
                 id: meta.id,
             });
         }
-        if meta.merged.is_some() && journal.status()? == Status::Unfinished {
+        if meta.merged.is_some() && !journal.is_complete()? {
             return Err(PipelineError::MergedRun {
                 merge: command(&format!("merge {}", meta.id), folder.output()),
                 id: meta.id,
             });
         }
         // Before its settings are read, which may be other ones than this version's.
-        if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
+        if meta.version != VERSION && !any_version && !journal.is_complete()? {
             return Err(PipelineError::OtherVersion {
                 id: meta.id,
                 version: meta.version,
@@ -121,7 +121,7 @@ impl ResumedRun {
 
     /// True if every question is answered.
     pub(super) fn is_answered(&self) -> Result<bool, PipelineError> {
-        Ok(self.run.journal.status()? == Status::Complete)
+        Ok(self.run.journal.is_complete()?)
     }
 
     /// The settings with the run's data file where it is now, whatever folder

@@ -1,7 +1,8 @@
 //! Consecutive failures of the provider, over the calls of all questions.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Failed calls of an agent in a row, across questions and with none answered
 /// in between, after which the run stops. Each call has used up its
@@ -25,7 +26,7 @@ struct State {
 impl FailureStreaks {
     /// A call of `node` was answered.
     pub(super) fn record_answer(&self, node: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.answered = true;
         state.failed_in_a_row.remove(agent(node));
     }
@@ -33,7 +34,7 @@ impl FailureStreaks {
     /// A call of `node` failed finally; gives the message to stop with once
     /// there were too many.
     pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last_failure = Some(reason.to_owned());
         let failed = state
             .failed_in_a_row
@@ -46,16 +47,12 @@ impl FailureStreaks {
 
     /// True if any call of this process was answered.
     pub(super) fn has_answered(&self) -> bool {
-        self.state().answered
+        self.state.lock().answered
     }
 
     /// The reason of the last failed call of this process.
     pub(super) fn last_failure(&self) -> Option<String> {
-        self.state().last_failure.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().last_failure.clone()
     }
 }
 

@@ -6,10 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use finqa_agents::agents::{AgreementCount, SecondOpinion, answer_history};
+use finqa_agents::agents::{AgreementCount, SecondOpinion};
 
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
-use super::plan::gold_history;
 use super::worker::{NoOutcome, PlanUnit, UnitOutcome, Worker};
 use crate::dataset::HistoryMode;
 
@@ -113,12 +112,10 @@ impl Worker {
             let agrees = solution.opinion.as_ref().and_then(|opinion| opinion.agrees);
             opinions.insert(planned.index, solution.opinion);
             unit.calls.insert(planned.index, solution.calls);
-            let text = &planned.case.question.text;
-            history.push(match self.history {
-                HistoryMode::Own if agrees != Some(true) => break,
-                HistoryMode::Own => answer_history(text, solution.answer.as_ref()),
-                HistoryMode::Gold => gold_history(text, &planned.case.gold),
-            });
+            if self.history == HistoryMode::Own && agrees != Some(true) {
+                break;
+            }
+            history.push(planned.in_history(self.history, solution.answer.as_ref()));
         }
         UnitOutcome::Piloted(PilotUnit {
             unit,

@@ -6,11 +6,11 @@ use futures::future::BoxFuture;
 use thiserror::Error;
 
 use crate::dataset::{
-    Case, Dataset, Gold, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
+    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
 };
 use crate::score::Row;
-use crate::settings::Shard;
-use finqa_agents::agents::{Call, RunFailure};
+use crate::settings::{QuestionSettings, Shard};
+use finqa_agents::agents::{Answer, Call, RunFailure, answer_history};
 
 /// The errors of planning a run.
 #[derive(Debug, Error)]
@@ -38,6 +38,24 @@ pub struct PlannedQuestion {
     pub epoch: u32,
     /// Turns of its conversation, if it is a turn.
     pub turns: Option<usize>,
+}
+
+impl PlannedQuestion {
+    /// The question in the history of later turns, with its answer or with gold: the one place
+    /// where gold becomes something an agent may see, and only for turns that are over.
+    pub(crate) fn in_history(&self, mode: HistoryMode, answer: Option<&Answer>) -> HistoryEntry {
+        let (text, gold) = (&self.case.question.text, &self.case.gold);
+        match mode {
+            HistoryMode::Own => answer_history(text, answer),
+            HistoryMode::Gold => HistoryEntry {
+                question: text.clone(),
+                value: gold.exe_ans.clone(),
+                program: gold.program.clone(),
+                label: None,
+                source: HistorySource::Gold,
+            },
+        }
+    }
 }
 
 /// The questions of a run in output order; a unit's questions are asked one
@@ -80,6 +98,11 @@ impl Plan {
             epochs: 1,
             pass_length,
         }
+    }
+
+    /// Plans what the settings ask of the dataset's records.
+    pub(crate) fn of(dataset: &Dataset, settings: &QuestionSettings) -> Result<Self, PlanError> {
+        Self::new(dataset, settings.mode, settings.history, settings.epochs)
     }
 
     /// Plans `epochs` passes (at least one) over the dataset's records.
@@ -198,18 +221,6 @@ fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>
     match mode {
         Mode::Questions => record.questions.chunks(1),
         Mode::Conversations => record.turns.chunks(record.turns.len().max(1)),
-    }
-}
-
-/// Turns an earlier turn's gold into plain history: the one place where gold
-/// becomes something an agent may see, and only for turns that are over.
-pub(crate) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
-    HistoryEntry {
-        question: question.to_owned(),
-        value: gold.exe_ans.clone(),
-        program: gold.program.clone(),
-        label: None,
-        source: HistorySource::Gold,
     }
 }
 

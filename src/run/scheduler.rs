@@ -18,7 +18,7 @@ use finqa_agents::solve::Solver;
 use super::ending::RunEnding;
 use super::event::{Event, Finish};
 use super::health::FailureStreaks;
-use super::journal::{Journal, JournalError};
+use super::journal::{Journal, JournalEntry, JournalError};
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
 use super::pilot::pilot_pass;
 use super::plan::{Plan, QuestionSource};
@@ -150,13 +150,13 @@ impl Scheduler {
             let all = queue
                 .exhausted_after()
                 .map(|asked| replayed.answered + asked)?;
-            worker.writer.total(all);
+            worker.writer.record(JournalEntry::Total(all));
             Some(all)
         });
         let left = total.map(|total| total.saturating_sub(worker.done.load(Ordering::Relaxed)));
         let reached = models.budget.reached().filter(|_| left != Some(0));
         if let Some(limit) = reached {
-            worker.writer.pause(limit);
+            worker.writer.record(JournalEntry::Paused(limit));
         }
         drop(worker);
         let ending = RunEnding {
@@ -195,7 +195,7 @@ async fn ask_all(
     agreement: Option<AgreementCount>,
 ) -> PassResult {
     if let Some(count) = agreement {
-        worker.writer.pilot(count);
+        worker.writer.record(JournalEntry::Pilot(count));
         worker.solver.set_model_accuracy(count.model_accuracy());
     }
     let passed = pass(worker, queue, width, PassKind::First).await;

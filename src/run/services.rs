@@ -44,7 +44,7 @@ impl Services {
                 recorder: None,
             },
         };
-        journal.pause(None)?;
+        journal.unpause()?;
         let (writer, thread) = writer::spawn(journal, last);
         let budget = Arc::clone(&models.budget);
         let recorder = writer.clone();

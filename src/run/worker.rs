@@ -11,16 +11,15 @@ use tracing::Instrument;
 
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
-use finqa_agents::agents::{
-    self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, answer_history,
-};
+use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::models::{CassetteReplay, Cost, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::FailureStreaks;
+use super::journal::JournalEntry;
 use super::pilot::PilotUnit;
-use super::plan::{PlannedQuestion, gold_history};
+use super::plan::PlannedQuestion;
 use super::trace::{self, RunTrace};
 use super::truth;
 use super::writer::JournalWriter;
@@ -130,11 +129,7 @@ impl Worker {
                     }
                 }
             };
-            let text = &question.case.question.text;
-            history.push(match self.history {
-                HistoryMode::Own => answer_history(text, own.as_ref()),
-                HistoryMode::Gold => gold_history(text, &question.case.gold),
-            });
+            history.push(question.in_history(self.history, own.as_ref()));
         }
         UnitOutcome::Over
     }
@@ -277,7 +272,9 @@ impl Worker {
                 if call.reply.is_some() {
                     health.record_answer(&call.node);
                 }
-                writer.call(index, call);
+                let call = Box::new(call.clone());
+                let question = index;
+                writer.record(JournalEntry::Call { question, call });
             })),
         }
     }

@@ -10,8 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use finqa_agents::agents::{AgreementCount, Call};
-use finqa_agents::models::{BatchRecord, BudgetLimit, Spending};
+use finqa_agents::models::{BatchRecord, Spending};
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
@@ -20,26 +19,13 @@ use crate::score::{Row, Stamp};
 const BATCH: usize = 256;
 
 enum Message {
-    Call {
-        question: usize,
-        call: Box<Call>,
-    },
+    /// Entries, and the one to tell that they are durable.
+    Entries(Vec<JournalEntry>, Option<oneshot::Sender<()>>),
+    /// An answer, which gets its stamp when it is written.
     Answer {
         row: Box<Row>,
         durable: oneshot::Sender<Arc<Row>>,
     },
-    Total(usize),
-    Spending {
-        id: u64,
-        amount: Spending,
-        durable: oneshot::Sender<()>,
-    },
-    Batches {
-        batches: Vec<BatchRecord>,
-        durable: oneshot::Sender<()>,
-    },
-    Paused(BudgetLimit),
-    Pilot(AgreementCount),
 }
 
 /// A handle to the writer thread.
@@ -48,25 +34,15 @@ pub(super) struct JournalWriter {
     messages: Sender<Message>,
 }
 
-/// The writer thread; joined for its first error.
-pub(super) struct WriterThread {
-    thread: JoinHandle<Result<(), JournalError>>,
-}
-
-impl WriterThread {
-    /// Waits until everything is written; gives the error at which writing
-    /// stopped, and as the outer error what the thread panicked with.
-    pub(super) fn join(self) -> std::thread::Result<Result<(), JournalError>> {
-        self.thread.join()
-    }
-}
+/// The writer thread, which ends with its first error.
+pub(super) type WriterThread = JoinHandle<Result<(), JournalError>>;
 
 /// Starts the thread, which continues after the stamp `last`. It ends when every
 /// [`JournalWriter`] is dropped.
 pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
     let (messages, received) = mpsc::channel();
     let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
-    (JournalWriter { messages }, WriterThread { thread })
+    (JournalWriter { messages }, thread)
 }
 
 fn write_all(
@@ -76,14 +52,13 @@ fn write_all(
 ) -> Result<(), JournalError> {
     while let Ok(first) = received.recv() {
         let mut entries = Vec::new();
-        let mut waiting = Vec::new();
-        let (mut amounts, mut stored) = (Vec::new(), Vec::new());
-        let mut batches = Vec::new();
-        let mut paused = None;
+        let mut stored = Vec::new();
+        let mut answered = Vec::new();
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
-                Message::Call { question, call } => {
-                    entries.push(JournalEntry::Call { question, call })
+                Message::Entries(new, durable) => {
+                    entries.extend(new);
+                    stored.extend(durable);
                 }
                 Message::Answer { mut row, durable } => {
                     // Here and not where it was answered: only one place knows
@@ -93,46 +68,17 @@ fn write_all(
                     row.stamp.get_or_insert(last);
                     let row = Arc::new(*row);
                     entries.push(JournalEntry::Answer(Arc::clone(&row)));
-                    waiting.push((durable, row));
+                    answered.push((durable, row));
                 }
-                Message::Total(total) => entries.push(JournalEntry::Total(total)),
-                Message::Spending {
-                    id,
-                    amount,
-                    durable,
-                } => {
-                    amounts.push((id, amount));
-                    stored.push(durable);
-                }
-                Message::Batches {
-                    batches: changed,
-                    durable,
-                } => {
-                    batches.extend(changed);
-                    stored.push(durable);
-                }
-                Message::Paused(limit) => paused = Some(limit),
-                // Before every row that is chosen by it.
-                Message::Pilot(count) => journal.store_pilot(count)?,
             }
         }
         // On an error the senders are dropped with the receiver, and every
         // waiting question learns that nothing is durable any more.
-        if !amounts.is_empty() {
-            journal.store_spending(&amounts)?;
-        }
         journal.append(&entries)?;
-        // After the calls: a batch has ended once its results are stored.
-        if !batches.is_empty() {
-            journal.store_batches(&batches)?;
-        }
         for durable in stored {
             let _ = durable.send(());
         }
-        if paused.is_some() {
-            journal.pause(paused)?;
-        }
-        for (durable, row) in waiting {
+        for (durable, row) in answered {
             let _ = durable.send(row);
         }
     }
@@ -140,51 +86,30 @@ fn write_all(
 }
 
 impl JournalWriter {
-    /// Records a call, without waiting.
-    pub(super) fn call(&self, question: usize, call: &Call) {
-        let _ = self.messages.send(Message::Call {
-            question,
-            call: Box::new(call.clone()),
-        });
-    }
-
-    /// Records how many questions there are, without waiting.
-    pub(super) fn total(&self, total: usize) {
-        let _ = self.messages.send(Message::Total(total));
+    /// Records an entry, without waiting.
+    pub(super) fn record(&self, entry: JournalEntry) {
+        let _ = self.messages.send(Message::Entries(vec![entry], None));
     }
 
     /// Records what a request may have spent; resolves once that is durable, to `false` if
     /// writing has stopped.
     pub(super) fn spending(&self, id: u64, amount: Spending) -> BoxFuture<'static, bool> {
-        let (durable, written) = oneshot::channel();
-        let _ = self.messages.send(Message::Spending {
-            id,
-            amount,
-            durable,
-        });
-        async move { written.await.is_ok() }.boxed()
-    }
-
-    /// Records what the pilot has found, without waiting.
-    pub(super) fn pilot(&self, count: AgreementCount) {
-        let _ = self.messages.send(Message::Pilot(count));
+        self.store(vec![JournalEntry::Spending { id, amount }])
     }
 
     /// Records batches; resolves once that is durable, to `false` if writing has stopped.
     pub(super) fn batches(&self, batches: Vec<BatchRecord>) -> BoxFuture<'static, bool> {
+        self.store(batches.into_iter().map(JournalEntry::Batch).collect())
+    }
+
+    fn store(&self, entries: Vec<JournalEntry>) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
-        let _ = self.messages.send(Message::Batches { batches, durable });
+        let _ = self.messages.send(Message::Entries(entries, Some(durable)));
         async move { written.await.is_ok() }.boxed()
     }
 
-    /// Records the limit that has paused the run, without waiting.
-    pub(super) fn pause(&self, limit: BudgetLimit) {
-        let _ = self.messages.send(Message::Paused(limit));
-    }
-
     /// Records an answer, waits until it is durable and gives it back with
-    /// its stamp; `None` if writing has stopped, the reason of which
-    /// [`WriterThread::join`] gives.
+    /// its stamp; `None` if writing has stopped, for the reason that the thread returns.
     pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {
         let (durable, written) = oneshot::channel();
         let row = Box::new(row);

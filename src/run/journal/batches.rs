@@ -1,11 +1,11 @@
 //! The batches of a run: stored before and after each request that moves one, so that a
 //! process that continues the run finds them again.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use finqa_agents::models::{BatchRecord, BatchStage};
 
-use super::{Journal, JournalError};
+use super::{Journal, JournalError, unwritable};
 
 /// The version of the table's entries; a newer one is refused.
 const BATCHES_FORMAT: i64 = 1;
@@ -44,35 +44,22 @@ impl Journal {
         Ok(batches)
     }
 
-    /// Stores batches, each instead of what is stored of the same wave and part.
-    ///
-    /// # Errors
-    /// [`JournalError`] if they cannot be written: none of them is then.
-    pub(in crate::run) fn store_batches(
-        &self,
-        batches: &[BatchRecord],
-    ) -> Result<(), JournalError> {
-        let entries = batches.iter().map(serde_json::to_string);
-        let entries: Result<Vec<_>, _> = entries.collect();
-        let entries = entries.map_err(|source| self.entry_error("batch", source))?;
-        self.sqlite(|connection| {
-            connection.execute_batch(
-                "CREATE TABLE IF NOT EXISTS batches
-                 (wave INTEGER NOT NULL, part INTEGER NOT NULL, format INTEGER NOT NULL,
-                  json TEXT NOT NULL, PRIMARY KEY (wave, part)) STRICT;",
-            )?;
-            let transaction = connection.unchecked_transaction()?;
-            for (batch, json) in batches.iter().zip(entries) {
-                transaction
-                    .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3, ?4)")?
-                    .execute(params![batch.wave, batch.part, BATCHES_FORMAT, json])?;
-            }
-            transaction.commit()
-        })
-    }
-
     pub(super) fn has_table(&self, name: &str) -> Result<bool, JournalError> {
         let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
         self.sqlite(|connection| connection.prepare(sql)?.exists([name]))
     }
+}
+
+/// Stores a batch, instead of what is stored of the same wave and part.
+pub(super) fn store(connection: &Connection, batch: &BatchRecord) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "CREATE TABLE IF NOT EXISTS batches
+         (wave INTEGER NOT NULL, part INTEGER NOT NULL, format INTEGER NOT NULL,
+          json TEXT NOT NULL, PRIMARY KEY (wave, part)) STRICT;",
+    )?;
+    let json = serde_json::to_string(batch).map_err(unwritable)?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![batch.wave, batch.part, BATCHES_FORMAT, json])
+        .map(drop)
 }

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
+use super::unwritable;
 use crate::run::texts::{self, TextHash, text_hash};
 
 /// The compression dictionary for new journals: a sample entry, so that what entries have
@@ -25,27 +27,34 @@ const KNOWN_BYTES: usize = 1 << 20;
 pub(super) struct EntryWriter {
     deflate: Compress,
     example: Arc<str>,
+    /// Entries are packed; otherwise they are plain JSON.
+    packs: bool,
     known: HashMap<TextHash, i64>,
 }
 
 impl EntryWriter {
-    pub(super) fn new(example: Arc<str>) -> Self {
+    pub(super) fn new(example: Arc<str>, packs: bool) -> Self {
         Self {
             // More effort saves nothing on entries as small as these.
             deflate: Compress::new(Compression::new(3), false),
             example,
+            packs,
             known: HashMap::new(),
         }
     }
 
     /// The stored form of an entry.
-    pub(super) fn packed(
+    pub(super) fn stored(
         &mut self,
-        mut entry: Value,
+        entry: &impl Serialize,
         connection: &Connection,
-    ) -> rusqlite::Result<Vec<u8>> {
+    ) -> rusqlite::Result<rusqlite::types::Value> {
+        let mut entry = serde_json::to_value(entry).map_err(unwritable)?;
+        if !self.packs {
+            return Ok(entry.to_string().into());
+        }
         texts::share(&mut entry, |text| self.number(text, connection))?;
-        self.deflated(entry.to_string().as_bytes())
+        Ok(self.deflated(entry.to_string().as_bytes())?.into())
     }
 
     /// Forgets what a transaction that failed has added.
@@ -76,11 +85,10 @@ impl EntryWriter {
     }
 
     fn deflated(&mut self, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
-        let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
         self.deflate.reset();
         self.deflate
             .set_dictionary(self.example.as_bytes())
-            .map_err(failed)?;
+            .map_err(unwritable)?;
         let mut packed = Vec::with_capacity(bytes.len() / 2 + 64);
         while self
             .deflate
@@ -89,7 +97,7 @@ impl EntryWriter {
                 &mut packed,
                 FlushCompress::Finish,
             )
-            .map_err(failed)?
+            .map_err(unwritable)?
             != Status::StreamEnd
         {
             packed.reserve(bytes.len() + 64);

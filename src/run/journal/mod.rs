@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use finqa_agents::agents::{AgreementCount, Call, order_samples};
-use finqa_agents::models::BudgetLimit;
+use finqa_agents::models::{BatchRecord, BudgetLimit, Spending};
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -34,23 +34,12 @@ const FORMAT: i64 = 2;
 /// The first format whose entries are packed.
 const PACKED: i64 = 2;
 
-/// The progress of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Not every question has an outcome.
-    Unfinished,
-    /// Every question has an outcome.
-    Complete,
-}
-
 /// An open journal.
 pub struct Journal {
     path: PathBuf,
     connection: Connection,
     /// The file as it was opened, to notice when it is no longer the one at `path`.
     file: Option<FileId>,
-    format: i64,
     /// The dictionary that the entries are compressed with.
     example: Arc<str>,
     entries: EntryWriter,
@@ -78,14 +67,9 @@ impl Journal {
         })
     }
 
-    /// Stores the limit that has paused the run, or clears it when the run is resumed.
-    pub(super) fn pause(&self, limit: Option<BudgetLimit>) -> Result<(), JournalError> {
-        self.change(|meta| meta.paused = limit)
-    }
-
-    /// Notes what the pilot has found.
-    pub(super) fn store_pilot(&self, count: AgreementCount) -> Result<(), JournalError> {
-        self.change(|meta| meta.pilot = Some(count))
+    /// Clears the limit that paused the run.
+    pub(super) fn unpause(&self) -> Result<(), JournalError> {
+        self.change(|meta| meta.paused = None)
     }
 
     fn change(&self, change: impl FnOnce(&mut RunMeta)) -> Result<(), JournalError> {
@@ -125,22 +109,17 @@ impl Journal {
         self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
-    /// The progress of the run.
-    pub fn status(&self) -> Result<Status, JournalError> {
+    /// True if every question has an outcome.
+    pub fn is_complete(&self) -> Result<bool, JournalError> {
         let answered = self.answered()?;
-        let complete = self.meta()?.total.is_some_and(|total| answered >= total);
-        Ok(if complete {
-            Status::Complete
-        } else {
-            Status::Unfinished
-        })
+        Ok(self.meta()?.total.is_some_and(|total| answered >= total))
     }
 
-    /// Records a batch in one transaction; when this returns it is durable
+    /// Records entries in one transaction; when this returns they are durable
     /// against the death of the process.
     ///
     /// # Errors
-    /// [`JournalError`] if it cannot be written; then none of the batch is.
+    /// [`JournalError`] if they cannot be written; then none of them is.
     pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         // SQLite would continue to write to a file that no longer has a name.
         if file_id(&self.path) != self.file {
@@ -148,50 +127,43 @@ impl Journal {
                 path: self.path.clone(),
             });
         }
-        let written = self.write(entries);
-        if written.is_err() {
+        self.write(entries).map_err(|source| {
             self.entries.forget();
-        }
-        written
+            self.sqlite_error(source)
+        })
     }
 
-    fn write(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
-        let path = self.path.clone();
-        let sqlite = |source| JournalError::Sqlite {
-            path: path.clone(),
-            source,
-        };
-        let transaction = self.connection.transaction().map_err(sqlite)?;
+    fn write(&mut self, entries: &[JournalEntry]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
         for entry in entries {
-            let json = entry.json().map_err(|source| JournalError::Entry {
-                path: path.clone(),
-                entry: entry.name(),
-                source,
-            })?;
-            let stored = match entry {
-                JournalEntry::Call { .. } | JournalEntry::Answer(_) if self.format >= PACKED => {
-                    let packed = self.entries.packed(json, &transaction).map_err(sqlite)?;
-                    rusqlite::types::Value::Blob(packed)
-                }
-                _ => json.to_string().into(),
-            };
             match entry {
-                JournalEntry::Call { question, .. } => transaction.prepare_cached(
-                    "INSERT INTO calls VALUES (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)",
-                ).and_then(|mut statement| statement.execute(params![question, stored])),
-                JournalEntry::Answer(row) => transaction.prepare_cached(
-                    "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                ).and_then(|mut statement| statement.execute(params![
-                    row.index, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), stored
-                ])),
-                JournalEntry::Total(_) => transaction.execute(
-                    "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
-                    params![stored],
-                ),
+                JournalEntry::Call { question, call } => {
+                    let stored = self.entries.stored(call, &transaction)?;
+                    let sql = "INSERT INTO calls VALUES
+                               (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)";
+                    transaction
+                        .prepare_cached(sql)?
+                        .execute(params![question, stored])?;
+                }
+                JournalEntry::Answer(row) => {
+                    let stored = self.entries.stored(row, &transaction)?;
+                    let (key, outcome) = (&row.key, row.solution.outcome.name());
+                    transaction
+                        .prepare_cached("INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                        .execute(params![
+                            row.index, key.id, key.part, row.epoch, outcome, stored
+                        ])?;
+                }
+                JournalEntry::Spending { id, amount } => {
+                    spending::store(&transaction, *id, *amount)?
+                }
+                JournalEntry::Batch(batch) => batches::store(&transaction, batch)?,
+                JournalEntry::Total(total) => set(&transaction, "$.total", total)?,
+                JournalEntry::Paused(limit) => set(&transaction, "$.paused", limit)?,
+                JournalEntry::Pilot(count) => set(&transaction, "$.pilot", count)?,
             }
-            .map_err(sqlite)?;
         }
-        transaction.commit().map_err(sqlite)
+        transaction.commit()
     }
 
     /// The questions that have an outcome, by their places in the plan.
@@ -334,6 +306,18 @@ impl Journal {
 /// The function that reads an entry: whole, or without its texts.
 type ReadEntry<'j, T> = fn(&mut EntryReader<'j>, ValueRef<'_>) -> Result<T, serde_json::Error>;
 
+/// Sets a field of the run's description.
+fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite::Result<()> {
+    let sql = "UPDATE meta SET value = json_set(value, ?1, json(?2)) WHERE key = 'run'";
+    let value = serde_json::to_string(value).map_err(unwritable)?;
+    connection.execute(sql, [path, &value]).map(drop)
+}
+
+/// A value that cannot be stored.
+fn unwritable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
 /// Something to record.
 pub(super) enum JournalEntry {
     /// A model call has returned.
@@ -344,24 +328,14 @@ pub(super) enum JournalEntry {
     },
     /// A question has its outcome. Its calls have their own entries.
     Answer(Arc<Row>),
+    /// What a request may have spent; the last amount of an id is valid.
+    Spending { id: u64, amount: Spending },
+    /// A batch, instead of what is stored of the same wave and part.
+    Batch(BatchRecord),
     /// The number of questions, once a server has no more.
     Total(usize),
-}
-
-impl JournalEntry {
-    fn json(&self) -> Result<serde_json::Value, serde_json::Error> {
-        match self {
-            Self::Call { call, .. } => serde_json::to_value(call),
-            Self::Answer(row) => serde_json::to_value(row),
-            Self::Total(total) => serde_json::to_value(total),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Call { question, .. } => format!("call of question {question}"),
-            Self::Answer(row) => row.key.to_string(),
-            Self::Total(_) => "the total".to_owned(),
-        }
-    }
+    /// The limit that has paused the run.
+    Paused(BudgetLimit),
+    /// What the pilot has found.
+    Pilot(AgreementCount),
 }

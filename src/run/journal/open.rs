@@ -145,9 +145,8 @@ impl Journal {
             path: path.to_owned(),
             connection,
             file: file_id(path),
-            format: FORMAT,
             example: Arc::default(),
-            entries: EntryWriter::new(Arc::default()),
+            entries: EntryWriter::new(Arc::default(), false),
             writes: false,
             _copy: None,
         })
@@ -159,7 +158,6 @@ impl Journal {
             .connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(|source| self.sqlite_error(source))?;
-        self.format = found;
         let path = self.path.clone();
         match found {
             0 => Err(JournalError::Empty { path }),
@@ -167,7 +165,7 @@ impl Journal {
             PACKED.. => {
                 let example = self.entry("example")?;
                 self.example = example.ok_or(JournalError::Empty { path })?.into();
-                self.entries = EntryWriter::new(Arc::clone(&self.example));
+                self.entries = EntryWriter::new(Arc::clone(&self.example), true);
                 Ok(self)
             }
             _ => Ok(self),

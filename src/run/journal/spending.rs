@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, Spending};
@@ -37,7 +37,7 @@ impl Journal {
         let Some(spent) = self.spent_without_limit()? else {
             return Ok(None);
         };
-        self.store_spending(&[(0, spent)])?;
+        self.sqlite(|connection| store(connection, 0, spent))?;
         Ok(Some(EarlierSpending { spent, last_id: 0 }))
     }
 
@@ -90,27 +90,16 @@ impl Journal {
             tokens,
         }))
     }
+}
 
-    /// Stores what requests may have spent; the last amount of an id is valid.
-    ///
-    /// # Errors
-    /// [`JournalError`] if it cannot be written; then no part of it is.
-    pub(in crate::run) fn store_spending(
-        &self,
-        amounts: &[(u64, Spending)],
-    ) -> Result<(), JournalError> {
-        self.sqlite(|connection| {
-            let transaction = connection.unchecked_transaction()?;
-            for (id, Spending { dollars, tokens }) in amounts {
-                transaction
-                    .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2, ?3)")?
-                    .execute(params![
-                        id,
-                        dollars.map(|amount| amount.to_string()),
-                        i64::try_from(*tokens).unwrap_or(i64::MAX),
-                    ])?;
-            }
-            transaction.commit()
-        })
-    }
+/// Stores what a request may have spent; the last amount of an id is valid.
+pub(super) fn store(connection: &Connection, id: u64, amount: Spending) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2, ?3)")?
+        .execute(params![
+            id,
+            amount.dollars.map(|dollars| dollars.to_string()),
+            i64::try_from(amount.tokens).unwrap_or(i64::MAX),
+        ])
+        .map(drop)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::process::Command;
 use std::time::Duration;
 
-use convfinqa::run::{Journal, Status};
+use convfinqa::run::Journal;
 use finqa_agents::agents::Call;
 use finqa_agents::models::ChatMessage;
 use rand_chacha::ChaCha8Rng;
@@ -106,7 +106,9 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
         let found = journal(&place);
         let kept = found.as_ref().map(|(_, journal)| replied(journal));
         let kept = kept.unwrap_or_default();
-        let answered = found.as_ref().map(|(_, journal)| journal.status().unwrap());
+        let answered = found
+            .as_ref()
+            .map(|(_, journal)| journal.is_complete().unwrap());
         drop(found);
         let more = answered.map_or("", |_| "--resume last");
         let mut child = start(&place, &server, more).begin();
@@ -129,7 +131,7 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
         match ended {
             Some(0) => break,
             // It was finished before, its files included: there is nothing to resume.
-            Some(2) if answered == Some(Status::Complete) => break,
+            Some(2) if answered == Some(true) => break,
             None => killed += 1,
             other => panic!("ended with {other:?}"),
         }
