@@ -1,6 +1,8 @@
 //! The state shared by the models of a run.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::settings::Settings;
 use finqa_agents::models::{

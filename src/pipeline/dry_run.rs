@@ -2,19 +2,19 @@
 //! by models that only measure their prompts; nothing is sent and nothing is written.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::run::{HistoryMode, Plan, gold_history};
+use crate::run::Plan;
 use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::agents::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
-    answer_history,
 };
 use finqa_agents::models::{
     Cassette, ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
@@ -97,13 +97,7 @@ pub(crate) async fn dry_run(
         .chain(&advice)
         .for_each(|line| note(line));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let questions = &settings.questions;
-    let mut plan = Plan::new(
-        &dataset,
-        questions.mode,
-        questions.history,
-        questions.epochs,
-    )?;
+    let mut plan = Plan::of(&dataset, &settings.questions)?;
     let chosen = settings.shards.resolve(variables)?;
     let is_asked = |id| {
         chosen
@@ -203,7 +197,6 @@ async fn measure(
                 history: history.clone(),
                 ..planned.case.question.clone()
             });
-            let text = &planned.case.question.text;
             let memory = CallMemory::default();
             let asked = pair.ask(question, planned.epoch, memory, Stop::default(), &|_| {});
             let answer = match asked.await {
@@ -211,10 +204,7 @@ async fn measure(
                 Err(Interruption::Provider(solution)) => solution.answer,
                 Err(Interruption::Cancelled | Interruption::Fatal(_)) => None,
             };
-            history.push(match plan.history {
-                HistoryMode::Own => answer_history(text, answer.as_ref()),
-                HistoryMode::Gold => gold_history(text, &planned.case.gold),
-            });
+            history.push(planned.in_history(plan.history, answer.as_ref()));
         }
     }
     Ok(PromptMeasurement {
@@ -267,7 +257,7 @@ impl ChatModel for MeasuringModel {
         _: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let bytes = serde_json::to_vec(request).map_or(0, |json| json.len());
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prompts = self.prompts.lock();
         prompts.push(bytes as u64);
         drop(prompts);
         let reply = ChatReply::text(self.reply(request));
@@ -296,8 +286,7 @@ impl PromptMeasurement {
             cost: Some(Decimal::ZERO),
         };
         for model in &self.models {
-            let prompts = model.prompts.lock();
-            for bytes in prompts.unwrap_or_else(PoisonError::into_inner).iter() {
+            for bytes in model.prompts.lock().iter() {
                 let usage = Usage {
                     input_tokens: bytes / bytes_per_token,
                     output_tokens: reply_tokens,

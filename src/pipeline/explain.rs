@@ -3,15 +3,16 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
-use crate::dataset::{HistoryEntry, HistoryMode, Question};
-use crate::run::{Journal, Plan, PlannedQuestion, RunFolder, gold_history};
+use crate::dataset::{HistoryEntry, Question};
+use crate::run::{Journal, Plan, PlannedQuestion, RunFolder};
 use crate::settings::{Layers, Origin, Variables};
-use finqa_agents::agents::{CallMemory, Pair, answer_history};
+use finqa_agents::agents::{CallMemory, Pair};
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, ModelError, Stop, Support,
 };
@@ -55,7 +56,7 @@ impl ChatModel for JournaledModel {
         request: &'a ChatRequest,
         _: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.lock();
         calls.requests.push(ServerRequest {
             server: self.server.clone(),
             request: request.clone(),
@@ -91,13 +92,7 @@ pub(crate) async fn requests_of(
         return Err(unexplained("it made no model calls".to_owned()));
     }
     let dataset = meta.records().map_err(&unexplained)?;
-    let questions = &settings.questions;
-    let plan = Plan::new(
-        &dataset,
-        questions.mode,
-        questions.history,
-        questions.epochs,
-    )?;
+    let plan = Plan::of(&dataset, &settings.questions)?;
     let rows = journal.rows_of(asked)?;
     let row_of = |planned: &PlannedQuestion| rows.iter().find(|row| row.index == planned.index);
     let is_asked = |planned: &PlannedQuestion| {
@@ -115,12 +110,8 @@ pub(crate) async fn requests_of(
             found = Some(planned);
             break;
         }
-        let text = &planned.case.question.text;
         let answer = row_of(planned).and_then(|row| row.solution.answer.as_ref());
-        history.push(match questions.history {
-            HistoryMode::Own => answer_history(text, answer),
-            HistoryMode::Gold => gold_history(text, &planned.case.gold),
-        });
+        history.push(planned.in_history(plan.history, answer));
     }
     let planned = found.ok_or_else(missing)?;
     let replies = row_of(planned)
@@ -150,6 +141,6 @@ pub(crate) async fn requests_of(
             &|_| {},
         )
         .await;
-    let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut calls = calls.lock();
     Ok(std::mem::take(&mut calls.requests))
 }

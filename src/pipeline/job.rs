@@ -42,12 +42,7 @@ pub(super) fn questions(
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let plan = Plan::new(
-        &dataset,
-        settings.questions.mode,
-        settings.questions.history,
-        settings.questions.epochs,
-    )?;
+    let plan = Plan::of(&dataset, &settings.questions)?;
     let pair = &setup.pair;
     let meta = RunMeta {
         identity: Identity {

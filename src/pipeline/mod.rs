@@ -47,7 +47,7 @@ pub(crate) use context::{ModelContext, cache};
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
 pub(crate) use explain::requests_of;
-pub(crate) use files::{has_result, write_report, write_results};
+pub(crate) use files::{write_report, write_results};
 pub use job::Job;
 pub use merge::merge;
 pub use resume::ResumedRun;

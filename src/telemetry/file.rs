@@ -9,10 +9,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
+use parking_lot::Mutex;
 
 use super::error::TelemetryError;
 use finqa_core::text::counted;
@@ -98,11 +98,7 @@ impl FileTraces {
     pub(super) fn close(&self, patience: Duration) {
         self.state.stop.store(true, Ordering::Relaxed);
         if self.flush(patience)
-            && let Some(thread) = self
-                .thread
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take()
+            && let Some(thread) = self.thread.lock().take()
         {
             let _ = thread.join();
         }
@@ -110,12 +106,7 @@ impl FileTraces {
 
     /// The missing traces, in one line.
     pub(super) fn problem(&self) -> Option<String> {
-        let broken = self
-            .state
-            .broken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let broken = self.state.broken.lock().clone();
         let lost = self.state.lost.load(Ordering::Relaxed);
         match (broken, lost) {
             (Some(reason), _) => Some(format!(
@@ -182,7 +173,7 @@ fn write_all(
                 }
             }
         }
-        let mut broken = state.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut broken = state.broken.lock();
         // After a failure the file may end with half a line: nothing may follow it.
         if broken.is_none()
             && let Err(error) = file.write_all(&lines)

@@ -6,8 +6,8 @@
 use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfi
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData};
+use parking_lot::Mutex;
 
 use super::OnWarning;
 use super::error::TelemetryError;
@@ -66,10 +67,7 @@ impl RuntimeClient {
     }
 
     fn set_trouble(&self, reason: String) {
-        *self
-            .last_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = reason;
+        *self.last_error.lock() = reason;
     }
 }
 
@@ -133,8 +131,7 @@ impl opentelemetry_sdk::trace::SpanExporter for NotifyingExporter {
         if let Err(error) = &result
             && !self.has_notified.swap(true, Ordering::Relaxed)
         {
-            let known =
-                std::mem::take(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner));
+            let known = std::mem::take(&mut *self.trouble.lock());
             let reason = if known.is_empty() {
                 error.to_string()
             } else {
