@@ -237,10 +237,10 @@ fn a_run_stays_below_its_limit(seed: u64) -> bool {
     let calls = sum_of_calls(&results.journal);
     let nodes: Cost = spent.nodes.iter().map(|(_, node)| node.cost).sum();
     assert_eq!(calls, nodes, "{seed}");
-    // What a killed process had in flight is in no call.
+    // What a killed process had in flight is in no call: up to two attempts of each.
     let unrecorded = spent.cost.unpriced - calls.unpriced;
     assert!(
-        unrecorded == 0 || killed && unrecorded <= concurrency,
+        unrecorded == 0 || killed && unrecorded <= 2 * concurrency,
         "{seed}: {unrecorded}"
     );
     assert_eq!(
