@@ -1,6 +1,8 @@
 //! What clap has to say about the arguments: help, version, or an error.
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
@@ -24,8 +26,29 @@ pub(super) fn exit(mut error: clap::Error) -> ExitCode {
     if let Some(variable) = variable_at_fault(&error) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
-    let _ = error.print();
+    let _ = in_plain_words(error).print();
     Exit::Usage.into()
+}
+
+/// The error with a tip instead of the words of Rust's number parsers.
+fn in_plain_words(error: clap::Error) -> clap::Error {
+    let source = error.source();
+    let integer = source.and_then(|source| source.downcast_ref::<ParseIntError>());
+    let tip = match integer.map(ParseIntError::kind) {
+        Some(IntErrorKind::PosOverflow) => "the number is too large",
+        Some(_) => "give a number without sign and decimals, such as 10",
+        None if source.is_some_and(|source| source.is::<ParseFloatError>()) => {
+            "give a number, such as 0.5"
+        }
+        None => return error,
+    };
+    let mut plain = clap::Error::new(error.kind()).with_cmd(&Cli::command());
+    for (kind, value) in error.context() {
+        plain.insert(kind, value.clone());
+    }
+    let tip = ContextValue::StyledStrs(vec![tip.into()]);
+    plain.insert(ContextKind::Suggested, tip);
+    plain
 }
 
 /// The variable that a wrong value comes from, where the error names an option

@@ -44,7 +44,7 @@ const MAX_NAME_CHARS: usize = 500;
 const MAX_ERROR_CHARS: usize = 2_000;
 
 /// One socket, which is one session.
-pub(super) struct Remote {
+pub(super) struct RemoteSession {
     url: String,
     /// The token, to redact if the server repeats it.
     token: Option<SecretString>,
@@ -53,13 +53,13 @@ pub(super) struct Remote {
     task: JoinHandle<()>,
 }
 
-impl Drop for Remote {
+impl Drop for RemoteSession {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Remote {
+impl RemoteSession {
     /// Connects, and checks that the server speaks the protocol and has a free session.
     pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();

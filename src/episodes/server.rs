@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error::RemoteError;
 use super::question::QuestionIdentity;
-use super::remote::Remote;
+use super::remote::RemoteSession;
 use super::sessions::{PooledSession, SessionPool};
 use crate::dataset::Question;
 use finqa_agents::solve::{
@@ -25,17 +25,17 @@ impl ToolEnvironment for ServerEnvironment {
     ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
             let key = QuestionIdentity::of_question(question);
-            let dealt = || self.0.take_waiting(&key);
-            let mut waiting = dealt();
+            let take = || self.0.take_waiting(&key);
+            let mut waiting = take();
             if waiting.is_none() {
-                // An episode that failed is played again: its question has to be
-                // dealt again.
+                // An episode that failed is played again: the server has to ask its question
+                // again.
                 let found = self.0.find_question(true, |other| *other == key).await;
                 let found = found.map_err(|error| EnvironmentError {
                     message: error.to_string(),
                     fatal: Some(error.fault()),
                 })?;
-                waiting = found.and_then(|_| dealt());
+                waiting = found.and_then(|_| take());
             }
             let (asked, session) = waiting.ok_or_else(|| EnvironmentError {
                 message: format!("the server no longer deals the question {}", question.key),
@@ -60,7 +60,7 @@ struct ServerSession {
 }
 
 impl ServerSession {
-    fn remote(&mut self) -> Result<&mut Remote, EnvironmentError> {
+    fn remote(&mut self) -> Result<&mut RemoteSession, EnvironmentError> {
         let remote = self.session.as_mut().and_then(|s| s.remote.as_mut());
         remote.ok_or_else(|| EnvironmentError {
             message: "the session is lost".to_owned(),

@@ -59,11 +59,11 @@ impl QuestionSource for ServerQuestions {
                 return Ok(None);
             }
             let taken = &self.asked;
-            let dealt = self
+            let found = self
                 .sessions
                 .find_question(false, |key| !taken.contains(key))
                 .await?;
-            let Some(mut planned) = dealt else {
+            let Some(mut planned) = found else {
                 return Ok(None);
             };
             let key = QuestionIdentity::of_question(&planned.case.question);

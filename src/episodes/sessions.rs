@@ -1,10 +1,10 @@
 //! The open sessions of an environment's server, which chooses the questions.
 //!
-//! The protocol lets nobody ask for a question by name: a reset deals the next
-//! one. So every session walks through the questions and offers those that were
-//! not dealt before; once it is dealt what it was dealt already, it has seen them
-//! all. On a server that honours seeds, all sessions walk in the same order, and
-//! `--n 10` means the first ten of it.
+//! The protocol lets nobody ask for a question by name: a reset returns the next
+//! one. So every session walks through the questions and offers those that no other
+//! session had before; once its own questions repeat, it has seen them all. On a
+//! server that honours seeds, all sessions walk in the same order, and `--n 10` means
+//! the first ten of it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::address::Address;
 use super::error::RemoteError;
 use super::question::{QuestionIdentity, planned};
-use super::remote::Remote;
+use super::remote::RemoteSession;
 use crate::dataset::Gold;
 use crate::run::PlannedQuestion;
 use finqa_agents::solve::EpisodeQuestion;
@@ -46,13 +46,13 @@ pub(crate) struct SessionPool {
     address: Address,
     seed: u64,
     note: Note,
-    sessions: Mutex<Sessions>,
+    sessions: Mutex<OpenSessions>,
     /// A session has become idle, or is lost.
     freed: Notify,
 }
 
 #[derive(Default)]
-struct Sessions {
+struct OpenSessions {
     idle: Vec<PooledSession>,
     /// Sessions with a question whose episode is about to begin.
     waiting: HashMap<QuestionIdentity, (EpisodeQuestion, PooledSession)>,
@@ -66,7 +66,7 @@ struct Sessions {
 #[derive(Default)]
 pub(super) struct PooledSession {
     /// The socket; absent where it was lost.
-    pub(super) remote: Option<Remote>,
+    pub(super) remote: Option<RemoteSession>,
     has_started: bool,
     seen: HashSet<QuestionIdentity>,
     repeats: u32,
@@ -89,17 +89,17 @@ impl SessionPool {
 
     /// Ends the sessions in order.
     pub(crate) async fn close(&self) {
-        let (idle, dealt) = {
+        let (idle, waiting) = {
             let mut sessions = self.sessions();
             let idle = std::mem::take(&mut sessions.idle);
             (idle, std::mem::take(&mut sessions.waiting))
         };
-        let dealt = dealt.into_values().map(|(_, session)| session);
+        let waiting = waiting.into_values().map(|(_, session)| session);
         let remotes = idle
             .into_iter()
-            .chain(dealt)
+            .chain(waiting)
             .filter_map(|session| session.remote);
-        join_all(remotes.map(Remote::close)).await;
+        join_all(remotes.map(RemoteSession::close)).await;
     }
 
     /// The prompt of a question whose session waits.
@@ -116,7 +116,7 @@ impl SessionPool {
         self.sessions().waiting.remove(key)
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    fn sessions(&self) -> MutexGuard<'_, OpenSessions> {
         self.sessions.lock()
     }
 
@@ -139,7 +139,7 @@ impl SessionPool {
                 _ => {}
             }
             let broken = idle.map_or(0, |lost| lost.lost);
-            match Remote::open(&self.address).await {
+            match RemoteSession::open(&self.address).await {
                 Ok(remote) => {
                     self.sessions().open += usize::from(is_new);
                     return Ok(PooledSession {

@@ -9,11 +9,7 @@ use finqa_agents::models::Provider;
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
     let unused = unused_server(settings, variables, &[])
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
-    unused
-        .into_iter()
-        .chain(without_effect(settings))
-        .chain(effectless(settings).map(str::to_owned))
-        .collect()
+    unused.into_iter().chain(without_effect(settings)).collect()
 }
 
 /// The key or address of a model's server that these settings leave unused
@@ -65,33 +61,24 @@ const OF_CHAT_MODELS: [&str; 20] = [
     "tpm",
 ];
 
-/// The options on the command line that this run ignores. A file's settings may be for other
-/// runs.
-fn without_effect(settings: &Settings) -> Option<String> {
-    let given = |key: &&str| settings.origins.get(*key) == Some(&Origin::CommandLine);
-    let (keys, run): (&[&str], _) = if settings.model.is_offline() {
-        (&OF_CHAT_MODELS, "--model offline")
-    } else {
-        (&["min_confidence"], "a chat model")
-    };
-    let options: Vec<String> = keys
-        .iter()
-        .copied()
-        .filter(|key| given(key))
-        .map(flag)
-        .collect();
-    let verb = if options.len() == 1 { "has" } else { "have" };
-    (!options.is_empty())
-        .then(|| format!("note: {} {verb} no effect with {run}", options.join(", ")))
-}
-
-/// Settings that have no effect, or not the one that is meant.
-fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
+/// Options on the command line that this run ignores, and settings that have no effect, or not
+/// the one that is meant. A file's settings may be for other runs.
+fn without_effect(settings: &Settings) -> Vec<String> {
+    let given = |key: &str| settings.origins.get(key) == Some(&Origin::CommandLine);
     let agents = &settings.agents;
     let offline = settings.model.is_offline();
     let samples = agents.samples.most() > 1;
     let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
+    let (keys, run): (&[&str], _) = match offline {
+        true => (&OF_CHAT_MODELS, "--model offline"),
+        false => (&["min_confidence"], "a chat model"),
+    };
+    let ignored = keys.iter().copied().filter(|key| given(key));
+    let ignored: Vec<String> = ignored.map(flag).collect();
+    let verb = if ignored.len() == 1 { "has" } else { "have" };
+    let ignored_line = format!("note: {} {verb} no effect with {run}", ignored.join(", "));
     let notes = [
+        (!ignored.is_empty(), ignored_line.as_str()),
         (
             !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
             "note: without a --temperature above 0, all --samples may be the same",
@@ -101,8 +88,7 @@ fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
             "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
         ),
         (
-            settings.questions.mode == Mode::Questions
-                && settings.origins.get("history") == Some(&Origin::CommandLine),
+            settings.questions.mode == Mode::Questions && given("history"),
             "note: --history affects only --mode conversations",
         ),
         (
@@ -110,9 +96,8 @@ fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
             "note: --model-accuracy affects only --second-opinion arbitrate",
         ),
     ];
-    notes
-        .into_iter()
-        .filter_map(|(applies, note)| applies.then_some(note))
+    let notes = notes.into_iter().filter(|(applies, _)| *applies);
+    notes.map(|(_, note)| note.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -122,7 +107,7 @@ mod tests {
     #[test]
     fn options_that_a_run_ignores_are_named() {
         let mut settings = Settings::default();
-        assert_eq!(without_effect(&settings), None);
+        assert!(without_effect(&settings).is_empty());
         for (key, origin) in [
             ("max_cost", Origin::CommandLine),
             ("samples", Origin::CommandLine),
@@ -132,16 +117,14 @@ mod tests {
         ] {
             settings.origins.insert(key.to_owned(), origin);
         }
-        let note = without_effect(&settings).unwrap();
         assert_eq!(
-            note,
-            "note: --max-cost, --samples have no effect with --model offline"
+            without_effect(&settings),
+            ["note: --max-cost, --samples have no effect with --model offline"]
         );
         settings.model.name = "m".to_owned();
-        let note = without_effect(&settings).unwrap();
         assert_eq!(
-            note,
-            "note: --min-confidence has no effect with a chat model"
+            without_effect(&settings),
+            ["note: --min-confidence has no effect with a chat model"]
         );
         let known: Vec<&str> = crate::settings::keys().collect();
         assert!(OF_CHAT_MODELS.iter().all(|key| known.contains(key)));
@@ -152,7 +135,7 @@ mod tests {
         let notes = |change: &dyn Fn(&mut Settings)| {
             let mut settings = Settings::default();
             change(&mut settings);
-            effectless(&settings).collect::<Vec<_>>().join("\n")
+            without_effect(&settings).join("\n")
         };
         let model = |settings: &mut Settings| settings.model.name = "m".to_owned();
         assert_eq!(notes(&|_| ()), "");

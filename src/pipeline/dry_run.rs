@@ -121,7 +121,7 @@ pub(crate) async fn dry_run(
     };
     let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low), batched);
     let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high), batched);
-    let between = |of: &dyn Fn(&Total) -> u64| Estimate {
+    let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
     };
@@ -272,15 +272,15 @@ struct PromptMeasurement {
 }
 
 /// The sum over all models.
-struct Total {
+struct PromptTotal {
     calls: u64,
     usage: Usage,
     cost: Option<Decimal>,
 }
 
 impl PromptMeasurement {
-    fn total(&self, bytes_per_token: u64, reply_tokens: u64, batched: bool) -> Total {
-        let mut total = Total {
+    fn total(&self, bytes_per_token: u64, reply_tokens: u64, batched: bool) -> PromptTotal {
+        let mut total = PromptTotal {
             calls: 0,
             usage: Usage::default(),
             cost: Some(Decimal::ZERO),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::dataset::{Dataset, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
-    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, Stage, command,
+    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage, command,
     resume_command,
 };
 use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
@@ -269,7 +269,7 @@ pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());
     let state = states.find(|state| {
-        state.stage == Stage::Unfinished
+        state.stage == RunStage::Unfinished
             && state.meta.merged.is_none()
             && state.meta.identity == *identity
             && state.meta.version == VERSION

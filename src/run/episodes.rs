@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use finqa_agents::agents::{EpisodeEnd, EpisodeRecord};
+use finqa_agents::agents::{EpisodeEnd, EpisodeRecord, printed_value};
 use finqa_core::stats::RateTally;
 
+use crate::dataset::Gold;
 use crate::score::Row;
 
 /// The mean reward over the episodes that have one.
@@ -115,5 +116,35 @@ impl EpisodeSummary {
             low: rate.map(|rate| rate.low),
             high: rate.map(|rate| rate.high),
         })
+    }
+}
+
+/// The gold that an environment shows once an episode is over: mostly the executed value
+/// (`env build`), and never the answer as it was typed, because that was rounded.
+pub fn gold_of_truth(truth: Option<&str>) -> Gold {
+    Gold {
+        exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
+        ..Gold::default()
+    }
+}
+
+/// A truth without its box: `14.136%` of `\boxed{14.136\%}`.
+fn unboxed(truth: &str) -> String {
+    let inside = truth
+        .trim()
+        .strip_prefix("\\boxed{")
+        .and_then(|rest| rest.strip_suffix('}'));
+    inside.unwrap_or(truth.trim()).replace("\\%", "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unboxed;
+
+    #[test]
+    fn a_truth_loses_its_box() {
+        assert_eq!(unboxed(r"\boxed{14.136\%}"), "14.136%");
+        assert_eq!(unboxed(r" \boxed{yes} "), "yes");
+        assert_eq!(unboxed("6.1"), "6.1");
     }
 }

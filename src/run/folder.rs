@@ -154,12 +154,12 @@ pub struct RunState {
     pub meta: RunMeta,
     /// Questions that have an outcome.
     pub answered: usize,
-    pub stage: Stage,
+    pub stage: RunStage,
 }
 
 /// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum RunStage {
     /// A process works on it.
     Running(Holder),
     /// Some questions have no outcome.
@@ -218,7 +218,7 @@ impl RunFolder {
         let mut unreadable = None;
         for folder in Self::all(output).into_iter().rev() {
             match folder.state() {
-                Ok(state) if state.stage == Stage::Finished || state.meta.kind() != kind => {}
+                Ok(state) if state.stage == RunStage::Finished || state.meta.kind() != kind => {}
                 // Its shards are continued, not the run.
                 Ok(state) if state.meta.merged.is_some() => {}
                 Ok(_) => return Ok(folder),
@@ -281,10 +281,10 @@ impl RunFolder {
         let meta = journal.meta()?;
         let answered = journal.answered()?;
         let stage = match RunLock::holder(self.path()) {
-            Some(holder) => Stage::Running(holder),
-            None if meta.total.is_none_or(|total| answered < total) => Stage::Unfinished,
-            None if !self.is_written() => Stage::Unwritten,
-            None => Stage::Finished,
+            Some(holder) => RunStage::Running(holder),
+            None if meta.total.is_none_or(|total| answered < total) => RunStage::Unfinished,
+            None if !self.is_written() => RunStage::Unwritten,
+            None => RunStage::Finished,
         };
         Ok(RunState {
             meta,

@@ -76,10 +76,11 @@ pub(super) async fn replay(
     question_source: Option<Box<dyn QuestionSource>>,
     events: mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
-    let told = tokio::task::spawn_blocking(move || {
+    let replayed = tokio::task::spawn_blocking(move || {
         send_recorded_rows(journal, total, meta, plan, question_source, &events)
     });
-    told.await
+    replayed
+        .await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 

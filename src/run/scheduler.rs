@@ -17,7 +17,7 @@ use finqa_agents::solve::Solver;
 
 use super::ending::RunEnding;
 use super::event::{Event, Finish};
-use super::health::FailureStreaks;
+use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
 use super::pilot::pilot_pass;
@@ -111,7 +111,7 @@ impl Scheduler {
         .await?;
         let (writer, mut services) =
             Services::start(replayed.journal, replayed.last, &meta.id, &models, &stop)?;
-        let health = Arc::new(FailureStreaks::default());
+        let failures = Arc::new(FailureStreaks::default());
         let width = Concurrency::new(concurrency, &models);
         let mut queue = UnitQueue::new(replayed.units, replayed.question_source);
         let worker = Arc::new(Worker {
@@ -126,7 +126,7 @@ impl Scheduler {
             mode,
             history,
             trace: Arc::clone(&trace),
-            health: Arc::clone(&health),
+            failures: Arc::clone(&failures),
             answered_before: replayed.any_answer,
             ends_with_wave: models.batches.as_ref().is_some_and(|queue| !queue.waits()),
             done: AtomicUsize::new(replayed.answered),
@@ -166,9 +166,9 @@ impl Scheduler {
             spent: models.budget.spent_line(),
             pending,
             interrupted: stop.drain.is_cancelled(),
-            has_answered: health.has_answered(),
+            has_answered: failures.has_answered(),
             // Otherwise the failures were those of earlier processes.
-            reason: health
+            reason: failures
                 .last_failure()
                 .unwrap_or_else(|| match models.batches {
                     Some(_) => "no answer in as many batches as --attempts allows".to_owned(),

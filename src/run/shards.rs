@@ -12,7 +12,7 @@ use crate::settings::Shard;
 use finqa_core::files;
 
 use super::command::list_command;
-use super::folder::{FolderError, RunFolder, RunState, Stage};
+use super::folder::{FolderError, RunFolder, RunStage, RunState};
 use super::identity::RunMeta;
 use super::journal::Journal;
 use super::naming;
@@ -273,7 +273,7 @@ impl ShardsFolder {
             let state = own.state().map_err(ShardsError::Folder)?;
             answered += state.answered;
             match state.stage {
-                Stage::Running(_) => running += 1,
+                RunStage::Running(_) => running += 1,
                 _ if state.meta.total == Some(state.answered) => finished += 1,
                 _ if state.meta.paused.is_some() => {
                     paused += 1;
@@ -282,7 +282,7 @@ impl ShardsFolder {
                 _ => interrupted += 1,
             }
         }
-        let stage = Stage::Shards {
+        let stage = RunStage::Shards {
             finished,
             running,
             paused,

@@ -15,13 +15,13 @@ use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, RunFail
 use finqa_agents::models::{CassetteReplay, Cost, Stop};
 use finqa_agents::solve::Solver;
 
+use super::episodes::gold_of_truth;
 use super::event::Event;
-use super::health::FailureStreaks;
+use super::failures::FailureStreaks;
 use super::journal::JournalEntry;
 use super::pilot::PilotUnit;
 use super::plan::PlannedQuestion;
 use super::trace::{self, RunTrace};
-use super::truth;
 use super::writer::JournalWriter;
 use crate::dataset::HistoryMode;
 use crate::score::{Row, Stamp};
@@ -35,7 +35,7 @@ pub(super) struct Worker {
     pub mode: Mode,
     pub history: HistoryMode,
     pub trace: Arc<RunTrace>,
-    pub health: Arc<FailureStreaks>,
+    pub failures: Arc<FailureStreaks>,
     /// The models have answered an earlier process of this run.
     pub answered_before: bool,
     /// The process ends once a wave of batches is submitted. A request that always fails
@@ -188,7 +188,7 @@ impl Worker {
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
-            self.health.record_answer("");
+            self.failures.record_answer("");
         }
         let row = Row {
             stamp,
@@ -240,7 +240,7 @@ impl Worker {
 
     /// True if the models have answered any question of this run.
     pub(super) fn has_answered(&self) -> bool {
-        self.answered_before || self.health.has_answered()
+        self.answered_before || self.failures.has_answered()
     }
 
     /// The consequence of an interruption for the question and the run.
@@ -263,14 +263,14 @@ impl Worker {
             call.waited = Duration::ZERO;
         }
         let (replies, failed) = earlier.into_iter().partition(|call| call.reply.is_some());
-        let (writer, health) = (self.writer.clone(), Arc::clone(&self.health));
+        let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
         CallMemory {
             replies,
             answered_before: self.answered_before,
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {
-                    health.record_answer(&call.node);
+                    failures.record_answer(&call.node);
                 }
                 let call = Box::new(call.clone());
                 let question = index;
@@ -283,7 +283,7 @@ impl Worker {
     async fn postpone(&self, planned: &PlannedQuestion, solution: Solution) -> NoOutcome {
         let reason = solution.error.unwrap_or_default();
         let node = solution.calls.last().map_or("", |call| call.node.as_str());
-        if let Some(message) = self.health.record_failure(node, &reason) {
+        if let Some(message) = self.failures.record_failure(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
             return NoOutcome::Fatal(RunFailure::from_provider(message));
@@ -320,7 +320,7 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         gold: match &solution.episode {
             // A server shows the truth only at the end.
             Some(episode) if case.gold == Gold::default() => {
-                truth::gold(episode.ground_truth.as_deref())
+                gold_of_truth(episode.ground_truth.as_deref())
             }
             _ => case.gold.clone(),
         },

@@ -359,6 +359,17 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
             .run(&[&format!("--{flag}"), value])
             .fails(2, &[flag, value, "at most"]);
     }
+    for (flag, tip) in [
+        ("--n=ten", "tip: give a number without sign and decimals"),
+        ("--seed=1.5", "tip: give a number without sign and decimals"),
+        ("--temperature=warm", "tip: give a number, such as 0.5"),
+        (
+            "--seed=99999999999999999999",
+            "tip: the number is too large",
+        ),
+    ] {
+        place.run(&[flag]).fails(2, &["invalid value", tip]);
+    }
     for flag in ["temperature", "min-confidence"] {
         let refused = place.run(&[&format!("--{flag}"), "nan"]);
         refused.fails(2, &[&format!("--{flag} is NaN")]);

@@ -21,7 +21,7 @@ use finqa_agents::models::{
 use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
-use page::{Shape, chosen, documents};
+use page::{TableColumns, chosen, documents};
 
 /// The submission for a question that the solver cannot answer; certainly wrong.
 const NO_ANSWER: &str = "unknown";
@@ -61,17 +61,17 @@ impl Baseline {
         if !unknown.is_empty() {
             return unknown;
         }
-        let shapes: Vec<Shape> = tables
+        let known: Vec<TableColumns> = tables
             .iter()
-            .filter_map(|table| Shape::read(table, seen.of_table("get_table_info", table)?))
+            .filter_map(|table| TableColumns::read(table, seen.of_table("get_table_info", table)?))
             .collect();
-        let unread: Vec<_> = shapes
+        let unread: Vec<_> = known
             .iter()
-            .filter(|shape| seen.of_table("sql_query", &shape.name).is_none())
-            .map(|shape| {
-                let (tool, mut arguments) = on("sql_query", &shape.name);
+            .filter(|table| seen.of_table("sql_query", &table.name).is_none())
+            .map(|table| {
+                let (tool, mut arguments) = on("sql_query", &table.name);
                 if let Some(map) = arguments.as_object_mut() {
-                    map.insert("query".to_owned(), shape.query().into());
+                    map.insert("query".to_owned(), table.query().into());
                 }
                 (tool, arguments)
             })
@@ -79,9 +79,9 @@ impl Baseline {
         if !unread.is_empty() {
             return unread;
         }
-        let read: Vec<_> = shapes
+        let read: Vec<_> = known
             .iter()
-            .filter_map(|shape| shape.rows(seen.of_table("sql_query", &shape.name)?))
+            .filter_map(|table| table.rows(seen.of_table("sql_query", &table.name)?))
             .collect();
         let answer = self.solve(bare(question), documents(&read));
         vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]

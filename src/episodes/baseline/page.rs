@@ -56,12 +56,12 @@ fn stems(text: &str) -> HashSet<String> {
 
 /// The columns of a table, from `get_table_info`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct TableColumns {
     pub name: String,
     columns: Vec<String>,
 }
 
-impl Shape {
+impl TableColumns {
     /// Reads it; `None` if the tool answered with an error.
     pub(crate) fn read(name: &str, info: &str) -> Option<Self> {
         // OpenEnv's finqa_env writes a missing value as bare NaN.
@@ -215,12 +215,12 @@ mod tests {
     #[test]
     fn a_table_is_read_back_as_it_was_published() {
         let info = r#"{"description": "d","column_names": ["item","2009","2009_2","a`b"]}"#;
-        let shape = Shape::read("t-1", info).unwrap();
+        let columns = TableColumns::read("t-1", info).unwrap();
         assert_eq!(
-            shape.query(),
+            columns.query(),
             "SELECT `item`, `2009`, `2009_2`, `a``b` FROM `t-1` WHERE `item` IS NOT NULL"
         );
-        let read = shape
+        let read = columns
             .rows(r#"[{"item":"revenue","2009":5.0,"2009_2":7,"a`b":null}]"#)
             .unwrap();
         assert_eq!(
@@ -230,7 +230,7 @@ mod tests {
                 vec!["revenue", "5", "7", ""]
             ]
         );
-        assert!(Shape::read("t", "Error: Table 't' not found").is_none());
-        assert!(shape.rows("Error executing query: no").is_none());
+        assert!(TableColumns::read("t", "Error: Table 't' not found").is_none());
+        assert!(columns.rows("Error executing query: no").is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::run::{RunMeta, RunState, Stage};
+use crate::run::{RunMeta, RunStage, RunState};
 use finqa_agents::models::BudgetLimit;
 
 use super::style::harmless;
@@ -95,17 +95,17 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
 /// Of a run whose shards were merged before all were finished.
 const MERGED_IN_PART: &str = "merged, questions missing";
 
-fn status(stage: &Stage, meta: &RunMeta) -> String {
+fn status(stage: &RunStage, meta: &RunMeta) -> String {
     match stage {
-        Stage::Unfinished if meta.merged.is_some() => MERGED_IN_PART.to_owned(),
-        Stage::Unfinished if let Some(limit) = meta.paused => {
+        RunStage::Unfinished if meta.merged.is_some() => MERGED_IN_PART.to_owned(),
+        RunStage::Unfinished if let Some(limit) = meta.paused => {
             format!("paused at {}", limit.option())
         }
-        Stage::Running(holder) => format!("running ({holder})"),
-        Stage::Unfinished => "unfinished".to_owned(),
-        Stage::Unwritten => "answered, files missing".to_owned(),
-        Stage::Finished => "finished".to_owned(),
-        Stage::Shards {
+        RunStage::Running(holder) => format!("running ({holder})"),
+        RunStage::Unfinished => "unfinished".to_owned(),
+        RunStage::Unwritten => "answered, files missing".to_owned(),
+        RunStage::Finished => "finished".to_owned(),
+        RunStage::Shards {
             finished,
             running,
             paused,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use convfinqa::run::{Journal, Stage};
+use convfinqa::run::{Journal, RunStage};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn resume_of_an_answered_run_writes_what_is_missing() {
     for missing in FILES {
         std::fs::remove_file(folder.join(missing)).unwrap();
         std::fs::write(place.path("output/output.csv"), "of an earlier run").unwrap();
-        assert_eq!(run.state().unwrap().stage, Stage::Unwritten);
+        assert_eq!(run.state().unwrap().stage, RunStage::Unwritten);
         place.resume("last", "").unwrap();
         assert!(bytes(&folder) == whole, "without {missing}");
         assert_eq!(place.read("output/output.csv"), last);

@@ -12,11 +12,11 @@ const GIVE_UP_AFTER: u32 = 20;
 /// Counts consecutive failed calls per agent.
 #[derive(Debug, Default)]
 pub(super) struct FailureStreaks {
-    state: Mutex<State>,
+    state: Mutex<StreakState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StreakState {
     /// By agent: the critic's model may be down alone.
     failed_in_a_row: HashMap<String, u32>,
     answered: bool,
@@ -67,19 +67,19 @@ mod tests {
 
     #[test]
     fn only_failures_in_a_row_of_one_agent_end_a_run() {
-        let health = FailureStreaks::default();
+        let failures = FailureStreaks::default();
         for _ in 1..GIVE_UP_AFTER {
-            assert_eq!(health.record_failure("analyst", "down"), None);
-            assert_eq!(health.record_failure("critic", "down"), None);
+            assert_eq!(failures.record_failure("analyst", "down"), None);
+            assert_eq!(failures.record_failure("critic", "down"), None);
         }
-        assert!(!health.has_answered());
-        health.record_answer("analyst_reask");
-        assert!(health.has_answered());
-        assert_eq!(health.record_failure("analyst#2", "down"), None);
+        assert!(!failures.has_answered());
+        failures.record_answer("analyst_reask");
+        assert!(failures.has_answered());
+        assert_eq!(failures.record_failure("analyst#2", "down"), None);
         assert_eq!(
-            health.record_failure("critic", "bad gateway").as_deref(),
+            failures.record_failure("critic", "bad gateway").as_deref(),
             Some("20 calls in a row failed, the last one: bad gateway")
         );
-        assert_eq!(health.last_failure().as_deref(), Some("bad gateway"));
+        assert_eq!(failures.last_failure().as_deref(), Some("bad gateway"));
     }
 }
