@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::output::mlflow::{
-    Credentials, MlflowError, MlflowLogger, Server, Target, TrackingTimeouts,
+    Credentials, MlflowError, MlflowLogger, TrackingServer, TrackingTarget, TrackingTimeouts,
 };
 use crate::run::command;
 use crate::settings::{Settings, Variables};
@@ -29,7 +29,7 @@ pub enum Tracking {
     /// Nowhere, although a variable says where: what is wrong with it.
     Unusable(String),
     /// On a server.
-    On(Server),
+    On(TrackingServer),
 }
 
 impl Tracking {
@@ -108,7 +108,7 @@ pub(crate) fn server(
     experiment: &str,
     allow_http: bool,
     variables: &Variables,
-) -> Result<Server, PipelineError> {
+) -> Result<TrackingServer, PipelineError> {
     let variable = |name: &str| variables.get(name);
     let basic = variable("MLFLOW_TRACKING_USERNAME").zip(variable("MLFLOW_TRACKING_PASSWORD"));
     let credentials = match (basic, variable("MLFLOW_TRACKING_TOKEN")) {
@@ -119,7 +119,7 @@ pub(crate) fn server(
         (None, Some(token)) => Credentials::Token(token.into()),
         (None, None) => Credentials::None,
     };
-    let mut target = Target::new(uri, experiment, credentials)?;
+    let mut target = TrackingTarget::new(uri, experiment, credentials)?;
     if let Some(rule) = variable("MLFLOW_LINKS") {
         target = target.with_links(&rule)?;
     }
@@ -131,5 +131,9 @@ pub(crate) fn server(
         .into());
     }
     let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
-    Ok(Server::new(http, target, TrackingTimeouts::default()))
+    Ok(TrackingServer::new(
+        http,
+        target,
+        TrackingTimeouts::default(),
+    ))
 }

@@ -12,13 +12,13 @@ use finqa_agents::agents::{Backend, Pair, PairOptions};
 use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;
 use super::error::MlflowError;
-use super::points::{MetricPoint, RowMetrics, Series, start_millis, totals};
+use super::points::{MetricPoint, MetricSeries, RowMetrics, start_millis, totals};
 use super::record::{DeliveryLock, DeliveryRecord};
-use super::server::Server;
+use super::server::TrackingServer;
 use super::table::{TABLE, table};
 use super::traces::PendingTraces;
 use super::wire::{
-    Batch, CreatedExperiment, ExperimentReply, KeyValue, Metric, MlflowRun, RunReply, RunsReply,
+    CreatedExperiment, ExperimentReply, KeyValue, LogBatch, Metric, MlflowRun, RunReply, RunsReply,
 };
 
 /// Metrics in one call: MLflow's limit.
@@ -44,7 +44,7 @@ pub struct DeliveredRun {
 /// The delivery of a run to a server.
 #[derive(Debug)]
 pub(crate) struct RunDelivery {
-    server: Server,
+    server: TrackingServer,
     folder: PathBuf,
     meta: RunMeta,
     prompts: BTreeMap<String, String>,
@@ -58,7 +58,11 @@ pub(crate) struct RunDelivery {
 impl RunDelivery {
     /// Locks the delivery of the run in `folder`. With `anew`, earlier
     /// deliveries are ignored.
-    pub(crate) fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
+    pub(crate) fn open(
+        server: TrackingServer,
+        folder: &Path,
+        anew: bool,
+    ) -> Result<Self, MlflowError> {
         let hold = DeliveryLock::take(folder)?;
         let journal = Journal::read(&folder.join(RunFolder::JOURNAL))?;
         let target = server.target();
@@ -83,7 +87,7 @@ impl RunDelivery {
     }
 
     /// The server.
-    pub(crate) fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &TrackingServer {
         &self.server
     }
 
@@ -108,7 +112,7 @@ impl RunDelivery {
         self.record.shortfalls.clear();
         self.attach(false).await?;
         let journal = Journal::read(&self.folder.join(RunFolder::JOURNAL))?;
-        let mut series = Series::new(&self.meta);
+        let mut series = MetricSeries::new(&self.meta);
         let mut points = Vec::new();
         journal.for_each_row(|row| points.extend(series.add(RowMetrics::from(&row))))?;
         points.extend(series.last());
@@ -250,10 +254,10 @@ impl RunDelivery {
         let mut result = Ok(Value::Null);
         for limit in [content::PARAM_LIMIT, content::PARAM_LIMIT_OLD] {
             let (params, _) = content::fit_params(&params, limit);
-            let batch = Batch {
+            let batch = LogBatch {
                 run_id: &self.record.run_id,
                 params: &params,
-                ..Batch::default()
+                ..LogBatch::default()
             };
             result = self.server.post("runs/log-batch", &batch).await;
             match &result {
@@ -292,10 +296,10 @@ impl RunDelivery {
                 timestamp: point.at,
                 step: point.step,
             });
-            let batch = Batch {
+            let batch = LogBatch {
                 run_id: &self.record.run_id,
                 metrics: metrics.collect(),
-                ..Batch::default()
+                ..LogBatch::default()
             };
             self.server.post::<Value>("runs/log-batch", &batch).await?;
             for point in chunk {
@@ -307,10 +311,10 @@ impl RunDelivery {
     }
 
     async fn tags(&self, tags: &[KeyValue]) -> Result<(), MlflowError> {
-        let batch = Batch {
+        let batch = LogBatch {
             run_id: &self.record.run_id,
             tags,
-            ..Batch::default()
+            ..LogBatch::default()
         };
         self.server.post::<Value>("runs/log-batch", &batch).await?;
         Ok(())

@@ -12,8 +12,8 @@ use crate::run::Event;
 
 use super::delivery::{DeliveredRun, FinishedRun, RunDelivery};
 use super::error::MlflowError;
-use super::points::{MetricPoint, RowMetrics, Series};
-use super::server::Server;
+use super::points::{MetricPoint, MetricSeries, RowMetrics};
+use super::server::TrackingServer;
 
 /// The longest pause between two tries of a server that does not answer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -43,7 +43,12 @@ pub(crate) struct MlflowLogger {
 impl MlflowLogger {
     /// Starts logging the run in `folder`, which has `total` questions, to
     /// `server`. `say` is called at most once.
-    pub(crate) fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
+    pub(crate) fn start(
+        server: TrackingServer,
+        folder: &Path,
+        total: usize,
+        say: NotifyLine,
+    ) -> Self {
         // Each question is answered once: a queue that holds all never blocks.
         let (samples, received) = mpsc::channel(total.max(1));
         let (ending, ended) = oneshot::channel();
@@ -97,7 +102,7 @@ type EndReceiver = oneshot::Receiver<(FinishedRun, CancellationToken)>;
 
 /// The thread's work; `None` if the run went away without an ending.
 async fn deliver(
-    server: Server,
+    server: TrackingServer,
     folder: &Path,
     samples: mpsc::Receiver<RowMetrics>,
     ended: EndReceiver,
@@ -105,7 +110,7 @@ async fn deliver(
 ) -> Option<DeliveryOutcome> {
     let mut live = match RunDelivery::open(server, folder, false) {
         Ok(delivery) => LiveDelivery {
-            series: Series::new(delivery.meta()),
+            series: MetricSeries::new(delivery.meta()),
             delivery,
             pending: Vec::new(),
             alive: false,
@@ -124,7 +129,7 @@ async fn deliver(
 
 struct LiveDelivery {
     delivery: RunDelivery,
-    series: Series,
+    series: MetricSeries,
     /// Points that the server is not known to have.
     pending: Vec<MetricPoint>,
     /// The last attempt succeeded.
@@ -156,15 +161,15 @@ impl LiveDelivery {
                     None => open = false,
                 },
                 () = tokio::time::sleep_until(next), if !hopeless => {
-                    let told = tokio::select! {
+                    let sent = tokio::select! {
                         biased;
                         ending = &mut ended => {
                             self.delivery.forget();
                             return ending.ok();
                         }
-                        told = self.delivery.send_points(&self.pending) => told,
+                        sent = self.delivery.send_points(&self.pending) => sent,
                     };
-                    wait = match told {
+                    wait = match sent {
                         Ok(()) => {
                             self.pending.clear();
                             self.alive = true;
@@ -196,7 +201,7 @@ impl LiveDelivery {
     }
 
     async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
-        let patience = self.delivery.server().timeouts();
+        let timeouts = self.delivery.server().timeouts();
         let said = self.trouble.is_some();
         let missing = |error| DeliveryOutcome::Missing((!said).then_some(error));
         if let Some(error) = self.trouble.take()
@@ -216,7 +221,7 @@ impl LiveDelivery {
         tokio::select! {
             biased;
             () = give_up.cancelled() => missing(unreachable),
-            result = tokio::time::timeout(patience.end, finish(&mut self.delivery, ending)) => {
+            result = tokio::time::timeout(timeouts.end, finish(&mut self.delivery, ending)) => {
                 match result {
                     Ok(Ok(delivered)) => DeliveryOutcome::All(delivered),
                     Ok(Err(error)) => missing(error),
@@ -233,9 +238,9 @@ pub(crate) async fn finish(
     ending: &FinishedRun,
 ) -> Result<DeliveredRun, MlflowError> {
     const TRIES: u32 = 3;
-    for attempt in 1.. {
+    for attempt in 1..TRIES {
         match delivery.finish(ending).await {
-            Err(error) if error.is_temporary() && attempt < TRIES => {
+            Err(error) if error.is_temporary() => {
                 delivery.forget();
                 tokio::time::sleep(SHORT_PAUSE * attempt).await;
             }

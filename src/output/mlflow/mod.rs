@@ -24,5 +24,5 @@ pub(crate) use delivery::{DeliveredRun, FinishedRun, RunDelivery};
 pub(crate) use error::MlflowError;
 pub(crate) use logger::{DeliveryOutcome, MlflowLogger, finish};
 pub(crate) use record::DeliveryRecord;
-pub(crate) use server::{Server, TrackingTimeouts};
-pub(crate) use target::{Credentials, Target};
+pub(crate) use server::{TrackingServer, TrackingTimeouts};
+pub(crate) use target::{Credentials, TrackingTarget};

@@ -72,7 +72,7 @@ impl From<&Row> for RowMetrics {
 /// A run as it develops: takes samples in any order, gives points in the order
 /// of answering.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Series {
+pub(crate) struct MetricSeries {
     /// Samples whose predecessors are not there yet, by their step.
     waiting: BTreeMap<u64, RowMetrics>,
     /// The time given to rows of earlier versions, which have no timestamp.
@@ -90,7 +90,7 @@ pub(crate) struct Series {
     logged: u64,
 }
 
-impl Series {
+impl MetricSeries {
     /// A run of which nothing is known yet.
     pub(crate) fn new(meta: &RunMeta) -> Self {
         let fallback_time = start_millis(meta);
@@ -177,7 +177,7 @@ fn stride(step: u64) -> u64 {
     10_u64.pow(step.max(1).ilog10().saturating_sub(2))
 }
 
-/// A run's totals, at its last step, without those that [`Series`] has logged.
+/// A run's totals, at its last step, without those that [`MetricSeries`] has logged.
 pub(crate) fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
     let mut points = StepPoints::at(place);
     for (rule, rate) in summary.scores.rates.iter() {
@@ -306,7 +306,10 @@ mod tests {
         }
     }
 
-    fn all(series: &mut Series, samples: impl IntoIterator<Item = RowMetrics>) -> Vec<MetricPoint> {
+    fn all(
+        series: &mut MetricSeries,
+        samples: impl IntoIterator<Item = RowMetrics>,
+    ) -> Vec<MetricPoint> {
         let mut points: Vec<_> = samples.into_iter().flat_map(|s| series.add(s)).collect();
         points.extend(series.last());
         points
@@ -315,10 +318,10 @@ mod tests {
     #[test]
     fn the_order_of_arrival_changes_nothing() {
         let samples = || (1..=40).map(|n| sample(n, n % 3 == 0, 0.1 * n as f64));
-        let straight = all(&mut Series::default(), samples());
+        let straight = all(&mut MetricSeries::default(), samples());
         let mut crossed: Vec<_> = samples().collect();
         crossed.reverse();
-        assert_eq!(all(&mut Series::default(), crossed), straight);
+        assert_eq!(all(&mut MetricSeries::default(), crossed), straight);
         assert_eq!(straight.len(), 80);
         let third = straight
             .iter()
@@ -330,14 +333,14 @@ mod tests {
     #[test]
     fn a_resumed_run_logs_the_same_points_as_an_uninterrupted_one() {
         let through = all(
-            &mut Series::default(),
+            &mut MetricSeries::default(),
             (1..=30).map(|n| sample(n, true, 1.0)),
         );
-        let mut first = Series::default();
+        let mut first = MetricSeries::default();
         let mut logged = all(&mut first, (1..=12).map(|n| sample(n, true, 1.0)));
         // The second process reads the earlier rows again.
         let again = all(
-            &mut Series::default(),
+            &mut MetricSeries::default(),
             (1..=30).map(|n| sample(n, true, 1.0)),
         );
         logged.extend(again.into_iter().filter(|point| point.step > 12));
@@ -347,7 +350,7 @@ mod tests {
     #[test]
     fn what_is_not_a_number_is_not_logged() {
         let points = all(
-            &mut Series::default(),
+            &mut MetricSeries::default(),
             [sample(1, true, f64::NAN), sample(2, true, f64::INFINITY)],
         );
         assert!(points.iter().all(|point| point.key == "exact_match"));
@@ -361,7 +364,7 @@ mod tests {
             [1, 1, 10, 10, 100, 1000]
         );
         let points = all(
-            &mut Series::default(),
+            &mut MetricSeries::default(),
             (1..=2005).map(|n| sample(n, true, 1.0)),
         );
         let steps: Vec<_> = points
@@ -379,9 +382,9 @@ mod tests {
             stamp: None,
             ..sample(0, true, latency)
         };
-        let mut series = Series {
+        let mut series = MetricSeries {
             fallback_time: 500,
-            ..Series::default()
+            ..MetricSeries::default()
         };
         let points = all(&mut series, [old(1.0), old(3.0), sample(3, true, 5.0)]);
         let latencies: Vec<_> = points

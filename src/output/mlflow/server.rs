@@ -13,7 +13,7 @@ use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
 
 use super::error::MlflowError;
-use super::target::Target;
+use super::target::TrackingTarget;
 
 /// Maximum number of bytes read of an unexpected reply.
 const MAX_UNEXPECTED_BYTES: usize = 64 * 1024;
@@ -44,37 +44,37 @@ impl Default for TrackingTimeouts {
 
 /// A tracking server.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub struct TrackingServer {
     http: reqwest::Client,
-    target: Target,
-    patience: TrackingTimeouts,
+    target: TrackingTarget,
+    timeouts: TrackingTimeouts,
 }
 
-impl Server {
+impl TrackingServer {
     /// A server behind a client that follows no redirect and retries nothing.
-    pub fn new(http: reqwest::Client, target: Target, patience: TrackingTimeouts) -> Self {
+    pub fn new(http: reqwest::Client, target: TrackingTarget, timeouts: TrackingTimeouts) -> Self {
         Self {
             http,
             target,
-            patience,
+            timeouts,
         }
     }
 
     /// The server's address and experiment.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &TrackingTarget {
         &self.target
     }
 
     /// The timeouts of calls.
     pub fn timeouts(&self) -> TrackingTimeouts {
-        self.patience
+        self.timeouts
     }
 
     /// Asks for a sign of life, for a short time; any answer is one.
     pub(crate) async fn sign_of_life(&self) -> Result<(), MlflowError> {
         let request = self
             .request(Method::GET, "/version")
-            .timeout(self.patience.sign);
+            .timeout(self.timeouts.sign);
         self.send(request).await.map(|_| ())
     }
 
@@ -113,7 +113,7 @@ impl Server {
         let request = self
             .request(Method::PUT, path)
             // A large file takes its time: at least a megabyte a second is hoped for.
-            .timeout(self.patience.call + Duration::from_secs(size / 1_000_000))
+            .timeout(self.timeouts.call + Duration::from_secs(size / 1_000_000))
             .header(reqwest::header::CONTENT_TYPE, content_type(file))
             .header(reqwest::header::CONTENT_LENGTH, size)
             .body(open);
@@ -169,7 +169,7 @@ impl Server {
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let address = format!("{}{path}", self.target.uri);
         let request = self.http.request(method, address);
-        self.target.authorize(request.timeout(self.patience.call))
+        self.target.authorize(request.timeout(self.timeouts.call))
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, MlflowError> {

@@ -28,7 +28,7 @@ pub enum Credentials {
 
 /// A tracking server and an experiment on it.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct TrackingTarget {
     /// `http://host:port`, with a path if the server has one; no user, no
     /// password, no slash at the end. Its path may hold a key.
     pub(super) uri: String,
@@ -41,7 +41,7 @@ pub struct Target {
     links: String,
 }
 
-impl Target {
+impl TrackingTarget {
     /// Reads the address of a tracking server. A user and password in it are
     /// used as the credentials, unless there are others.
     pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_password_in_the_address_is_used_and_not_kept() {
-        let target = Target::new("http://me:s%40crt@h:5000/x/", "e", Credentials::None).unwrap();
+        let target =
+            TrackingTarget::new("http://me:s%40crt@h:5000/x/", "e", Credentials::None).unwrap();
         assert_eq!(target.uri, "http://h:5000/x");
         let Credentials::Basic { user, password } = &target.credentials else {
             panic!("no credentials");
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn links_begin_with_the_address_by_which_people_reach_the_server() {
         let page = |uri: &str, rule: &str| {
-            let target = Target::new(uri, "e", Credentials::None).unwrap();
+            let target = TrackingTarget::new(uri, "e", Credentials::None).unwrap();
             target.with_links(rule).map(|target| target.page("1", "r"))
         };
         let rule = "http://mlflow:5000/=http://localhost:5001/";
@@ -221,12 +222,12 @@ mod tests {
             "",
             "/tmp",
         ] {
-            let error = Target::new(uri, "e", Credentials::None).unwrap_err();
+            let error = TrackingTarget::new(uri, "e", Credentials::None).unwrap_err();
             assert!(matches!(error, MlflowError::Address { .. }), "{error}");
             assert!(!error.to_string().contains("s3cr"), "{error}");
         }
         let token = Credentials::Token("a\nb".to_owned().into());
-        let error = Target::new("http://h", "e", token).unwrap_err();
+        let error = TrackingTarget::new("http://h", "e", token).unwrap_err();
         assert!(error.to_string().contains("MLFLOW_TRACKING_TOKEN"));
     }
 
@@ -240,7 +241,7 @@ mod tests {
             ("http://mlflow:5000", false),
             ("https://10.0.0.1", false),
         ] {
-            let target = Target::new(uri, "e", Credentials::None).unwrap();
+            let target = TrackingTarget::new(uri, "e", Credentials::None).unwrap();
             assert_eq!(target.is_loopback(), loopback, "{uri}");
         }
     }

@@ -104,7 +104,7 @@ pub(super) struct Metric<'a> {
 }
 
 #[derive(Default, Serialize)]
-pub(super) struct Batch<'a> {
+pub(super) struct LogBatch<'a> {
     pub run_id: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric<'a>>,
