@@ -7,7 +7,7 @@ mod folder;
 mod page;
 mod truth;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -17,6 +17,7 @@ use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADA
 use crate::dataset::{Case, Dataset, QuestionKey};
 use folder::Folder;
 use page::PageTables;
+use truth::Truth;
 
 /// The content of the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +99,20 @@ fn note(dataset: &Dataset, options: BuildOptions) -> BuildNote {
     )
 }
 
+/// The columns of the questions' file.
+const HEADINGS: [&str; 9] = [
+    "id",
+    "user_query",
+    "company",
+    "question",
+    "answer",
+    "question_type",
+    "explanation",
+    // Not in OpenEnv's data: for scoring an agent as a run is scored.
+    "typed_answer",
+    "exe_ans",
+];
+
 fn files(
     dataset: &Dataset,
     out: &Path,
@@ -106,25 +121,13 @@ fn files(
     let mut report = BuildReport::default();
     let mut files = DataFiles::default();
     let mut names = PageNames::default();
-    let mut companies: BTreeMap<String, ()> = BTreeMap::new();
+    let mut companies = BTreeSet::new();
     let mut csv = csv::Writer::from_writer(Vec::new());
-    let headings = [
-        "id",
-        "user_query",
-        "company",
-        "question",
-        "answer",
-        "question_type",
-        "explanation",
-        // Not in OpenEnv's data: for scoring an agent as a run is scored.
-        "typed_answer",
-        "exe_ans",
-    ];
     let unwritten = |e: csv::Error| EnvError::Questions {
         path: out.join(QUESTIONS),
         reason: e.to_string(),
     };
-    csv.write_record(headings).map_err(unwritten)?;
+    csv.write_record(HEADINGS).map_err(unwritten)?;
     for record in &dataset.records {
         let page = PageTables::new(&record.document);
         let mut asked = Vec::new();
@@ -140,44 +143,15 @@ fn files(
         if asked.is_empty() {
             continue;
         }
-        let company = page.company.clone();
-        companies.insert(company.clone(), ());
+        companies.insert(page.company.clone());
         let (name, is_new) = names.of(&page);
         if is_new {
-            for (name, table, description) in page.tables(&name) {
-                files.metadata.insert(
-                    format!("{company}/{name}"),
-                    described(&company, &description, &table),
-                );
-                files
-                    .tables
-                    .push((company.clone(), name, Ok(Value::Object(table))));
-            }
+            add_tables(&mut files, &page, &name);
         }
+        report.questions += asked.len();
         for (case, truth) in asked {
-            let question = &case.question;
-            let key = &question.key;
-            let id = format!("{}#{}", key.id, key.part);
-            let query = format!(
-                "For company `{company}`, report page `{name}`, here is the question:\n{}",
-                question.text
-            );
-            let program = case.gold.program.as_deref().unwrap_or("");
-            let typed = case.gold.answer.as_deref().unwrap_or("");
-            let executed = case.gold.exe_ans.as_ref().map(ToString::to_string);
-            let row = [
-                &id,
-                &query,
-                &company,
-                &question.text,
-                &truth.boxed,
-                truth.kind,
-                program,
-                typed,
-                executed.as_deref().unwrap_or(""),
-            ];
+            let row = question_row(case, truth, &page.company, &name);
             csv.write_record(row).map_err(unwritten)?;
-            report.questions += 1;
         }
     }
     if report.questions == 0 {
@@ -194,8 +168,43 @@ fn files(
     })?;
     report.companies = companies.len();
     report.tables = files.tables.len();
-    files.companies = companies.into_keys().collect();
+    files.companies = companies.into_iter().collect();
     Ok((files, report))
+}
+
+/// Adds the tables of a page to the files.
+fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
+    let company = &page.company;
+    for (name, table, description) in page.tables(name) {
+        let entry = described(company, &description, &table);
+        files.metadata.insert(format!("{company}/{name}"), entry);
+        let table = Ok(Value::Object(table));
+        files.tables.push((company.clone(), name, table));
+    }
+}
+
+/// A question on the page `name`, in the order of [`HEADINGS`].
+fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String; 9] {
+    let question = &case.question;
+    let key = &question.key;
+    let gold = &case.gold;
+    [
+        format!("{}#{}", key.id, key.part),
+        format!(
+            "For company `{company}`, report page `{name}`, here is the question:\n{}",
+            question.text
+        ),
+        company.to_owned(),
+        question.text.clone(),
+        truth.boxed,
+        truth.kind.to_owned(),
+        gold.program.clone().unwrap_or_default(),
+        gold.answer.clone().unwrap_or_default(),
+        gold.exe_ans
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    ]
 }
 
 /// An entry of the metadata, its keys in the order of OpenEnv's finqa_env.
