@@ -35,3 +35,17 @@ pub(crate) fn tool_specs() -> Vec<ToolSpec> {
     });
     tools.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instructions_name_each_tool_of_the_environment() {
+        let instructions = include_str!("../../prompts/tool_agent.txt");
+        for tool in tool_specs() {
+            let name = tool.name;
+            assert!(instructions.contains(&format!("{name}(")), "{name}");
+        }
+    }
+}

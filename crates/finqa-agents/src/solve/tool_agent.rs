@@ -147,20 +147,3 @@ fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
         })),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_instructions_name_each_tool_of_the_environment() {
-        for name in [
-            "get_descriptions",
-            "get_table_info",
-            "sql_query",
-            "submit_answer",
-        ] {
-            assert!(INSTRUCTIONS.contains(&format!("{name}(")), "{name}");
-        }
-    }
-}
