@@ -3,46 +3,43 @@
 //! A call is: write the request in the model's dialect, send it with retries,
 //! read the answer; if the server refuses a parameter by name, change the dialect
 //! permanently and send again. `protocol` writes bodies and reads answers, async-openai builds
-//! the HTTP request, and `HttpModel::attempt` is where each one is sent.
+//! the HTTP request, and `HttpCall::attempt` is where each one is sent.
 
 mod answer;
+mod call;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use async_openai::Client;
-use async_openai::traits::RequestOptionsBuilder;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rust_decimal::Decimal;
-use serde::de::IgnoredAny;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
-use crate::telemetry::{attributes as names, set};
-use finqa_core::secrets::shown_address;
+use call::HttpCall;
 
 use super::address::ServerAddress;
 use super::batch::{BatchClient, BatchQueue, BatchSender};
 use super::budget::Budget;
-use super::capabilities::{Capabilities, Correction, corrected, ignored_format};
+use super::capabilities::Capabilities;
 use super::cassette::{Cassette, CassetteCall};
-use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::event::{CallEvent, Observer};
 use super::http::HttpClients;
-use super::limits::{LimitedCall, Limiter, end_slot, token_bound};
+use super::limits::Limiter;
 use super::price::PriceTier;
 use super::price_list::PriceList;
-use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
-use super::provider::{Endpoint, Provider};
+use super::protocol::{ApiDialect, Protocol};
+use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
-use super::retry::{FailedAttempt, RetryLimit, RetryOptions, retry};
+use super::retry::RetryOptions;
 use super::settings::{ModelConnection, SettingsError};
 use super::trace;
-use super::transport::{HttpReply, Transport};
+use super::transport::Transport;
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
 
 pub struct HttpModel {
@@ -185,275 +182,23 @@ impl HttpModel {
         let transport = self.transport.fresh(cassette);
         // A replayed request is not sent.
         let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
-        let limited = limiter.map(Limiter::call);
         let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
-        let conversed = self.converse(&transport, limited.as_ref(), request, dialect, stop);
-        let outcome = conversed.await;
+        let call = HttpCall {
+            model: self,
+            client: self.client.clone().with_http_service(transport.clone()),
+            transport,
+            limited: limiter.map(Limiter::call),
+            request,
+            stop,
+        };
+        let outcome = call.converse(dialect).await;
         // A cancelled call is made again by the run that is resumed.
         if !matches!(&outcome, Err(error) if error.kind == ErrorKind::Cancelled) {
-            transport.finish(&self.settings.secrets());
+            call.transport.finish(&self.settings.secrets());
         }
         outcome
     }
-
-    async fn converse(
-        &self,
-        transport: &Transport,
-        limited: Option<&LimitedCall>,
-        request: &ChatRequest,
-        mut dialect: ApiDialect,
-        stop: &Stop,
-    ) -> Result<ChatReply, ModelError> {
-        let client = self.client.clone().with_http_service(transport.clone());
-        let mut spoken = vec![dialect];
-        loop {
-            let sent = self.send(&client, transport, limited, request, dialect, stop);
-            match sent.await {
-                Ok((answer, exchange)) => {
-                    self.answered.store(true, Ordering::Relaxed);
-                    if answer.ignored_format && dialect.format > FormatLevel::Text {
-                        self.learn(request, dialect, ignored_format(self.protocol, dialect));
-                    }
-                    if let Some(id) = answer.id {
-                        set(&Span::current(), names::RESPONSE_ID, id);
-                    }
-                    return Ok(ChatReply {
-                        content: answer.content,
-                        tool_calls: answer.tool_calls,
-                        finish: answer.finish,
-                        refusal: answer.refusal,
-                        usage: answer.usage,
-                        partial_usage: answer.partial_usage,
-                        model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
-                        request_id: classify::request_id(&exchange, self.settings.key()),
-                        attempts: transport.sent(),
-                        lost: transport.lost(),
-                        cached: false,
-                        batch: exchange.batch,
-                        batch_repeated: exchange.batch_repeated,
-                        left_out: dialect.left_out(request),
-                        latency: transport.latency(),
-                        waited: limited.map(LimitedCall::waited).unwrap_or_default(),
-                    });
-                }
-                Err(error) => match self.correct(request, dialect, &error) {
-                    Some(better) if !spoken.contains(&better) => {
-                        dialect = better;
-                        spoken.push(better);
-                    }
-                    _ => {
-                        return Err(ModelError {
-                            waited: limited.map(LimitedCall::waited).unwrap_or_default(),
-                            ..self.located(error, transport)
-                        });
-                    }
-                },
-            }
-        }
-    }
-
-    /// One request in one dialect, with retries.
-    async fn send(
-        &self,
-        client: &Client<ServerAddress>,
-        transport: &Transport,
-        limited: Option<&LimitedCall>,
-        request: &ChatRequest,
-        dialect: ApiDialect,
-        stop: &Stop,
-    ) -> Result<(ReplyBody, HttpReply), ModelError> {
-        let encoded = self
-            .protocol
-            .encode(&self.settings.model, request, dialect)
-            .map_err(|source| unsendable(source.to_string()))?;
-        let tries = AtomicU32::new(0);
-        let outcome = retry(
-            self.settings.retry,
-            self.jitter.build_hasher().finish() ^ u64::from(transport.sent()),
-            stop,
-            &|notice| {
-                tracing::warn!(
-                    node = request.node,
-                    attempt = notice.attempt,
-                    delay_seconds = notice.delay.as_secs_f64(),
-                    reason = notice.reason.as_str(),
-                    "retry"
-                );
-                transport.waits(notice.delay);
-                if let Some(limited) = limited {
-                    limited.delayed(notice.delay);
-                }
-                self.emit(&request.node, &CallEvent::Retry(notice));
-            },
-            || {
-                tries.fetch_add(1, Ordering::Relaxed);
-                self.attempt(client, transport, limited, &encoded, request, stop)
-            },
-        )
-        .await;
-        outcome.map_err(|mut error| {
-            let tries = tries.into_inner();
-            if error.kind == ErrorKind::Connect && tries > 1 {
-                error.message = format!("{}, tried {tries} times", error.message);
-            }
-            error
-        })
-    }
-
-    /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
-    /// place where a request of a model call leaves. Dropped in the middle when the call is aborted.
-    async fn attempt(
-        &self,
-        client: &Client<ServerAddress>,
-        transport: &Transport,
-        limited: Option<&LimitedCall>,
-        encoded: &EncodedRequest,
-        request: &ChatRequest,
-        stop: &Stop,
-    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
-        if let Some(sender) = &self.batches
-            && let Some(ended) = self
-                .in_batch(sender, transport, limited, encoded, request, stop)
-                .await
-        {
-            return ended;
-        }
-        let slot = match limited {
-            None => None,
-            Some(limited) => match limited.slot(token_bound(encoded), stop).await {
-                None => {
-                    let stopped = ModelError::new(ErrorKind::Cancelled, "");
-                    return Err(FailedAttempt::permanent(stopped));
-                }
-                slot => slot,
-            },
-        };
-        // Behind the slot, so that a request that waits for one reserves nothing.
-        let asked = Instant::now();
-        let reservation = self.budget.reserve(encoded, stop).await?;
-        // Without a limit it did not wait; the time of the call above is not a wait.
-        if let Some(limited) = limited.filter(|_| reservation.is_some()) {
-            limited.has_waited(asked.elapsed());
-        }
-        let before = transport.sent();
-        let posted = match client.chat().path(self.protocol.path()) {
-            Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,
-            Err(error) => Err(error),
-        };
-        let Some(attempt) = transport.take() else {
-            // It never reached the transport.
-            let message = posted.err().map(|error| error.to_string());
-            return Err(FailedAttempt::permanent(unsendable(
-                message.unwrap_or_default(),
-            )));
-        };
-        let judged = self.judge(&attempt, request);
-        let lost = judged
-            .as_ref()
-            .err()
-            .is_some_and(|failed| failed.error.lost_an_answer());
-        if transport.sent() > before && !lost {
-            transport.accounted_for();
-        }
-        let judged = judged.map_err(|mut failed| {
-            match transport.has_another_attempt() {
-                None => {}
-                Some(true) => failed.retry_limit = RetryLimit::Full,
-                Some(false) => failed.retry_limit = RetryLimit::None,
-            }
-            failed
-        });
-        if let Some(slot) = slot {
-            end_slot(slot, &attempt, &judged);
-        }
-        if let Some(reservation) = reservation {
-            let answer = judged.as_ref().ok();
-            self.budget
-                .record_actual(reservation, answer, lost, PriceTier::Live);
-        }
-        judged.map(|answer| (answer, attempt.exchange))
-    }
-
-    /// The dialect to try after `error`, if it names what can be changed.
-    fn correct(
-        &self,
-        request: &ChatRequest,
-        spoken: ApiDialect,
-        error: &ModelError,
-    ) -> Option<ApiDialect> {
-        let refused = matches!(
-            error.kind,
-            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported
-        );
-        if !refused || !matches!(error.status, Some(400 | 422)) {
-            return None;
-        }
-        let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
-        let formatted = spoken.format.for_format(&request.format) > FormatLevel::Text;
-        let learnt = corrected(self.protocol, spoken, &words, formatted)?;
-        Some(self.learn(request, spoken, learnt))
-    }
-
-    /// Speaks a better dialect from now on, and says so.
-    fn learn(
-        &self,
-        request: &ChatRequest,
-        spoken: ApiDialect,
-        (better, correction): (ApiDialect, Correction),
-    ) -> ApiDialect {
-        {
-            // Another call may have learnt something else in the meantime: adopt only what
-            // this one changed.
-            let mut shared = self.dialect.lock();
-            shared.adopt(spoken, better);
-        }
-        tracing::info!(
-            node = request.node,
-            parameter = correction.parameter,
-            change = correction.change,
-            "correction"
-        );
-        self.emit(&request.node, &CallEvent::Correction(correction));
-        better
-    }
-
-    /// The error with the model, address and dialect in its words.
-    fn located(&self, mut error: ModelError, transport: &Transport) -> ModelError {
-        error.attempts = transport.sent();
-        error.latency = transport.latency();
-        error.lost = transport.lost();
-        error.after_success = self.answered.load(Ordering::Relaxed);
-        let base = shown_address(&self.settings.base_url);
-        let place = match error.kind {
-            ErrorKind::NotFound => {
-                let openai = self.settings.provider == Provider::OpenAi;
-                let hint = match openai && !base.contains("/v1") {
-                    true => " (the address of most servers ends in /v1)",
-                    false => "",
-                };
-                format!("`{}` at {base}{hint}", self.settings.model)
-            }
-            ErrorKind::Timeout => format!(
-                "{base} within {} s",
-                self.settings.timeouts.attempt.as_secs_f64()
-            ),
-            ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
-                base
-            }
-            _ => return error,
-        };
-        error.message = if error.message.is_empty() {
-            place
-        } else {
-            format!("{place}: {}", error.message)
-        };
-        error
-    }
-}
-
-fn unsendable(message: String) -> ModelError {
-    ModelError::new(ErrorKind::BadRequest { parameter: None }, message)
 }
 
 impl std::fmt::Debug for HttpModel {

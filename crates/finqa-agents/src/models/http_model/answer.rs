@@ -6,30 +6,31 @@ use serde_json::Value;
 
 use finqa_core::secrets::redact_json;
 
-use super::{HttpModel, unsendable};
+use super::call::{HttpCall, unsendable};
 use crate::models::batch::{BatchAnswer, BatchReply, BatchSender};
 use crate::models::classify::{self, ErrorDetails};
 use crate::models::error::{ErrorKind, ModelError};
-use crate::models::limits::LimitedCall;
 use crate::models::price::PriceTier;
 use crate::models::protocol::{EncodedRequest, ReplyBody};
 use crate::models::retry::FailedAttempt;
-use crate::models::transport::{Attempt, HttpReply, Transport};
-use crate::models::types::{ChatRequest, Stop};
+use crate::models::transport::{Attempt, HttpReply};
 
-impl HttpModel {
+impl HttpCall<'_> {
     /// Sends a request in a batch, and reads its result like a reply; `None` if it is to be
     /// sent live after all.
     pub(super) async fn in_batch(
         &self,
         sender: &BatchSender,
-        transport: &Transport,
-        limited: Option<&LimitedCall>,
         encoded: &EncodedRequest,
-        request: &ChatRequest,
-        stop: &Stop,
     ) -> Option<Result<(ReplyBody, HttpReply), FailedAttempt>> {
-        let upper = match self.budget.upper_bound(encoded, PriceTier::Batch) {
+        let Self {
+            model,
+            transport,
+            request,
+            stop,
+            ..
+        } = self;
+        let upper = match model.budget.upper_bound(encoded, PriceTier::Batch) {
             Ok(upper) => upper,
             Err(refused) => return Some(Err(refused)),
         };
@@ -40,7 +41,7 @@ impl HttpModel {
                 return Some(Err(FailedAttempt::permanent(unsendable)));
             }
         };
-        if let Some(limited) = limited {
+        if let Some(limited) = &self.limited {
             limited.has_waited(waited);
         }
         match answer {
@@ -64,12 +65,10 @@ impl HttpModel {
                     exchange: reply,
                     broken: None,
                 };
-                let judged = self
-                    .judge(&attempt, request)
-                    .map_err(|failed| match is_last {
-                        true => FailedAttempt::permanent(*failed.error),
-                        false => failed,
-                    });
+                let judged = self.judge(&attempt).map_err(|failed| match is_last {
+                    true => FailedAttempt::permanent(*failed.error),
+                    false => failed,
+                });
                 if judged.is_err() {
                     sender.note_unusable(key);
                 }
@@ -78,7 +77,8 @@ impl HttpModel {
                 transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));
                 if let Some(reservation) = reservation {
                     let answer = judged.as_ref().ok();
-                    self.budget
+                    model
+                        .budget
                         .record_actual(reservation, answer, is_lost, PriceTier::Batch);
                 }
                 Some(judged.map(|answer| (answer, attempt.exchange)))
@@ -87,16 +87,13 @@ impl HttpModel {
     }
 
     /// The answer in an attempt, or what its failure means.
-    pub(super) fn judge(
-        &self,
-        attempt: &Attempt,
-        request: &ChatRequest,
-    ) -> Result<ReplyBody, FailedAttempt> {
-        let secret = self.settings.key();
+    pub(super) fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
+        let model = self.model;
+        let secret = model.settings.key();
         let reached = if attempt.exchange.status == 0 {
-            self.reached.load(Ordering::Relaxed)
+            model.reached.load(Ordering::Relaxed)
         } else {
-            self.reached.store(true, Ordering::Relaxed);
+            model.reached.store(true, Ordering::Relaxed);
             true
         };
         let exchange = &attempt.exchange;
@@ -119,7 +116,7 @@ impl HttpModel {
         })?;
         // From here on, what is read is kept and shown.
         redact_json(&mut body, &[secret]);
-        match self.protocol.decode(&body, request) {
+        match model.protocol.decode(&body, self.request) {
             Ok(answer) => Ok(answer),
             // Some gateways return the failure of the server behind them as a success.
             Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
