@@ -44,7 +44,7 @@ use std::time::{Duration, Instant};
 
 use env_player::{RESET, drive, megabytes, open};
 use finqa_env::data::Catalog;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{ServerOptions, bind, serve};
 use finqa_env::tools::{ToolLimits, Tools};
 use process::{Process, ask, first_line};
@@ -101,7 +101,7 @@ fn run_server(data: &Path) {
         let listener = bind(&options).await.expect("a port");
         println!("{}", listener.local_addr().expect("an address"));
         let shutdown = CancellationToken::new();
-        serve(listener, tools, Rules::default(), options, shutdown).await;
+        serve(listener, tools, EpisodeRules::default(), options, shutdown).await;
     });
 }
 

@@ -15,20 +15,22 @@ use finqa_agents::solve::{
 };
 use finqa_core::number::{Value as Number, literal};
 use finqa_env::data::EnvQuestion;
-use finqa_env::episode::{Environment, Observation, QuestionOrder, Rules, StepOutcome, StepStart};
+use finqa_env::episode::{
+    Environment, EpisodeRules, Observation, QuestionOrder, StepOutcome, StepStart,
+};
 use finqa_env::tools::Tools;
 
 /// An environment in this process.
 pub(crate) struct LocalEnvironment {
     tools: Arc<Tools>,
-    rules: Rules,
+    rules: EpisodeRules,
     /// The index of each question in the catalog.
     places: HashMap<QuestionIdentity, usize>,
 }
 
 impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
-    pub(crate) fn new(tools: Arc<Tools>, rules: Rules) -> Self {
+    pub(crate) fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
             let key = QuestionIdentity::of_episode(&episode_question(question));

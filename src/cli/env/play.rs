@@ -30,7 +30,7 @@ use crate::settings::{
 use finqa_agents::agents::Sampling;
 use finqa_agents::models::{ModelSettings, Provider};
 use finqa_core::files;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";
@@ -93,7 +93,8 @@ pub(crate) struct PlayArgs {
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,
-    /// Maximum tool calls per episode
+    /// Maximum tool calls per episode; `env serve` has a higher default ("Episodes and reward" in
+    /// docs/finqa-environment.md)
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
     #[serde(skip)]
     max_steps: u32,
@@ -303,9 +304,9 @@ fn in_process(
     };
     let (hash, invented) = (catalog.hash(), catalog.invented());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
-    let rules = Rules {
+    let rules = EpisodeRules {
         max_steps: u64::from(max_steps),
-        ..Rules::default()
+        ..EpisodeRules::default()
     };
     Ok(EpisodeEnvironment {
         place: EpisodePlace::Local(Arc::new(LocalEnvironment::new(tools, rules))),

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_core::text::counted;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     options: ServerOptions,
     #[command(flatten)]
-    rules: Rules,
+    rules: EpisodeRules,
     /// Task to serve
     #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
           value_parser = ["finqa"], help_heading = "Episodes")]

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use finqa_env::data::Catalog;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{ServerOptions, spawn_in_process};
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Serving {
             runtime.block_on(async {
                 let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
                 let options = ServerOptions { port: 0, ..options };
-                let server = spawn_in_process(tools, Rules::default(), options)
+                let server = spawn_in_process(tools, EpisodeRules::default(), options)
                     .await
                     .unwrap();
                 tell.send(server.url()).unwrap();

@@ -7,7 +7,7 @@ mod needs_python;
 
 use std::sync::Arc;
 
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -22,7 +22,7 @@ fn options() -> ServerOptions {
 async fn start(options: ServerOptions) -> RunningServer {
     let catalog = convfinqa::env_data::builtin().expect("the built-in data");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
-    spawn_in_process(Arc::new(tools), Rules::default(), options)
+    spawn_in_process(Arc::new(tools), EpisodeRules::default(), options)
         .await
         .expect("a free port on loopback")
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use finqa_env::data::Catalog;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{RunningServer, spawn_in_process};
 use finqa_env::tools::{ToolLimits, Tools};
 use rstest::rstest;
@@ -100,7 +100,7 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
     let theirs = ScriptServer::framework(venv, &data, 2);
     let catalog = Catalog::load(&data).expect("the fixture");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
-    let ours = spawn_in_process(Arc::new(tools), Rules::default(), options())
+    let ours = spawn_in_process(Arc::new(tools), EpisodeRules::default(), options())
         .await
         .expect("a free port");
     let out = run(&python, &["same_rows.py", &ours.url(), &theirs.url]).await;

@@ -15,8 +15,9 @@ use crate::tools::{SUBMIT_ANSWER, ToolFailure};
 /// The rules of an episode.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Episodes")]
-pub struct Rules {
-    /// Maximum steps per episode
+pub struct EpisodeRules {
+    /// Maximum steps per episode; `env play` has a lower default ("Episodes and reward" in
+    /// docs/finqa-environment.md)
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: u64,
     /// How to grade answers
@@ -24,7 +25,7 @@ pub struct Rules {
     pub reward: RewardMode,
 }
 
-finqa_core::options::declared_defaults!(Rules);
+finqa_core::options::declared_defaults!(EpisodeRules);
 
 /// The phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub enum StepStart {
 #[derive(Clone, Debug)]
 pub struct Environment {
     catalog: Arc<Catalog>,
-    rules: Rules,
+    rules: EpisodeRules,
     /// The split that `order` draws from; `None` for all questions.
     split: Option<TaskSplit>,
     seed: u64,
@@ -76,7 +77,7 @@ impl Environment {
     /// A session before its first reset. `seed` decides the order until a reset
     /// gives another; draw it at random for an unseeded session.
     #[must_use]
-    pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
+    pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
             seed,
@@ -86,7 +87,7 @@ impl Environment {
 
     /// A session that plays the question at this index.
     #[must_use]
-    pub fn on_question(catalog: Arc<Catalog>, rules: Rules, index: usize) -> Self {
+    pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         let order = QuestionOrder::in_file_order(catalog.questions().len());
         Self {
             question: Some(index),
@@ -95,7 +96,7 @@ impl Environment {
         }
     }
 
-    fn in_order(catalog: Arc<Catalog>, rules: Rules, order: QuestionOrder) -> Self {
+    fn in_order(catalog: Arc<Catalog>, rules: EpisodeRules, order: QuestionOrder) -> Self {
         Self {
             catalog,
             rules,

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::episode::Rules;
+use crate::episode::EpisodeRules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
 use crate::server::state::ServerState;
@@ -35,7 +35,7 @@ pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
 pub async fn serve(
     listener: TcpListener,
     tools: Arc<Tools>,
-    rules: Rules,
+    rules: EpisodeRules,
     options: ServerOptions,
     shutdown: CancellationToken,
 ) {
@@ -113,7 +113,7 @@ impl RunningServer {
 /// [`ServerError::Bind`] where the address cannot be taken.
 pub async fn spawn_in_process(
     tools: Arc<Tools>,
-    rules: Rules,
+    rules: EpisodeRules,
     options: ServerOptions,
 ) -> Result<RunningServer, ServerError> {
     let listener = bind(&options).await?;

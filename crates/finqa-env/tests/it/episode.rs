@@ -1,7 +1,7 @@
 //! The rules of an episode.
 
 use finqa_env::episode::{
-    Environment, Observation, Rules, StepError, StepOutcome, StepStart, TaskChoice,
+    Environment, EpisodeRules, Observation, StepError, StepOutcome, StepStart, TaskChoice,
 };
 use finqa_env::reward::RewardMode;
 use finqa_env::tools::{FailureKind, Tools};
@@ -33,7 +33,7 @@ fn descriptions(environment: &mut Environment, tools: &Tools) -> StepOutcome {
 }
 
 fn environment(max_steps: u64) -> Environment {
-    let rules = Rules {
+    let rules = EpisodeRules {
         max_steps,
         reward: RewardMode::OpenEnv,
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use finqa_env::episode::{Environment, Observation, Rules, TaskChoice};
+use finqa_env::episode::{Environment, EpisodeRules, Observation, TaskChoice};
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,10 @@ fn sql(query: &str) -> String {
 }
 
 fn session() -> (Environment, Tools) {
-    (Environment::new(fixture(), Rules::default(), 1), tools())
+    (
+        Environment::new(fixture(), EpisodeRules::default(), 1),
+        tools(),
+    )
 }
 
 fn submit(
@@ -359,7 +362,7 @@ fn i_a_session_holds_no_questions() {
     );
     let catalog = fixture();
     let sessions: Vec<Environment> = (0..1000)
-        .map(|seed| Environment::new(Arc::clone(&catalog), Rules::default(), seed))
+        .map(|seed| Environment::new(Arc::clone(&catalog), EpisodeRules::default(), seed))
         .collect();
     assert_eq!(Arc::strong_count(&catalog), 1001);
     drop(sessions);

@@ -22,7 +22,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::episode::Rules;
+use crate::episode::EpisodeRules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
 use crate::server::protocol::calls;
@@ -146,7 +146,7 @@ pub async fn serve_stdio(
 ) -> Result<(), ServerError> {
     let app = ServerState::new(
         tools,
-        Rules::default(),
+        EpisodeRules::default(),
         ServerOptions::default(),
         shutdown.clone(),
     );

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::episode::{Environment, Rules};
+use crate::episode::{Environment, EpisodeRules};
 use crate::server::options::ServerOptions;
 use crate::server::state::clients::Clients;
 use crate::server::state::metrics::Metrics;
@@ -31,7 +31,7 @@ const LONG_WEIGHT: f64 = 1000.0;
 /// The server's shared state.
 pub(crate) struct ServerState {
     pub tools: Arc<Tools>,
-    pub rules: Rules,
+    pub rules: EpisodeRules,
     pub options: ServerOptions,
     pub sessions: Arc<SessionTable>,
     pub clients: Arc<Clients>,
@@ -48,7 +48,7 @@ pub(crate) struct ServerState {
 impl ServerState {
     pub(crate) fn new(
         tools: Arc<Tools>,
-        rules: Rules,
+        rules: EpisodeRules,
         options: ServerOptions,
         shutdown: CancellationToken,
     ) -> Arc<Self> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{JSON, Socket, options, post, request, rpc, start, start_changed, start_with, stop};
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::RunningServer;
 
 async fn metrics(server: &RunningServer) -> String {
@@ -28,9 +28,9 @@ fn value(text: &str, series: &str) -> f64 {
 
 #[tokio::test]
 async fn metrics_count_what_was_done() {
-    let rules = Rules {
+    let rules = EpisodeRules {
         max_steps: 3,
-        ..Rules::default()
+        ..EpisodeRules::default()
     };
     let server = start_with(options(), rules).await;
     let mut socket = Socket::open(&server, "/ws").await;

@@ -13,7 +13,7 @@ mod tasks;
 
 use std::sync::Arc;
 
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
 use finqa_env::tools::Tools;
 use futures::{SinkExt, StreamExt};
@@ -38,7 +38,7 @@ fn options() -> ServerOptions {
 }
 
 async fn start(options: ServerOptions) -> RunningServer {
-    start_with(options, Rules::default()).await
+    start_with(options, EpisodeRules::default()).await
 }
 
 /// A server with some of the [`options`] changed.
@@ -48,7 +48,7 @@ async fn start_changed<R>(change: impl FnOnce(&mut ServerOptions) -> R) -> Runni
     start(options).await
 }
 
-async fn start_with(options: ServerOptions, rules: Rules) -> RunningServer {
+async fn start_with(options: ServerOptions, rules: EpisodeRules) -> RunningServer {
     spawn_in_process(tools(), rules, options)
         .await
         .expect("a free port on loopback")

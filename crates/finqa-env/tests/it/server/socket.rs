@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use super::{Socket, options, start, start_changed, start_with, stop};
 use crate::support::json::has;
-use finqa_env::episode::Rules;
+use finqa_env::episode::EpisodeRules;
 
 #[tokio::test]
 async fn an_episode_from_reset_to_reward() {
@@ -74,9 +74,9 @@ async fn the_right_answer_earns_one() {
 
 #[tokio::test]
 async fn the_step_limit_ends_an_episode() {
-    let rules = Rules {
+    let rules = EpisodeRules {
         max_steps: 2,
-        ..Rules::default()
+        ..EpisodeRules::default()
     };
     let server = start_with(options(), rules).await;
     let mut socket = Socket::open(&server, "/ws").await;
