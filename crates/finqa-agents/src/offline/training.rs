@@ -116,7 +116,7 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                 .zip(literal.as_ref())
                 .is_some_and(|(f, l)| bare(&f.literal) == bare(l))
         };
-        let choices: Vec<_> = choices(facts, &plan, TRIED, &mut Rankings::default())
+        let choices: Vec<_> = choices(facts, &plan, TRIED, TRIED * 3, &mut Rankings::default())
             .into_iter()
             .map(|choice| {
                 let right = choice

@@ -143,13 +143,18 @@ impl<T> Expression<T> {
     /// The numbers, left to right, constants included.
     #[must_use]
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
-        self.parts().into_iter().filter_map(Self::leaf).collect()
+        let mut leaves = Vec::new();
+        self.collect_leaves(&mut leaves);
+        leaves
     }
 
-    fn leaf(&self) -> Option<&Leaf<T>> {
+    fn collect_leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf<T>>) {
         match self {
-            Self::Leaf(leaf) => Some(leaf),
-            Self::Step(..) => None,
+            Self::Leaf(leaf) => leaves.push(leaf),
+            Self::Step(_, a, b) => {
+                a.collect_leaves(leaves);
+                b.collect_leaves(leaves);
+            }
         }
     }
 

@@ -198,10 +198,7 @@ impl RuleAnalyst {
         let signals = confidence::signals(&scene, &question.history, &ranked);
         let programs = question.history.iter().map(|h| h.program.as_deref());
         let history: Vec<Option<&str>> = programs.collect();
-        let described = DescribedPage {
-            facts,
-            document: &question.document,
-        };
+        let described = DescribedPage::new(facts, &question.document);
         let points = asked.says(&["percent points", "percent point"]);
         let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
         let mut all = ranked
@@ -211,7 +208,7 @@ impl RuleAnalyst {
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
                 let expr = aligned(facts, filled.expr.clone());
-                describe(described, plan, *score, &expr, &history, points)
+                describe(&described, plan, *score, &expr, &history, points)
             });
         let best = all.next()?;
         let dated = ranked
@@ -295,7 +292,8 @@ impl RuleAnalyst {
         let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
         let whole = templates::query(facts, asked, &asked.phrase, &context);
         let roles = templates::roles(facts, asked, &context);
-        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, whole, roles);
+        let mut scene = ChoiceContext::new(facts, asked, state, proposal, whole, roles)
+            .with_plans(&plans, follow_ups);
         scene.alone = alone;
         scene.own = question
             .history
@@ -349,7 +347,7 @@ pub(crate) fn candidates(
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
     let mut marks: Vec<u64> = Vec::new();
-    let scale = templates::asked_scale(scene.asked);
+    let scale = scene.asked.of_all().scale;
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(scene.facts, plan, i, FILLINGS, &mut rankings);
@@ -415,7 +413,7 @@ fn mark(expr: &Expr) -> u64 {
 const FILLINGS: usize = 8;
 
 pub(super) fn describe(
-    page: DescribedPage<'_>,
+    page: &DescribedPage<'_>,
     plan: &ProgramPlan,
     score: f64,
     expr: &Expr,

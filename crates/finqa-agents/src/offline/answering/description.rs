@@ -1,6 +1,9 @@
 //! How an answer describes itself: a label for its value, steps in plain sentences, and
 //! the place of each literal.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use finqa_core::question::Document;
 
 use super::analyst::EvidenceRef;
@@ -9,14 +12,39 @@ use crate::offline::reading::facts::{Fact, FactPlace, Facts};
 use finqa_core::program::Op;
 
 /// A page in its parsed and its original wording: people are shown the original.
-#[derive(Clone, Copy)]
 pub(crate) struct DescribedPage<'a> {
     pub(crate) facts: &'a Facts,
-    pub document: &'a Document,
+    document: &'a Document,
+    /// The words for the places of facts: the best programs share most of theirs.
+    labels: RefCell<Vec<(usize, Rc<str>)>>,
+}
+
+impl<'a> DescribedPage<'a> {
+    pub(crate) fn new(facts: &'a Facts, document: &'a Document) -> Self {
+        Self {
+            facts,
+            document,
+            labels: RefCell::default(),
+        }
+    }
+
+    /// The words for a fact's place, by the fact's index.
+    fn fact_label(&self, index: usize, fact: &Fact) -> Rc<str> {
+        let known = |labels: &[(usize, Rc<str>)]| {
+            let found = labels.iter().find(|(of, _)| *of == index);
+            found.map(|(_, label)| Rc::clone(label))
+        };
+        if let Some(label) = known(&self.labels.borrow()) {
+            return label;
+        }
+        let label: Rc<str> = fact_label(self, fact).into();
+        self.labels.borrow_mut().push((index, Rc::clone(&label)));
+        label
+    }
 }
 
 /// The words for a fact's place: `net revenue, 2009`.
-fn fact_label(page: DescribedPage<'_>, fact: &Fact) -> String {
+fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     let facts = page.facts;
     let mut label = match fact.place {
         FactPlace::Cell { row, col } => {
@@ -68,18 +96,21 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
-fn leaf_label(page: DescribedPage<'_>, leaf: &PageLeaf) -> String {
+fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> Rc<str> {
     leaf.source
-        .and_then(|i| page.facts.all.get(i))
-        .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
+        .and_then(|i| Some((i, page.facts.all.get(i)?)))
+        .map_or_else(
+            || leaf.literal.as_ref().into(),
+            |(i, fact)| page.fact_label(i, fact),
+        )
 }
 
 /// A name for a value, from its expression.
-pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> String {
+pub(crate) fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
     match expr {
-        Expr::Leaf(leaf) => leaf_label(page, leaf),
+        Expr::Leaf(leaf) => leaf_label(page, leaf).to_string(),
         Expr::Step(..) => {
-            let mut parts: Vec<String> = Vec::new();
+            let mut parts: Vec<Rc<str>> = Vec::new();
             for leaf in expr.leaves().into_iter().filter(|l| l.source.is_some()) {
                 let part = leaf_label(page, leaf);
                 if !parts.contains(&part) {
@@ -92,17 +123,18 @@ pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> Str
 }
 
 /// One sentence for every value read and every operation, in order.
-pub(crate) fn steps(page: DescribedPage<'_>, expr: &Expr) -> Vec<String> {
+pub(crate) fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
-        let Some(fact) = leaf.source.and_then(|i| page.facts.all.get(i)) else {
+        let of_page = leaf.source.and_then(|i| Some((i, page.facts.all.get(i)?)));
+        let Some((index, fact)) = of_page else {
             continue;
         };
         let line = format!(
             "Take {} from {} ({}).",
             leaf.literal,
             fact.id(),
-            fact_label(page, fact)
+            page.fact_label(index, fact)
         );
         if !out.contains(&line) {
             out.push(line);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::scale;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::question::plan::{Pairing, ProgramPattern, ProgramPlan};
-use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, features};
+use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer};
 use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -35,9 +35,8 @@ pub(crate) fn fill(
 ) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    choices(facts, plan, TRIED, rankings)
+    choices(facts, plan, TRIED, keep, rankings)
         .into_iter()
-        .take(keep)
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
@@ -66,18 +65,20 @@ pub(crate) struct FactChoice {
     pub(crate) lowest: Option<f64>,
 }
 
-/// The best joint choices of facts for a plan's slots, best first.
+/// The best joint choices of facts for a plan's slots, best first; `tried` facts for each slot.
 pub(crate) fn choices(
     facts: &Facts,
     plan: &ProgramPlan,
     tried: usize,
+    keep: usize,
     rankings: &mut Rankings,
 ) -> Vec<FactChoice> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
     let mut beam = vec![FactChoice::default()];
-    for query in &plan.slots {
+    for (slot, query) in plan.slots.iter().enumerate() {
+        let last = slot + 1 == plan.slots.len();
         let ranked = rankings.of(facts, query, tried);
         let mut next = Vec::with_capacity(beam.len() * ranked.len());
         for choice in &beam {
@@ -89,7 +90,7 @@ pub(crate) fn choices(
             }
         }
         next.sort_by(|a, b| b.3.total_cmp(&a.3));
-        let kept = next.into_iter().take(tried * 3);
+        let kept = next.into_iter().take(if last { keep } else { tried * 3 });
         beam = kept
             .map(|(choice, fact, score, sum)| FactChoice {
                 facts: choice.facts.iter().copied().chain([fact]).collect(),
@@ -110,7 +111,8 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
         let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
             continue;
         };
-        for (total, value) in sum.iter_mut().zip(features(facts, of_page, *fact, query)) {
+        let features = SlotScorer::new(facts, query).features(of_page, *fact);
+        for (total, value) in sum.iter_mut().zip(features) {
             *total += value;
         }
         for k in pairs(

@@ -24,17 +24,14 @@ impl EmbeddedAnswer {
         question: &Question,
         direct: DirectAnswer,
     ) -> Option<Self> {
-        let described = DescribedPage {
-            facts: &page.facts,
-            document: &question.document,
-        };
+        let described = DescribedPage::new(&page.facts, &question.document);
         let asked = Wording::read(&page.facts.written(&question.text));
         let points = asked.says(&["percent points", "percent point"]);
         let plan = ProgramPlan::fixed(direct.name, direct.expr, 1.0, direct.kind);
         let ProgramPattern::Fixed(expr) = &plan.pattern else {
             return None;
         };
-        let mut best = describe(described, &plan, 0.0, expr, &[], points)?;
+        let mut best = describe(&described, &plan, 0.0, expr, &[], points)?;
         if let Some(label) = &direct.label {
             best.steps
                 .push(format!("Its label is the answer: {label}."));

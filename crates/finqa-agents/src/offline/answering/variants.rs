@@ -6,7 +6,7 @@
 use super::filling::FilledPlan;
 use super::scale;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
-use crate::offline::reading::facts::Facts;
+use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
@@ -31,23 +31,26 @@ pub(crate) fn variants(
         },
         _ => {}
     }
-    let flipped = flipped(facts, &filled.expr);
-    if flipped != filled.expr {
-        found.push((5, flipped));
+    let leaves = filled.expr.leaves();
+    let uses = |is: fn(&Fact) -> bool| {
+        let fact = |leaf: &&PageLeaf| facts.all.get(leaf.source?);
+        leaves.iter().any(|leaf| fact(leaf).is_some_and(is))
+    };
+    if uses(is_negative) {
+        found.push((5, flipped(facts, &filled.expr)));
     }
-    if !matches!(
+    let scales = !matches!(
         filled.expr.top(),
         None | Some((Op::Multiply | Op::Divide, _, Expr::Leaf(_)))
-    ) || is_product(&filled.expr)
-    {
+    ) || is_product(&filled.expr);
+    if scales && scale.is_some() {
         let asked = scale::result_to_asked(facts, filled.expr.clone(), scale);
         if asked != filled.expr {
             found.push((6, asked));
         }
     }
-    let other = other_percent(facts, &filled.expr);
-    if other != filled.expr {
-        found.push((8, other));
+    if uses(|fact| fact.percent) {
+        found.push((8, other_percent(facts, &filled.expr)));
     }
     let units = scale::in_units(facts, &filled.expr);
     found.extend(units.map(|expr| (7, expr)));
@@ -55,9 +58,11 @@ pub(crate) fn variants(
         .into_iter()
         .filter(|(_, expr)| expr.value().is_some())
         .map(|(variant, expr)| FilledPlan {
+            plan: filled.plan,
+            score: filled.score,
+            lowest: filled.lowest,
             variant,
             expr,
-            ..filled.clone()
         })
         .collect()
 }
@@ -67,12 +72,16 @@ fn is_product(expr: &Expr) -> bool {
     matches!(expr.top(), Some((Op::Multiply, a, b)) if !a.is_constant() && !b.is_constant())
 }
 
+fn is_negative(fact: &Fact) -> bool {
+    fact.cell().is_some() && fact.literal.starts_with('-')
+}
+
 /// An expression whose negative cells are read with the other sign.
 fn flipped(facts: &Facts, expr: &Expr) -> Expr {
     match expr {
         Expr::Leaf(leaf) => {
             let fact = leaf.source.and_then(|i| facts.all.get(i));
-            if !fact.is_some_and(|f| f.cell().is_some() && f.literal.starts_with('-')) {
+            if !fact.is_some_and(is_negative) {
                 return expr.clone();
             }
             Expr::Leaf(PageLeaf {

@@ -3,7 +3,8 @@
 
 use finqa_core::question::HistoryEntry;
 
-use super::slots::{SlotQuery, score, weighted};
+use super::slot_words::weighted;
+use super::slots::{SlotQuery, SlotScorer};
 use super::wording::Wording;
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
@@ -50,11 +51,12 @@ impl EarlierTurn {
             years: self.years.clone(),
             ..SlotQuery::default()
         };
-        let fit = |index: usize| {
+        let mut scorer = SlotScorer::new(facts, &query);
+        let mut fit = |index: usize| {
             let fact = facts.all.get(index);
-            fact.map_or(f64::MIN, |fact| score(facts, fact, index, &query))
+            fact.map_or(f64::MIN, |fact| scorer.score(fact, index))
         };
-        let best = (0..facts.all.len()).map(fit).fold(f64::MIN, f64::max);
+        let best = (0..facts.all.len()).map(&mut fit).fold(f64::MIN, f64::max);
         let worst = self.facts.iter().map(|index| fit(*index));
         worst.map(|fit| best - fit).fold(0.0, f64::max)
     }
@@ -112,11 +114,7 @@ impl EarlierTurns {
         let query = SlotQuery {
             words: words.clone(),
             years: years.clone(),
-            anchors: self
-                .turns
-                .last()
-                .map(|t| t.facts.clone())
-                .unwrap_or_default(),
+            anchors: self.turns.last().map_or(&[][..], |t| &t.facts).into(),
             elliptical: bare,
             ..SlotQuery::default()
         };
@@ -174,6 +172,7 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
 
 /// Finds the facts of an expression's literals.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
+    let mut scorer = SlotScorer::new(facts, query);
     expr.change_leaves(&mut |leaf| {
         if leaf.is_constant() {
             return;
@@ -187,9 +186,8 @@ fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usi
             .iter()
             .enumerate()
             .filter(|(_, f)| same(&f.literal))
-            .max_by(|(i, a), (j, b)| {
-                score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query))
-            });
+            .map(|(i, f)| (i, scorer.score(f, i)))
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((i, _)) = best {
             leaf.source = Some(i);
             if !found.contains(&i) {

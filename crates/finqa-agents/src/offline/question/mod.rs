@@ -8,6 +8,7 @@ pub(super) mod operations;
 pub(super) mod plan;
 pub(super) mod proposal;
 pub(super) mod reference;
+pub(super) mod slot_words;
 pub(super) mod slots;
 pub(super) mod templates;
 pub(super) mod wording;

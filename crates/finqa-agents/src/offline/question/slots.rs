@@ -5,10 +5,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::slot_words::WordWeights;
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
-use crate::offline::reading::similarity;
-use crate::offline::reading::text::{TextToken, TokenKind};
-use crate::offline::reading::words::{is_stop, is_weak, synonyms};
 use finqa_core::number::Scale;
 
 /// Where the features of a number in the text begin.
@@ -95,18 +93,18 @@ pub(crate) struct SlotQuery {
     /// Requested words with their weight in the document.
     pub words: Vec<(u32, f64)>,
     /// Words of the page that mean nearly the same as requested ones, with their weights.
-    pub(crate) alike: Rc<[(u32, f64)]>,
+    pub(crate) alike: WordWeights,
     /// Weight of words that the document lacks.
     pub(crate) unknown: f64,
     /// Words of the earlier turn that a short question leaves out.
-    pub(crate) inherited: Vec<(u32, f64)>,
+    pub(crate) inherited: WordWeights,
     pub(crate) years: Vec<u16>,
     /// The years come from an earlier turn.
     pub(crate) years_inherited: bool,
     /// Only a year or a pronoun is named: the entity is the earlier turn's.
     pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
-    pub(crate) anchors: Vec<usize>,
+    pub(crate) anchors: Rc<[usize]>,
     /// A percentage is requested as such.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
@@ -116,276 +114,299 @@ pub(crate) struct SlotQuery {
     /// An outflow or its magnitude is requested, without a minus sign.
     pub(crate) outflow: bool,
     /// Plain numbers in the question itself.
-    pub(crate) named_numbers: Vec<String>,
+    pub(crate) named_numbers: Rc<[String]>,
     /// The first year or opening balance is requested.
     pub(crate) opening: bool,
     /// The fact that the rule has determined: an index into the fact store.
     pub(crate) only: Option<usize>,
 }
 
-/// The weight of a synonym.
-const SYNONYM: f64 = 0.6;
-
-/// Content words with weights; and the weight of those that the document lacks.
-pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
-    let mut words: Vec<(u32, f64)> = Vec::new();
-    let mut unknown = 0.0;
-    for token in tokens {
-        if !matches!(token.kind, TokenKind::Word | TokenKind::Number) || is_stop(&token.text) {
-            continue;
-        }
-        let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
-        match facts.vocabulary.find(&token.text) {
-            Some(word) if words.iter().any(|(w, _)| *w == word) => {}
-            Some(word) => words.push((word, weak * facts.weight(word))),
-            None => {
-                let known = synonyms(&token.text)
-                    .iter()
-                    .filter_map(|other| facts.vocabulary.get(other));
-                let mut found = false;
-                for word in known {
-                    found = true;
-                    if !words.iter().any(|(w, _)| *w == word) {
-                        words.push((word, SYNONYM * weak * facts.weight(word)));
-                    }
-                }
-                if !found {
-                    unknown += weak;
-                }
-            }
-        }
-    }
-    (words, unknown)
+/// A slot's query, read once for all facts.
+pub(crate) struct SlotScorer<'a> {
+    facts: &'a Facts,
+    query: &'a SlotQuery,
+    /// The weight of all its words.
+    total: f64,
+    inherited_total: f64,
+    /// The last of the facts that earlier turns used.
+    anchor: Option<&'a Fact>,
+    asks_total: bool,
+    /// The row or sentence read last: its numbers come one after the other.
+    last: Option<LabelFit>,
 }
 
-/// How alike two words must be to count.
-const ALIKE: f64 = 0.45;
-
-/// The words of the page that mean nearly the same as one of these tokens, other than
-/// `words`; each with how alike it is and the weight of the token.
-pub(crate) fn alike(
-    facts: &Facts,
-    tokens: &[TextToken<'_>],
-    words: &[(u32, f64)],
-) -> Rc<[(u32, f64)]> {
-    let mut out: Vec<(u32, f64)> = Vec::new();
-    for token in tokens {
-        let named = token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text);
-        let Some(row) = named.then(|| similarity::row(&token.text)).flatten() else {
-            continue;
-        };
-        let id = facts.vocabulary.get(&token.text);
-        let weight = id.map_or(UNKNOWN, |id| facts.weight(id));
-        for (other, vector) in (0_u32..).zip(&facts.vectors) {
-            let Some(vector) = *vector else { continue };
-            let how = similarity::cosine(row, vector);
-            if how <= ALIKE || words.iter().any(|(word, _)| *word == other) {
-                continue;
-            }
-            let weight = weight * (how - ALIKE) / (1.0 - ALIKE);
-            match out.iter_mut().find(|(word, _)| *word == other) {
-                Some((_, known)) => *known = known.max(weight),
-                None => out.push((other, weight)),
-            }
-        }
-    }
-    out.into()
+/// How the label that the cells of a row, or the numbers of a sentence, share fits a query.
+struct LabelFit {
+    /// Whether it is a row, and its index.
+    of: (bool, usize),
+    /// For each requested word, and for each inherited one, whether the label has it.
+    words: Vec<bool>,
+    inherited: Vec<bool>,
+    /// Only of a row: the weight of its own words that are requested, the share of its words
+    /// that mean nearly the same, and [`side_by_side`].
+    matched: f64,
+    alike: f64,
+    side_by_side: f64,
 }
 
-/// The weight of a word that the page lacks.
-const UNKNOWN: f64 = 2.0;
-
-pub(crate) fn features(
-    facts: &Facts,
-    fact: &Fact,
-    index: usize,
-    query: &SlotQuery,
-) -> [f64; FEATURES] {
-    let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
-    let total = if total > 0.0 { total } else { 1.0 };
-    let has = |set: &[u32], word: u32| set.contains(&word);
-    // Weights of the requested words that are in its label, only near it, near it in all, and
-    // for a cell only in the corner.
-    let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
-    for (word, weight) in &query.words {
-        match (has(&fact.label, *word), has(&fact.near, *word)) {
-            (true, near) => {
-                in_label += weight;
-                in_near += if near { *weight } else { 0.0 };
-            }
-            (false, true) => {
-                only_near += weight;
-                in_near += weight;
-            }
-            (false, false) if has(&facts.corner, *word) => in_corner += weight,
-            (false, false) => {}
+impl<'a> SlotScorer<'a> {
+    pub(crate) fn new(facts: &'a Facts, query: &'a SlotQuery) -> Self {
+        let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
+        let asked = |total: u32| query.words.iter().any(|(word, _)| *word == total);
+        Self {
+            facts,
+            query,
+            total: if total > 0.0 { total } else { 1.0 },
+            inherited_total: query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0),
+            anchor: query.anchors.last().and_then(|i| facts.all.get(*i)),
+            asks_total: facts.total.is_some_and(asked),
+            last: None,
         }
     }
-    let sum_alike = |set: &[u32]| -> f64 {
-        let found = query.alike.iter().filter(|(word, _)| set.contains(word));
-        (found.map(|(_, weight)| weight).sum::<f64>() / total).min(1.0)
-    };
-    let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
-    let in_inherited: f64 = query
-        .inherited
-        .iter()
-        .filter(|(w, _)| has(&fact.label, *w) || has(&fact.near, *w))
-        .map(|(_, x)| x)
-        .sum::<f64>()
-        / inherited_total;
-    let flag = |condition: bool| f64::from(u8::from(condition));
-    let matched = fact.years.iter().any(|y| query.years.contains(y));
-    let asked = !query.years.is_empty();
-    let year_match = flag(asked && matched);
-    let exact_year = flag(asked && matched && fact.years.len() == 1);
-    let conflict = flag(asked && !matched && !fact.years.is_empty());
-    let undated = flag(asked && fact.years.is_empty());
-    let own_year = flag(!query.years_inherited);
-    let anchor = query.anchors.last().and_then(|i| facts.all.get(*i));
-    let same_series = flag(anchor.is_some_and(|a| series(facts, a, fact)));
-    let any_series = flag(
-        query
-            .anchors
+
+    fn sum_alike(&self, set: &[u32]) -> f64 {
+        let found = self
+            .query
+            .alike
             .iter()
-            .filter_map(|i| facts.all.get(*i))
-            .any(|a| series(facts, a, fact)),
-    );
-    let same_column = flag(
-        anchor
-            .and_then(Fact::cell)
-            .zip(fact.cell())
-            .is_some_and(|(a, b)| a.1 == b.1),
-    );
-    let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
-    let used = flag(query.anchors.contains(&index));
-    let elliptical = flag(query.elliptical);
-    let mut f = [0.0; FEATURES];
-    let values: &[f64] = match fact.place {
-        FactPlace::Cell { row, col } => {
-            let of_row = facts.rows.get(row);
-            let label_total = of_row.map_or(0.0, |r| r.weight);
-            let label_matched: f64 = of_row.map_or(0.0, |r| {
-                r.label
-                    .iter()
-                    .filter(|w| query.words.iter().any(|(q, _)| q == *w))
-                    .map(|w| facts.weight(*w))
-                    .sum()
-            });
-            let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
-                c.label
-                    .iter()
-                    .filter(|w| !query.words.iter().any(|(q, _)| q == *w))
-                    .map(|w| facts.weight(*w))
-                    .sum()
-            });
-            let precision = if label_total > 0.0 {
-                label_matched / label_total
+            .filter(|(word, _)| set.contains(word));
+        (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
+    }
+
+    fn fit(&self, fact: &Fact, of: (bool, usize)) -> LabelFit {
+        let query = self.query;
+        let (of_row, index) = of;
+        let in_label = |words: &[(u32, f64)]| {
+            let has = words.iter().map(|(word, _)| fact.label.contains(word));
+            has.collect()
+        };
+        let row = self.facts.rows.get(index).filter(|_| of_row);
+        LabelFit {
+            of,
+            words: in_label(&query.words),
+            inherited: in_label(&query.inherited),
+            matched: row.map_or(0.0, |row| {
+                let asked = |word: &&u32| query.words.iter().any(|(known, _)| known == *word);
+                let label = row.label.iter().filter(asked);
+                label.map(|word| self.facts.weight(*word)).sum()
+            }),
+            alike: if of_row {
+                self.sum_alike(&fact.label)
             } else {
                 0.0
-            };
-            &[
-                1.0,
-                in_label / total,
-                only_near / total,
-                in_corner / total,
-                (label_total - label_matched).min(12.0) / 6.0,
-                precision,
-                flag(precision > 0.99),
-                column_unmatched.min(12.0) / 6.0,
-                year_match * own_year,
-                year_match * (1.0 - own_year),
-                exact_year,
-                conflict,
-                undated,
-                flag(!asked && col == 1),
-                flag(!asked) * flag(row + 1 == facts.rows.len()),
-                sum_alike(&fact.label),
-                sum_alike(&fact.near),
-            ]
+            },
+            side_by_side: if of_row {
+                side_by_side(fact, query)
+            } else {
+                0.0
+            },
         }
-        FactPlace::Text { sentence, at, .. } => {
-            let Some(sentence) = facts.sentences.get(sentence) else {
-                return f;
-            };
-            let mut close = 0.0;
-            let mut right_before = 0.0;
-            for (word, weight) in query.words.iter().filter(|(w, _)| has(&fact.label, *w)) {
-                let distance = sentence
-                    .words
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, w)| **w == Some(*word))
-                    .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
-                    .min();
-                if let Some(distance) = distance {
-                    #[allow(clippy::cast_precision_loss, reason = "distances are small")]
-                    let d = distance as f64;
-                    close += weight / (1.0 + d / 10.0 + d * d / 200.0);
-                    right_before += weight * flag(distance <= 4);
+    }
+
+    pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
+        let of = match fact.place {
+            FactPlace::Cell { row, .. } => (true, row),
+            FactPlace::Text { sentence, .. } => (false, sentence),
+        };
+        let known = self.last.take().filter(|known| known.of == of);
+        let label = known.unwrap_or_else(|| self.fit(fact, of));
+        let features = self.features_with(fact, index, &label);
+        self.last = Some(label);
+        features
+    }
+
+    fn features_with(&self, fact: &Fact, index: usize, label: &LabelFit) -> [f64; FEATURES] {
+        let (facts, query, total) = (self.facts, self.query, self.total);
+        let has = |set: &[u32], word: u32| set.contains(&word);
+        // Weights of the requested words that are in its label, only near it, near it in all, and
+        // for a cell only in the corner.
+        let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
+        for ((word, weight), of_label) in query.words.iter().zip(&label.words) {
+            match (*of_label, has(&fact.near, *word)) {
+                (true, near) => {
+                    in_label += weight;
+                    in_near += if near { *weight } else { 0.0 };
                 }
+                (false, true) => {
+                    only_near += weight;
+                    in_near += weight;
+                }
+                (false, false) if has(&facts.corner, *word) => in_corner += weight,
+                (false, false) => {}
             }
-            #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
-            let length = (sentence.words.len() as f64 / 60.0).min(2.0);
-            let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
-            &[
-                (in_label + only_near) / total,
-                in_near / total,
-                close / total,
-                right_before / total,
-                length,
-                year_match * own_year,
-                year_match * (1.0 - own_year),
-                exact_year,
-                conflict,
-                undated,
-                flag(bare && fact.literal.len() <= 2),
-                flag(bare),
-                flag(fact.dollar),
-                sum_alike(&fact.near),
-            ]
         }
-    };
-    let offset = match fact.place {
-        FactPlace::Cell { .. } => 0,
-        FactPlace::Text { .. } => TEXT,
-    };
-    for (slot, value) in f.iter_mut().skip(offset).zip(values) {
-        *slot = *value;
+        let inherited = query.inherited.iter().zip(&label.inherited);
+        let in_inherited: f64 = inherited
+            .filter(|((word, _), of_label)| **of_label || has(&fact.near, *word))
+            .map(|((_, weight), _)| weight)
+            .sum::<f64>()
+            / self.inherited_total;
+        let flag = |condition: bool| f64::from(u8::from(condition));
+        let matched = fact.years.iter().any(|y| query.years.contains(y));
+        let asked = !query.years.is_empty();
+        let year_match = flag(asked && matched);
+        let exact_year = flag(asked && matched && fact.years.len() == 1);
+        let conflict = flag(asked && !matched && !fact.years.is_empty());
+        let undated = flag(asked && fact.years.is_empty());
+        let own_year = flag(!query.years_inherited);
+        let anchor = self.anchor;
+        let same_series = flag(anchor.is_some_and(|a| series(facts, a, fact)));
+        let any_series = flag(
+            query
+                .anchors
+                .iter()
+                .filter_map(|i| facts.all.get(*i))
+                .any(|a| series(facts, a, fact)),
+        );
+        let same_column = flag(
+            anchor
+                .and_then(Fact::cell)
+                .zip(fact.cell())
+                .is_some_and(|(a, b)| a.1 == b.1),
+        );
+        let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
+        let used = flag(query.anchors.contains(&index));
+        let elliptical = flag(query.elliptical);
+        let mut f = [0.0; FEATURES];
+        let values: &[f64] = match fact.place {
+            FactPlace::Cell { row, col } => {
+                let of_row = facts.rows.get(row);
+                let label_total = of_row.map_or(0.0, |r| r.weight);
+                let label_matched = label.matched;
+                let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
+                    c.label
+                        .iter()
+                        .filter(|w| !query.words.iter().any(|(q, _)| q == *w))
+                        .map(|w| facts.weight(*w))
+                        .sum()
+                });
+                let precision = if label_total > 0.0 {
+                    label_matched / label_total
+                } else {
+                    0.0
+                };
+                &[
+                    1.0,
+                    in_label / total,
+                    only_near / total,
+                    in_corner / total,
+                    (label_total - label_matched).min(12.0) / 6.0,
+                    precision,
+                    flag(precision > 0.99),
+                    column_unmatched.min(12.0) / 6.0,
+                    year_match * own_year,
+                    year_match * (1.0 - own_year),
+                    exact_year,
+                    conflict,
+                    undated,
+                    flag(!asked && col == 1),
+                    flag(!asked) * flag(row + 1 == facts.rows.len()),
+                    label.alike,
+                    self.sum_alike(&fact.near),
+                ]
+            }
+            FactPlace::Text { sentence, at, .. } => {
+                let Some(sentence) = facts.sentences.get(sentence) else {
+                    return f;
+                };
+                let mut close = 0.0;
+                let mut right_before = 0.0;
+                let words = query.words.iter().zip(&label.words);
+                for ((word, weight), _) in words.filter(|(_, of_label)| **of_label) {
+                    let distance = sentence
+                        .words
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, w)| **w == Some(*word))
+                        .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
+                        .min();
+                    if let Some(distance) = distance {
+                        #[allow(clippy::cast_precision_loss, reason = "distances are small")]
+                        let d = distance as f64;
+                        close += weight / (1.0 + d / 10.0 + d * d / 200.0);
+                        right_before += weight * flag(distance <= 4);
+                    }
+                }
+                #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
+                let length = (sentence.words.len() as f64 / 60.0).min(2.0);
+                let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
+                &[
+                    (in_label + only_near) / total,
+                    in_near / total,
+                    close / total,
+                    right_before / total,
+                    length,
+                    year_match * own_year,
+                    year_match * (1.0 - own_year),
+                    exact_year,
+                    conflict,
+                    undated,
+                    flag(bare && fact.literal.len() <= 2),
+                    flag(bare),
+                    flag(fact.dollar),
+                    self.sum_alike(&fact.near),
+                ]
+            }
+        };
+        let offset = match fact.place {
+            FactPlace::Cell { .. } => 0,
+            FactPlace::Text { .. } => TEXT,
+        };
+        for (slot, value) in f.iter_mut().skip(offset).zip(values) {
+            *slot = *value;
+        }
+        let shared = [
+            same_series * elliptical,
+            same_series * (1.0 - elliptical),
+            any_series,
+            same_column * elliptical,
+            same_column * (1.0 - elliptical),
+            same_kind,
+            in_inherited,
+            in_inherited * elliptical,
+            used * flag(asked && matched),
+            used * conflict,
+            used * flag(!asked || query.years_inherited) * elliptical,
+            used * flag(!asked || query.years_inherited) * (1.0 - elliptical),
+            flag(query.percent && fact.percent),
+            flag(!query.percent && fact.percent),
+            flag(query.count && fact.dollar),
+            flag(!query.opening && fact.opening),
+            flag(query.opening && fact.opening),
+            label.side_by_side,
+            flag(fact.total && self.asks_total),
+            flag(fact.total && !self.asks_total),
+            flag(!query.opening && fact.closing),
+            flag(query.named_numbers.iter().any(|n| **n == *fact.literal)),
+            flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
+        ];
+        for (slot, value) in f.iter_mut().skip(SHARED).zip(shared) {
+            *slot = value;
+        }
+        f
     }
-    let shared = [
-        same_series * elliptical,
-        same_series * (1.0 - elliptical),
-        any_series,
-        same_column * elliptical,
-        same_column * (1.0 - elliptical),
-        same_kind,
-        in_inherited,
-        in_inherited * elliptical,
-        used * flag(asked && matched),
-        used * conflict,
-        used * flag(!asked || query.years_inherited) * elliptical,
-        used * flag(!asked || query.years_inherited) * (1.0 - elliptical),
-        flag(query.percent && fact.percent),
-        flag(!query.percent && fact.percent),
-        flag(query.count && fact.dollar),
-        flag(!query.opening && fact.opening),
-        flag(query.opening && fact.opening),
-        side_by_side(fact, query),
-        flag(fact.total && asks_total(facts, query)),
-        flag(fact.total && !asks_total(facts, query)),
-        flag(!query.opening && fact.closing),
-        flag(query.named_numbers.iter().any(|n| **n == *fact.literal)),
-        flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
-    ];
-    for (slot, value) in f.iter_mut().skip(SHARED).zip(shared) {
-        *slot = value;
+
+    pub(crate) fn score(&mut self, fact: &Fact, index: usize) -> f64 {
+        let features = self.features(fact, index);
+        let own = match fact.place {
+            FactPlace::Cell { .. } => 0..TEXT,
+            FactPlace::Text { .. } => TEXT..SHARED,
+        };
+        // The features of the other kind of place and those of pairs are zero.
+        let weigh = |range: Range<usize>| {
+            let weights = self.facts.weights.get(range.clone()).unwrap_or_default();
+            features.get(range).unwrap_or_default().iter().zip(weights)
+        };
+        weigh(own)
+            .chain(weigh(SHARED..PAIRS))
+            .map(|(f, w)| f * w)
+            .sum()
     }
-    f
 }
 
 /// The share of neighbouring words of the query that are neighbours in the row label.
 fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
-    if fact.cell().is_none() || query.words.len() < 2 {
+    if query.words.len() < 2 {
         return 0.0;
     }
     let neighbours = |a: u32, b: u32| fact.label.windows(2).any(|w| w == [a, b]);
@@ -397,12 +418,6 @@ fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a question has a few words")]
     let share = found as f64 / (query.words.len() - 1) as f64;
     share
-}
-
-fn asks_total(facts: &Facts, query: &SlotQuery) -> bool {
-    facts
-        .total
-        .is_some_and(|total| query.words.iter().any(|(w, _)| *w == total))
 }
 
 /// Whether two facts are of one quantity at several times: a row, a column of a table
@@ -418,23 +433,6 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
         (Some((_, x)), Some((_, y))) if dated(a) && dated(b) => x == y,
         _ => a.same_series(b),
     }
-}
-
-pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &SlotQuery) -> f64 {
-    let features = features(facts, fact, index, query);
-    let own = match fact.place {
-        FactPlace::Cell { .. } => 0..TEXT,
-        FactPlace::Text { .. } => TEXT..SHARED,
-    };
-    // The features of the other kind of place and those of pairs are zero.
-    let weigh = |range: Range<usize>| {
-        let weights = facts.weights.get(range.clone()).unwrap_or_default();
-        features.get(range).unwrap_or_default().iter().zip(weights)
-    };
-    weigh(own)
-        .chain(weigh(SHARED..PAIRS))
-        .map(|(f, w)| f * w)
-        .sum()
 }
 
 /// Rankings for one question's slots: its plans ask for the same again and again.
@@ -461,18 +459,16 @@ impl Rankings {
 
 /// The best facts for a query, best first.
 pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
+    let mut scorer = SlotScorer::new(facts, query);
     if let Some(i) = query.only {
         let fact = facts.all.get(i);
-        return fact
-            .map(|f| (i, score(facts, f, i, query)))
-            .into_iter()
-            .collect();
+        return fact.map(|f| (i, scorer.score(f, i))).into_iter().collect();
     }
     let mut scored: Vec<(usize, f64)> = facts
         .all
         .iter()
         .enumerate()
-        .map(|(i, f)| (i, score(facts, f, i, query)))
+        .map(|(i, f)| (i, scorer.score(f, i)))
         .collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(keep);

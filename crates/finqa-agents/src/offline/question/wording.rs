@@ -1,5 +1,10 @@
 //! A question as the rules read it: its words, its years, its cues.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use finqa_core::number::Scale;
+
 use super::operations;
 use crate::offline::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::offline::reading::words::is_weak;
@@ -13,10 +18,25 @@ pub(crate) struct Wording {
     pub(crate) phrase: String,
     /// Years in order of mention, ranges filled in.
     pub(crate) years: Vec<u16>,
-    words: Vec<usize>,
+    /// Where each word begins, and its first two bytes.
+    words: Vec<(usize, [u8; 2])>,
     /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
     /// this rules most of them out.
     beginnings: u64,
+    of_all: OnceCell<AskedOfAll>,
+}
+
+/// What a question asks of all its numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct AskedOfAll {
+    /// A percentage is requested as such.
+    pub percent: bool,
+    /// A count (`how many`, `number of`), not money.
+    pub count: bool,
+    /// The scale word in the question.
+    pub scale: Option<Scale>,
+    /// Plain numbers in the question itself.
+    pub(crate) named_numbers: Rc<[String]>,
 }
 
 impl Wording {
@@ -28,14 +48,16 @@ impl Wording {
             .collect();
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
-        let words: Vec<usize> = phrase.match_indices(' ').map(|(at, _)| at + 1).collect();
-        let heads = words
-            .iter()
-            .map(|at| beginning(phrase.get(*at..).unwrap_or_default()));
-        let beginnings = heads.fold(0, |all, head| all | head);
+        let head = |at: usize| (at, beginning(phrase.get(at..).unwrap_or_default()));
+        let words: Vec<_> = phrase
+            .match_indices(' ')
+            .map(|(at, _)| head(at + 1))
+            .collect();
+        let beginnings = words.iter().fold(0, |all, (_, head)| all | bit(*head));
         Self {
             words,
             beginnings,
+            of_all: OnceCell::new(),
             tokens,
             phrase,
             years,
@@ -68,13 +90,43 @@ impl Wording {
 
     /// Where a phrase (whole words) begins in `phrase`.
     fn places(&self, words: &str) -> impl Iterator<Item = usize> {
-        let possible = self.beginnings & beginning(words) != 0;
+        let first = beginning(words);
+        let possible = self.beginnings & bit(first) != 0;
         let places = if possible { self.words.as_slice() } else { &[] };
-        places.iter().copied().filter(move |at| {
+        let alike = places.iter().filter(move |(_, head)| *head == first);
+        alike.map(|(at, _)| *at).filter(move |at| {
             let text = self.phrase.get(*at..).unwrap_or_default();
             let after = text.strip_prefix(words);
             after.is_some_and(|rest| rest.starts_with(' '))
         })
+    }
+
+    /// What it asks of all its numbers, read once: every slot asks for the same.
+    pub(crate) fn of_all(&self) -> &AskedOfAll {
+        self.of_all.get_or_init(|| AskedOfAll {
+            percent: self.percent(),
+            count: self.says(&["how many", "number of", "shares"])
+                && !self.says(&["price", "value", "amount"]),
+            scale: self.scale(),
+            named_numbers: self
+                .tokens
+                .iter()
+                .filter(|t| t.kind == TokenKind::Number)
+                .map(|t| t.text.to_string())
+                .collect(),
+        })
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        if self.says(&["in millions", "in million"]) {
+            Some(Scale::Million)
+        } else if self.says(&["in thousands", "in thousand"]) {
+            Some(Scale::Thousand)
+        } else if self.says(&["in billions", "in billion"]) {
+            Some(Scale::Billion)
+        } else {
+            None
+        }
     }
 
     /// The text on each side of a connector of whole words.
@@ -246,11 +298,18 @@ impl Wording {
     }
 }
 
-/// One bit of 64 for the first two bytes of a text; its end counts as a blank.
-fn beginning(text: &str) -> u64 {
-    let mut bytes = text.bytes().chain(std::iter::repeat(b' ')).map(u64::from);
-    let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
-    1 << ((7 * first + second) % 64)
+/// The first two bytes of a text; its end counts as a blank.
+fn beginning(text: &str) -> [u8; 2] {
+    match *text.as_bytes() {
+        [first, second, ..] => [first, second],
+        [first] => [first, b' '],
+        [] => [b' '; 2],
+    }
+}
+
+/// One bit of 64 for two bytes.
+fn bit([first, second]: [u8; 2]) -> u64 {
+    1 << ((7 * u32::from(first) + u32::from(second)) % 64)
 }
 
 /// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.

@@ -2,7 +2,7 @@
 //!
 //! It does not know the question; `slots` ranks facts for one.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
 use finqa_core::question::Document;
@@ -114,6 +114,8 @@ pub(crate) struct FactRow {
     pub(crate) years: Vec<u16>,
     /// The sum of the weights of the label's words.
     pub weight: f64,
+    /// Whether it is paid or lost, by its name, once that was asked.
+    pub(crate) outflow: OnceLock<bool>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -297,7 +299,7 @@ impl Facts {
                 name,
                 label,
                 full: full.into(),
-                weight: 0.0,
+                ..FactRow::default()
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {
                 let Some(number) = cell::read(cell, self.own) else {

@@ -7,11 +7,12 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, _)) = fact.cell() else {
         return false;
     };
-    let name = facts
-        .rows
-        .get(row)
-        .map(|r| r.name.to_lowercase())
-        .unwrap_or_default();
+    let row = facts.rows.get(row);
+    row.is_some_and(|row| *row.outflow.get_or_init(|| names_outflow(&row.name)))
+}
+
+fn names_outflow(name: &str) -> bool {
+    let name = name.to_lowercase();
     let names = [
         "loss",
         "expenditure",

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
+
 use super::text::stem;
 
 const EMBEDDED: &[u8] = include_bytes!("../../../../../data/offline_vectors.bin");
@@ -17,7 +19,7 @@ type Vector = [i8; DIMENSIONS];
 
 #[derive(Debug, Default)]
 struct WordVectors {
-    rows: HashMap<String, u16>,
+    rows: HashMap<String, u16, RandomState>,
     vectors: Vec<Vector>,
     /// The length of each vector, so that a product is a cosine.
     lengths: Vec<f32>,

@@ -87,6 +87,10 @@ pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
 }
 
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
+    if chunk.bytes().all(|b| b.is_ascii_lowercase()) {
+        plain_word(chunk, out);
+        return;
+    }
     // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;
@@ -134,7 +138,7 @@ fn mark<'a>(text: &'a str, out: &mut Vec<TextToken<'a>>) {
 
 fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
-        word(core, out);
+        plain_word(core, out);
         return;
     }
     if let Some(number) = core
@@ -215,7 +219,15 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
 }
 
 fn word<'a>(raw: &'a str, out: &mut Vec<TextToken<'a>>) {
-    let text = stem(raw);
+    push_word(stem(raw), out);
+}
+
+/// A word of nothing but small letters.
+fn plain_word<'a>(word: &'a str, out: &mut Vec<TextToken<'a>>) {
+    push_word(stem_of(word), out);
+}
+
+fn push_word<'a>(text: Cow<'a, str>, out: &mut Vec<TextToken<'a>>) {
     if !text.is_empty() {
         out.push(TextToken {
             text,

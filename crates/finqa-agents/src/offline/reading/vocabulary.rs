@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::words::is_stop;
 
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     /// The id of each stem; a stop word has none.
-    ids: HashMap<String, Option<u32>>,
+    ids: HashMap<String, Option<u32>, RandomState>,
     count: u32,
 }
 
@@ -17,7 +19,7 @@ const USUAL: usize = 512;
 impl Default for Vocabulary {
     fn default() -> Self {
         Self {
-            ids: HashMap::with_capacity(USUAL),
+            ids: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
             count: 0,
         }
     }

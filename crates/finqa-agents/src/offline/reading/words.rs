@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 
 use super::text::stem;
@@ -29,8 +30,8 @@ struct WordsFile {
 
 #[derive(Default)]
 struct WordLists {
-    stop: HashSet<String>,
-    weak: HashSet<String>,
+    stop: HashSet<String, RandomState>,
+    weak: HashSet<String, RandomState>,
     synonyms: HashMap<String, Vec<String>>,
 }
 

@@ -76,6 +76,15 @@ pub(crate) const CATEGORIES: [(usize, usize); 3] = [
     (10, RULES.len() + 1),
 ];
 
+/// How many features there are.
+const FEATURES: usize = DETAILS.len()
+    + 2 * OF_EACH.len()
+    + OF_BOTH.len()
+    + TRAITS.len()
+    + CUES.len()
+    + BELOW.len()
+    + ABOVE.len();
+
 /// Features of which the trees also see how far a candidate is below the highest, or above the
 /// lowest.
 const BELOW: [&str; 12] = [
@@ -158,11 +167,9 @@ pub(super) fn of(
         .iter()
         .filter_map(|leaf| Some((leaf.source?, facts.all.get(leaf.source?)?)))
         .collect();
-    let distinct = |pick: &dyn Fn(&Fact) -> Option<usize>| {
-        let mut found: Vec<usize> = used.iter().filter_map(|(_, fact)| pick(fact)).collect();
-        found.sort_unstable();
-        found.dedup();
-        count(found.len())
+    let lines = |pick: &dyn Fn(&Fact) -> Option<usize>| {
+        let picked = used.iter().filter_map(|(_, fact)| pick(fact));
+        count(distinct(picked))
     };
     let count_of =
         |holds: &dyn Fn(&Fact) -> bool| count(used.iter().filter(|(_, fact)| holds(fact)).count());
@@ -205,7 +212,8 @@ pub(super) fn of(
         .filter(|p| *p < 0.0)
         .fold(-20.0, f64::max);
     let value = filled.expr.number();
-    let mut out = vec![
+    let mut out = Vec::with_capacity(FEATURES);
+    out.extend([
         standing.linear,
         standing.behind,
         count(standing.rank),
@@ -216,12 +224,7 @@ pub(super) fn of(
         kind(0),
         count(shape),
         count(filled.variant),
-        count(
-            RULES
-                .iter()
-                .position(|rule| *rule == plan.name)
-                .unwrap_or(RULES.len()),
-        ),
+        count(context.rule(filled).unwrap_or(RULES.len())),
         match plan.pairing {
             Pairing::Free => 0.0,
             Pairing::Periods => 1.0,
@@ -230,17 +233,12 @@ pub(super) fn of(
         filled.score,
         filled.lowest,
         count(leaves.len()),
-        count({
-            let mut literals: Vec<&str> = leaves.iter().map(|leaf| &*leaf.literal).collect();
-            literals.sort_unstable();
-            literals.dedup();
-            literals.len()
-        }),
+        count(distinct(leaves.iter().map(|leaf| &*leaf.literal))),
         count_of(&|fact| fact.cell().is_some()),
         count_of(&|fact| fact.percent),
         count_of(&|fact| fact.dollar),
-        distinct(&|fact| fact.cell().map(|(row, _)| row)),
-        distinct(&|fact| fact.cell().map(|(_, col)| col)),
+        lines(&|fact| fact.cell().map(|(row, _)| row)),
+        lines(&|fact| fact.cell().map(|(_, col)| col)),
         apart(&|(row, _)| row),
         apart(&|(_, col)| col),
         total(0),
@@ -274,11 +272,11 @@ pub(super) fn of(
         count(standing.rank_in_kind),
         standing.behind_kind,
         flag(used.len() > 1 && value.is_some_and(|v| printed(facts, v))),
-        context.uncovered(&filled.expr),
+        context.unnamed(|i, _| used.iter().any(|(index, _)| operands.has_word(*index, i))),
         flag(context.own),
         context.behind[0],
         context.behind[1],
-        match (context.asked.extreme(), used.as_slice()) {
+        match (context.extreme, used.as_slice()) {
             (Some(largest), [(index, _)]) => {
                 let sign = if largest { 1.0 } else { -1.0 };
                 operands
@@ -289,7 +287,7 @@ pub(super) fn of(
             }
             _ => 0.0,
         },
-    ];
+    ]);
     operands::of(context, plan, &used, operands, &mut out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
@@ -308,6 +306,12 @@ pub(super) fn of(
         }
     }
     out
+}
+
+/// How many of a few values differ.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T> + Clone) -> usize {
+    let new = |(i, value): &(usize, T)| !values.clone().take(*i).any(|other| other == *value);
+    values.clone().enumerate().filter(new).count()
 }
 
 /// Whether a calculated value is a number of the table.
@@ -342,12 +346,7 @@ mod tests {
     fn every_feature_has_its_own_name() {
         let mut names = names();
         let all = names.len();
-        let operands = 2 * OF_EACH.len() + OF_BOTH.len();
-        let compared = BELOW.len() + ABOVE.len();
-        assert_eq!(
-            all,
-            DETAILS.len() + operands + TRAITS.len() + CUES.len() + compared
-        );
+        assert_eq!(all, FEATURES);
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);

@@ -45,25 +45,15 @@ impl Tree {
 const FIRST: usize = 64;
 const KEPT: usize = 12;
 
-/// Adds to the score of each candidate. One tree after the other: it stays in the cache.
+/// Adds to the score of each candidate.
 pub(crate) fn add_scores(trees: &[Tree], candidates: &[Vec<f64>], mut out: Vec<f64>) -> Vec<f64> {
     let (first, rest) = trees.split_at(FIRST.min(trees.len()));
-    for tree in first {
-        for (sum, features) in out.iter_mut().zip(candidates) {
-            *sum += tree.score(features);
-        }
-    }
     let mut order: Vec<usize> = (0..out.len()).collect();
+    add_together(first, candidates, &order, &mut out);
     let score = |scores: &[f64], i: usize| scores.get(i).copied().unwrap_or_default();
     order.sort_by(|a, b| score(&out, *b).total_cmp(&score(&out, *a)));
     let (kept, left) = order.split_at(KEPT.min(order.len()));
-    for tree in rest {
-        for i in kept {
-            if let Some((sum, features)) = out.get_mut(*i).zip(candidates.get(*i)) {
-                *sum += tree.score(features);
-            }
-        }
-    }
+    add_together(rest, candidates, kept, &mut out);
     // Those that were left remain behind the others, in their order.
     let lowest = kept.iter().map(|i| score(&out, *i)).fold(0.0, f64::min);
     let highest = left.first().map_or(0.0, |i| score(&out, *i));
@@ -73,6 +63,111 @@ pub(crate) fn add_scores(trees: &[Tree], candidates: &[Vec<f64>], mut out: Vec<f
         }
     }
     out
+}
+
+/// Adds what the trees give to the scores of some candidates, in the order of the trees.
+fn add_together(trees: &[Tree], candidates: &[Vec<f64>], some: &[usize], out: &mut [f64]) {
+    for some in some.chunks(Group::MOST) {
+        let members = some
+            .iter()
+            .filter_map(|i| candidates.get(*i).zip(out.get(*i)));
+        let mut group = Group::default();
+        for (features, sum) in members {
+            group.push(features, *sum);
+        }
+        let all = (0..group.rows.len()).fold(0, |all, row| all | 1 << row);
+        for tree in trees {
+            group.add(tree, if tree.splits.is_empty() { -1 } else { 0 }, all);
+        }
+        for (i, sum) in some.iter().zip(group.sums) {
+            if let Some(out) = out.get_mut(*i) {
+                *out = sum;
+            }
+        }
+    }
+}
+
+/// Candidates that go down a tree together: they are alike in most features, so that few splits
+/// part them.
+#[derive(Default)]
+struct Group<'a> {
+    rows: Vec<&'a [f64]>,
+    /// The lowest and the highest value of each feature.
+    lowest: Vec<f64>,
+    highest: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+impl<'a> Group<'a> {
+    /// One for each bit of a set of rows.
+    const MOST: usize = u64::BITS as usize;
+
+    fn push(&mut self, features: &'a [f64], sum: f64) {
+        self.lowest.resize(features.len(), f64::MAX);
+        self.highest.resize(features.len(), f64::MIN);
+        for (low, value) in self.lowest.iter_mut().zip(features) {
+            *low = if *value < *low { *value } else { *low };
+        }
+        for (high, value) in self.highest.iter_mut().zip(features) {
+            *high = if *value > *high { *value } else { *high };
+        }
+        self.rows.push(features);
+        self.sums.push(sum);
+    }
+
+    /// Adds what a tree gives to the rows of a set, which have come to a step.
+    fn add(&mut self, tree: &Tree, step: i16, mut set: u64) {
+        let mut at = step;
+        // A path is no longer than the tree has splits.
+        for _ in 0..=tree.splits.len() {
+            let split = usize::try_from(at).ok().and_then(|at| tree.splits.get(at));
+            let Some(TreeSplit(feature, threshold, low, high)) = split else {
+                break;
+            };
+            let feature = usize::from(*feature);
+            let of_all = |ends: &[f64]| ends.get(feature).copied().unwrap_or_default();
+            at = if of_all(&self.highest) <= *threshold {
+                *low
+            } else if of_all(&self.lowest) > *threshold {
+                *high
+            } else {
+                match self.at_or_below(feature, *threshold, set) {
+                    0 => *high,
+                    below if below == set => *low,
+                    below => {
+                        self.add(tree, *low, below);
+                        set &= !below;
+                        *high
+                    }
+                }
+            };
+        }
+        let leaf = usize::try_from(!at).ok();
+        let value = leaf.and_then(|leaf| tree.values.get(leaf)).copied();
+        for row in rows(set) {
+            if let Some(sum) = self.sums.get_mut(row) {
+                *sum += value.unwrap_or_default();
+            }
+        }
+    }
+
+    /// The rows of a set whose feature is at or below a threshold.
+    fn at_or_below(&self, feature: usize, threshold: f64, set: u64) -> u64 {
+        rows(set).fold(0, |found, row| {
+            let value = self.rows.get(row).and_then(|row| row.get(feature)).copied();
+            found | u64::from(value.unwrap_or_default() <= threshold) << row
+        })
+    }
+}
+
+/// The numbers of the bits of a set.
+fn rows(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let row = set.trailing_zeros();
+        // Clears the lowest bit.
+        set &= set.checked_sub(1)?;
+        Some(row as usize)
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ mod traits;
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::slots::{SlotQuery, rank, weighted};
+use crate::offline::question::slot_words::weighted;
+use crate::offline::question::slots::{SlotQuery, rank};
 use crate::offline::question::templates::ROLES;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::{Fact, Facts};
@@ -134,6 +135,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) alone: bool,
     /// The content words in order, each with its weight and what leads to it.
     said: Vec<QuestionWord>,
+    /// The summed weight of the content words.
+    said_weight: f64,
     /// How many content words the page lacks.
     lacking: f64,
     /// How likely each kind of calculation is, by [`ShapeModel::propose`].
@@ -156,6 +159,10 @@ pub(crate) struct ChoiceContext<'a> {
     rows_named: Vec<f64>,
     /// For each column its largest amount.
     largest: Vec<f64>,
+    /// For each plan its rule: an index into [`RULES`].
+    rules: Vec<Option<usize>>,
+    /// The largest of several is asked for, or the smallest.
+    extreme: Option<bool>,
 }
 
 impl<'a> ChoiceContext<'a> {
@@ -163,7 +170,6 @@ impl<'a> ChoiceContext<'a> {
         facts: &'a Facts,
         asked: &'a Wording,
         state: &'a EarlierTurns,
-        follow_ups: usize,
         proposal: [f64; SHAPES.len()],
         whole: SlotQuery,
         roles: [Option<SlotQuery>; ROLES],
@@ -185,16 +191,17 @@ impl<'a> ChoiceContext<'a> {
             known.map(|said| said.weight).sum()
         };
         let bare = crate::offline::question::conversation::is_bare(asked);
+        let (words, lacking) = weighted(facts, &asked.content());
         let mut context = Self {
             facts,
             asked,
             state,
-            words: weighted(facts, &asked.content()).0,
+            words,
             refers: !state.turns.is_empty()
                 && (bare
                     || crate::offline::question::follow_up::names_the_same(facts, asked, state)),
             bare,
-            follow_ups,
+            follow_ups: 0,
             percent: asked.percent(),
             earlier_literals: state
                 .turns
@@ -207,14 +214,17 @@ impl<'a> ChoiceContext<'a> {
             latest: latest.copied().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
             largest,
+            said_weight: said.iter().map(|said| said.weight).sum(),
             said,
-            lacking: weighted(facts, &asked.content()).1,
+            lacking,
             proposal,
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
             roles,
             own: false,
             behind: [0.0; 2],
+            rules: Vec::new(),
+            extreme: asked.extreme(),
         };
         context.cues = CUES
             .iter()
@@ -223,6 +233,14 @@ impl<'a> ChoiceContext<'a> {
             .map(|(i, _)| i)
             .collect();
         context
+    }
+
+    /// The same for candidates of these plans, of which so many belong to a follow-up.
+    pub(crate) fn with_plans(mut self, plans: &[ProgramPlan], follow_ups: usize) -> Self {
+        let rule = |plan: &ProgramPlan| RULES.iter().position(|rule| *rule == plan.name);
+        self.rules = plans.iter().map(rule).collect();
+        self.follow_ups = follow_ups;
+        self
     }
 
     /// The features of a candidate that are not zero; `best` is the slot score of
@@ -248,10 +266,7 @@ impl<'a> ChoiceContext<'a> {
                 .filter(|(_, value)| value.abs() > 0.0)
                 .map(|(i, value)| (from + i, value)),
         );
-        let rule = RULES
-            .iter()
-            .position(|rule| *rule == plan.name)
-            .unwrap_or(RULES.len() - 1);
+        let rule = self.rule(filled).unwrap_or(RULES.len() - 1);
         let place = if filled.plan < self.follow_ups {
             0
         } else {
@@ -261,22 +276,28 @@ impl<'a> ChoiceContext<'a> {
         out
     }
 
+    /// The rule of a candidate's plan.
+    fn rule(&self, filled: &FilledPlan) -> Option<usize> {
+        self.rules.get(filled.plan).copied().flatten()
+    }
+
     /// The share of the question's content words that no number of an expression is near.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
         let leaves = expr.leaves().into_iter();
         let used: Vec<_> = leaves
             .filter_map(|leaf| self.facts.all.get(leaf.source?))
             .collect();
-        let named = |word: u32| {
-            let near = used
-                .iter()
-                .any(|f| f.label.contains(&word) || f.near.contains(&word));
-            near || self.facts.corner.contains(&word)
-        };
-        let total: f64 = self.said.iter().map(|said| said.weight).sum();
-        let left = self.said.iter().filter(|said| !named(said.word));
-        if total > 0.0 {
-            left.map(|said| said.weight).sum::<f64>() / total
+        self.unnamed(|_, word| used.iter().any(|fact| operands::names(fact, word)))
+    }
+
+    /// The share of the question's content words that are neither `named`, by their number and
+    /// the word, nor in the table's upper left cell.
+    fn unnamed(&self, named: impl Fn(usize, u32) -> bool) -> f64 {
+        let named = |i, word| named(i, word) || self.facts.corner.contains(&word);
+        let said = self.said.iter().enumerate();
+        let left = said.filter(|(i, said)| !named(*i, said.word));
+        if self.said_weight > 0.0 {
+            left.map(|(_, said)| said.weight).sum::<f64>() / self.said_weight
         } else {
             0.0
         }

@@ -34,8 +34,11 @@ pub struct InputRange {
 impl InputRange {
     fn scaled(&self, value: f64) -> f32 {
         #[allow(clippy::cast_possible_truncation, reason = "features are small")]
-        let value = value as f32;
-        (value.max(self.low).min(self.high) - self.mean) * self.scale
+        let mut value = value as f32;
+        // One instruction each, unlike `max` and `min`.
+        value = if value > self.low { value } else { self.low };
+        value = if value < self.high { value } else { self.high };
+        (value - self.mean) * self.scale
     }
 }
 
@@ -59,16 +62,16 @@ impl Network {
             && self.hidden.iter().all(|of| of.len() == Self::UNITS)
     }
 
-    /// The inputs that are not zero: index and value.
+    /// The inputs that may not be zero: index and value.
     #[must_use]
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
-        // The number of a category's value says nothing by itself.
-        let by_itself = |at: usize| CATEGORIES.iter().all(|(category, _)| *category != at);
-        let scaled = ranges.iter().zip(features).enumerate();
-        let mut out: Vec<(usize, f32)> = scaled
-            .filter(|(at, _)| by_itself(*at))
-            .map(|(at, (range, value))| (at, range.scaled(*value)))
-            .collect();
+        let mut out = Vec::with_capacity(features.len());
+        for (at, (range, value)) in ranges.iter().zip(features).enumerate() {
+            // The number of a category's value says nothing by itself.
+            if CATEGORIES.iter().all(|(category, _)| *category != at) {
+                out.push((at, range.scaled(*value)));
+            }
+        }
         let mut from = ranges.len();
         for (at, values) in CATEGORIES {
             let value = features.get(at).copied().unwrap_or_default();
@@ -88,7 +91,10 @@ impl Network {
         let mut sum = 0.0;
         for (input, value) in Self::inputs(&self.features, features) {
             let weights = self.hidden.get(input).and_then(|of| of.first_chunk());
-            let weights: &[f32; Self::UNITS] = weights.unwrap_or(&[0.0; Self::UNITS]);
+            // Without a default, so that the sums stay in registers.
+            let Some(weights): Option<&[f32; Self::UNITS]> = weights else {
+                continue;
+            };
             for (unit, weight) in units.iter_mut().zip(weights) {
                 *unit += value * weight;
             }

@@ -2,10 +2,10 @@
 //! they divide its words.
 
 use super::detail::{count, flag, size};
-use super::{BY_QUESTION, ChoiceContext, QuestionWord};
+use super::{BY_QUESTION, ChoiceContext};
 use crate::offline::expr::Expr;
 use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::slots::{features, score};
+use crate::offline::question::slots::{FEATURES, SlotScorer};
 use crate::offline::question::templates::ROLES;
 use crate::offline::reading::facts::Fact;
 
@@ -100,9 +100,8 @@ impl Operands {
         let mut roles = vec![[NO_ROLE; ROLES]; facts.len()];
         for (role, query) in context.roles.iter().enumerate() {
             let Some(query) = query else { continue };
-            let fits = facts
-                .iter()
-                .map(|(index, fact)| score(context.facts, fact, *index, query));
+            let mut scorer = SlotScorer::new(context.facts, query);
+            let fits = facts.iter().map(|(index, fact)| scorer.score(fact, *index));
             let fits: Vec<f64> = fits.collect();
             let best = fits.iter().copied().fold(f64::MIN, f64::max);
             for (scores, fit) in roles.iter_mut().zip(fits) {
@@ -111,16 +110,23 @@ impl Operands {
                 }
             }
         }
-        let all = facts.into_iter().zip(roles);
-        Self(
-            all.map(|((index, fact), roles)| UsedFact::new(context, index, fact, roles))
-                .collect(),
-        )
+        let mut whole = SlotScorer::new(context.facts, &context.whole);
+        let all = facts.into_iter().zip(roles).map(|((index, fact), roles)| {
+            let fits = whole.features(fact, usize::MAX);
+            UsedFact::new(context, index, fact, fits, roles)
+        });
+        Self(all.collect())
     }
 
     /// Whether a fact is the largest (1) or smallest (-1) of its row, and of its column.
     pub(super) fn extremes(&self, fact: usize) -> [f64; 2] {
         self.get(fact).map_or([0.0; 2], |one| one.extremes)
+    }
+
+    /// Whether the names of a fact have a word of the question.
+    pub(super) fn has_word(&self, fact: usize, word: usize) -> bool {
+        self.get(fact)
+            .is_some_and(|one| one.named.get(word) == Some(&true))
     }
 
     fn get(&self, fact: usize) -> Option<&UsedFact> {
@@ -129,7 +135,7 @@ impl Operands {
     }
 }
 
-fn names(fact: &Fact, word: u32) -> bool {
+pub(super) fn names(fact: &Fact, word: u32) -> bool {
     fact.label.contains(&word) || fact.near.contains(&word)
 }
 
@@ -151,13 +157,20 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     flag(below && !above) - flag(above && !below)
 }
 
-/// The summed weight of the words of a question.
-fn total(said: &[QuestionWord]) -> f64 {
-    said.iter().map(|said| said.weight).sum::<f64>().max(0.1)
+/// The summed weight of the words of a question, to divide by.
+fn total(context: &ChoiceContext<'_>) -> f64 {
+    context.said_weight.max(0.1)
 }
 
 impl UsedFact {
-    fn new(context: &ChoiceContext<'_>, index: usize, fact: &Fact, roles: [f64; ROLES]) -> Self {
+    /// `fits` are the features of the slot scorer for the question as a whole.
+    fn new(
+        context: &ChoiceContext<'_>,
+        index: usize,
+        fact: &Fact,
+        fits: [f64; FEATURES],
+        roles: [f64; ROLES],
+    ) -> Self {
         let facts = context.facts;
         let named: Vec<bool> = context
             .said
@@ -176,8 +189,6 @@ impl UsedFact {
             known.map(|word| facts.weight(*word)).sum()
         });
         let years = &context.asked.years;
-        let query = &context.whole;
-        let fits = features(facts, fact, usize::MAX, query);
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
         let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
@@ -188,7 +199,7 @@ impl UsedFact {
         let extremes = [true, false].map(|of_row| extreme(context, fact, of_row));
         let [of_row, of_column] = extremes;
         let by_itself = [
-            weight / total(&context.said),
+            weight / total(context),
             row.map_or(-1.0, |row| {
                 if row.weight > 0.0 {
                     matched / row.weight
@@ -269,7 +280,7 @@ pub(super) fn of(
             two.push((fact, operand));
         }
     }
-    let total = total(&context.said);
+    let total = total(context);
     let mut places = [-1.0; 2];
     for k in 0..2 {
         let Some((fact, operand)) = two.get(k) else {
@@ -314,7 +325,7 @@ fn of_both(
             named.count() == wanted
         };
         let said = context.said.iter().enumerate().filter(|(i, _)| by(*i));
-        said.map(|(_, said)| said.weight).sum::<f64>() / total(&context.said)
+        said.map(|(_, said)| said.weight).sum::<f64>() / total(context)
     };
     let [first, second] = places;
     let pair = match two {

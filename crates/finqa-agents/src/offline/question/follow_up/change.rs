@@ -5,7 +5,7 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::{Pairing, ProgramPlan};
 use super::super::reference::{Operand, join, resolve, shifted_period};
-use super::super::slots::weighted;
+use super::super::slot_words::weighted;
 use super::super::templates::{self, query};
 use super::super::wording::Wording;
 use super::FollowUp;

@@ -79,7 +79,7 @@ pub(crate) fn plans(
 
 /// Whether the last turns already named every content word.
 pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
-    let (words, unknown) = super::slots::weighted(facts, &asked.content());
+    let (words, unknown) = super::slot_words::weighted(facts, &asked.content());
     let known = |word: u32| {
         state
             .turns
@@ -179,7 +179,7 @@ fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         slots.push(SlotQuery {
             words,
             years,
-            anchors: vec![*index],
+            anchors: [*index].into(),
             elliptical: !named,
             years_inherited: false,
             ..SlotQuery::default()

@@ -23,32 +23,35 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use foldhash::fast::RandomState;
+
 use super::conversation::EarlierTurns;
 use super::mention::{operands, span};
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
-use super::slots::{SlotQuery, alike, weighted};
+use super::slot_words::{AlikeWords, WordWeights, weighted};
+use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::TokenKind;
-use finqa_core::number::{Scale, UnitKind};
+use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// What slots inherit from an earlier turn.
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
-    pub words: Vec<(u32, f64)>,
+    pub words: WordWeights,
     pub(crate) years: Vec<u16>,
     /// Facts used so far.
-    pub(crate) anchors: Vec<usize>,
+    pub(crate) anchors: Rc<[usize]>,
     /// Parts of the question read so far.
-    parts: RefCell<HashMap<String, Rc<PlanPart>>>,
+    parts: RefCell<HashMap<String, Rc<PlanPart>, RandomState>>,
+    alike: AlikeWords,
 }
 
 /// A part of the question as it is read for a slot.
 #[derive(Debug)]
 struct PlanPart {
     words: Vec<(u32, f64)>,
-    alike: Rc<[(u32, f64)]>,
+    alike: WordWeights,
     unknown: f64,
     years: Vec<u16>,
     bare: bool,
@@ -61,10 +64,10 @@ impl PlanContext {
     pub(crate) fn after(state: &EarlierTurns) -> Self {
         let last = state.last();
         Self {
-            words: last.map(|t| t.words.clone()).unwrap_or_default(),
+            words: last.map_or(&[][..], |t| &t.words).into(),
             years: last.map(|t| t.years.clone()).unwrap_or_default(),
-            anchors: state.anchors(),
-            parts: RefCell::default(),
+            anchors: state.anchors().into(),
+            ..Self::default()
         }
     }
 
@@ -76,7 +79,7 @@ impl PlanContext {
         let read = Wording::read(text);
         let (words, unknown) = weighted(facts, &read.tokens);
         let part = Rc::new(PlanPart {
-            alike: alike(facts, &read.tokens, &words),
+            alike: self.alike.to(facts, &read.tokens, &words),
             words,
             unknown,
             bare: super::conversation::is_bare(&read),
@@ -98,48 +101,25 @@ pub(crate) fn query(
     context: &PlanContext,
 ) -> SlotQuery {
     let part = context.part(facts, text);
-    let mut query = SlotQuery {
+    let of_all = asked.of_all();
+    let named = [&part.years, &asked.years];
+    let years = named.into_iter().find(|years| !years.is_empty());
+    SlotQuery {
         words: part.words.clone(),
         alike: Rc::clone(&part.alike),
         unknown: part.unknown,
-        inherited: context.words.clone(),
-        anchors: context.anchors.clone(),
+        inherited: Rc::clone(&context.words),
+        years: years.unwrap_or(&context.years).clone(),
+        years_inherited: years.is_none(),
         elliptical: part.bare,
-        percent: asked.percent(),
-        count: asked.says(&["how many", "number of", "shares"])
-            && !asked.says(&["price", "value", "amount"]),
-        scale: asked_scale(asked),
+        anchors: Rc::clone(&context.anchors),
+        percent: of_all.percent,
+        count: of_all.count,
+        scale: of_all.scale,
         outflow: part.outflow,
-        named_numbers: asked
-            .tokens
-            .iter()
-            .filter(|t| t.kind == TokenKind::Number)
-            .map(|t| t.text.to_string())
-            .collect(),
+        named_numbers: Rc::clone(&of_all.named_numbers),
         opening: part.opening,
-        ..SlotQuery::default()
-    };
-    query.years = if part.years.is_empty() {
-        asked.years.clone()
-    } else {
-        part.years.clone()
-    };
-    if query.years.is_empty() {
-        query.years.clone_from(&context.years);
-        query.years_inherited = true;
-    }
-    query
-}
-
-pub(crate) fn asked_scale(asked: &Wording) -> Option<Scale> {
-    if asked.says(&["in millions", "in million"]) {
-        Some(Scale::Million)
-    } else if asked.says(&["in thousands", "in thousand"]) {
-        Some(Scale::Thousand)
-    } else if asked.says(&["in billions", "in billion"]) {
-        Some(Scale::Billion)
-    } else {
-        None
+        only: None,
     }
 }
 
@@ -382,12 +362,11 @@ fn parts_of(
 ) -> Vec<SlotQuery> {
     let mut one = query(facts, asked, a, context);
     let mut two = query(facts, asked, b, context);
-    let (of_one, of_two) = (one.words.clone(), two.words.clone());
     if one.elliptical {
-        one.inherited.clone_from(&of_two);
+        one.inherited = two.words.as_slice().into();
     }
     if two.elliptical {
-        two.inherited.clone_from(&of_one);
+        two.inherited = one.words.as_slice().into();
     }
     for query in [&mut one, &mut two] {
         query.percent = false;
