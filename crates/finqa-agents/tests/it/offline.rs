@@ -320,6 +320,18 @@ fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
 }
 
 #[test]
+fn growth_continues_from_the_last_year_of_the_page() {
+    let document = Arc::new(page());
+    let solver = RuleAnalyst::new();
+    let text = "assuming the same trend as in 2012, what would net revenue be in 2013?";
+    let answer = solver.answer(&solver.index(&document), &question(&document, &[], text));
+    assert_eq!(
+        answer.unwrap().program,
+        "divide(520.0, 400.0), multiply(#0, 520.0)"
+    );
+}
+
+#[test]
 fn programs_of_several_numbers_are_among_the_compared() {
     let due: &[&[&str]] = &[
         &[
@@ -357,6 +369,18 @@ fn programs_of_several_numbers_are_among_the_compared() {
         &["all regions", "100"],
     ];
     let halves: &[&[&str]] = &[&["", "2012"], &["east", "30"], &["west", "50"]];
+    let sales: &[&[&str]] = &[
+        &["", "amount"],
+        &["2011 net revenue", "231.0"],
+        &["rider revenue", "3.9"],
+        &["volume", "17.8"],
+        &["2012 net revenue", "252.7"],
+    ];
+    let balance: &[&[&str]] = &[
+        &["", "2012", "2011"],
+        &["net income", "26", "33"],
+        &["total assets", "619", "624"],
+    ];
     for (table, text, program) in [
         (regions, "what portion is from the east?", "divide(30, 100)"),
         (
@@ -400,6 +424,26 @@ fn programs_of_several_numbers_are_among_the_compared() {
             warranties,
             "if the balance grows at the same rate as in 2012, what will it be in 2013?",
             "divide(118, 102), multiply(#0, 118)",
+        ),
+        (
+            warranties,
+            "if accruals increase as much as in 2012, what will they be in 2013?",
+            "subtract(42, 28), add(#0, 42)",
+        ),
+        (
+            warranties,
+            "assuming a 7% rate of return, what would the balance earn in 2012?",
+            "multiply(118, 7%)",
+        ),
+        (
+            sales,
+            "what percent of the change in net revenue between 2011 and 2012 was due to rider revenue?",
+            "subtract(252.7, 231.0), divide(3.9, #0)",
+        ),
+        (
+            balance,
+            "what was the return on total assets in 2011?",
+            "divide(33, 624)",
         ),
         (warranties, "what was the highest of the accruals?", "42"),
         (

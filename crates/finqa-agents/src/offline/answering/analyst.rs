@@ -238,11 +238,10 @@ impl RuleAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        // Yes or no is answered by a comparison, a compound rate, the year of the largest and the
-        // largest itself by their plans, if there is one.
-        let planned = |filled: &FilledPlan, name: &str| {
-            plans.get(filled.plan).is_some_and(|plan| plan.name == name)
-        };
+        // Yes or no is answered by a comparison; a compound rate, what is described in full, the
+        // year of the largest and the largest itself by their plans, if there is one.
+        let name = |filled: &FilledPlan| plans.get(filled.plan).map_or("", |plan| plan.name);
+        let alone = scene.state.turns.is_empty();
         let only_extreme = templates::only_extreme(scene.facts, scene.asked);
         if only_extreme {
             // A look-up of the same number came first.
@@ -257,14 +256,15 @@ impl RuleAnalyst {
                 }
             }
         }
-        let wanted: [&dyn Fn(&FilledPlan) -> bool; 4] = [
+        let wanted: [&dyn Fn(&FilledPlan) -> bool; 5] = [
             &|filled| {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && scene.asked.asks_yes_no()
             },
-            &|filled| planned(filled, templates::COMPOUND_GROWTH),
-            &|filled| planned(filled, templates::YEAR_OF),
-            &|filled| only_extreme && planned(filled, templates::EXTREME),
+            &|filled| name(filled) == templates::COMPOUND_GROWTH,
+            &|filled| alone && templates::DESCRIBED.contains(&name(filled)),
+            &|filled| name(filled) == templates::YEAR_OF,
+            &|filled| only_extreme && name(filled) == templates::EXTREME,
         ];
         for wanted in wanted {
             if ranked.iter().any(|(_, filled)| wanted(filled)) {
@@ -489,6 +489,7 @@ pub(crate) fn plans(
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
+    out.extend(templates::described(facts, asked, state, context));
     out.extend(alone);
     out.extend(templates::proposed(facts, asked, state, context, proposal));
     (out, follow_ups)

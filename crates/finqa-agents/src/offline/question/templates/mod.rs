@@ -6,6 +6,7 @@
 mod amounts;
 mod any;
 mod balance;
+mod described;
 mod due;
 mod factors;
 mod parts;
@@ -15,6 +16,7 @@ mod steps;
 mod sums;
 
 pub(crate) use any::proposed;
+pub(crate) use described::{DESCRIBED, described};
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use series::{EXTREME, YEAR_OF, only_extreme};
 pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};

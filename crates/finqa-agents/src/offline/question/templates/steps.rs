@@ -86,6 +86,22 @@ pub(crate) fn compound(
     })
 }
 
+/// The name of the plan for growth that continues.
+pub(crate) const SAME_RATE: &str = "same rate";
+
+/// The periods of a change that is to repeat: of the years that the question names, those of
+/// which the page has numbers.
+pub(super) fn known_periods(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<(SlotQuery, SlotQuery)> {
+    let known = |year: &u16| facts.all.iter().any(|fact| fact.years.contains(year));
+    let mut past = asked.clone();
+    past.years.retain(known);
+    periods(facts, &past, context)
+}
+
 /// "If sales grow at the same rate, what will they be next year?": the later value times the
 /// growth that led to it.
 pub(crate) fn same_rate(
@@ -103,13 +119,13 @@ pub(crate) fn same_rate(
         "rate as",
         "trend as",
     ];
-    if !asked.says(&continued) {
+    if !asked.says(&continued) || asked.yes_no() {
         return None;
     }
-    let (a, b) = periods(facts, asked, context)?;
+    let (a, b) = known_periods(facts, asked, context)?;
     let growth = ProgramPattern::of_slots(Op::Divide);
     Some(ProgramPlan {
-        name: "same rate",
+        name: SAME_RATE,
         pattern: ProgramPattern::step(Op::Multiply, growth, ProgramPattern::Slot(0)),
         slots: vec![a, b],
         pairing: Pairing::Periods,

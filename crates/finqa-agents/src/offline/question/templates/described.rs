@@ -1,0 +1,160 @@
+//! Templates for calculations that a question describes in full: a change that repeats, a rate
+//! that it supposes, what part of a change has one cause, the return on a balance.
+
+use super::super::conversation::EarlierTurns;
+use super::super::mention::{ratio_operands, span};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
+use super::amounts::{PROFITS, named};
+use super::steps::{SAME_RATE, known_periods};
+use super::{PlanContext, parts_of, periods, query};
+use crate::offline::expr::Expr;
+use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::reading::text::TokenKind;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+const SAME_CHANGE: &str = "same change";
+const NAMED_RATE: &str = "named rate";
+const SHARE_OF_CHANGE: &str = "share of a change";
+const RETURN_ON: &str = "return on";
+
+/// The names of the plans whose wording leaves no other calculation, for a question without
+/// earlier turns.
+pub(crate) const DESCRIBED: [&str; 5] = [
+    SAME_RATE,
+    SAME_CHANGE,
+    NAMED_RATE,
+    SHARE_OF_CHANGE,
+    RETURN_ON,
+];
+
+/// The plans for a question without earlier turns. They come before the others, so that a
+/// program that others give too counts for them.
+pub(crate) fn described(
+    facts: &Facts,
+    asked: &Wording,
+    state: &EarlierTurns,
+    context: &PlanContext,
+) -> Vec<ProgramPlan> {
+    if !state.turns.is_empty() {
+        return Vec::new();
+    }
+    let plans = [
+        share_of_change(facts, asked, context),
+        same_change(facts, asked, context),
+        named_rate(facts, asked, context),
+        return_on(facts, asked, context),
+    ];
+    plans.into_iter().flatten().collect()
+}
+
+/// Words that name a cause.
+const CAUSES: [&str; 5] = [
+    "due to",
+    "attributable to",
+    "attributed to",
+    "caused by",
+    "because of",
+];
+
+/// "What percent of the change in sales was due to prices?": the part over the difference of
+/// the two periods.
+fn share_of_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+    if !(asked.percent() || asked.share()) || !asked.says(&CAUSES) {
+        return None;
+    }
+    let (part, whole) = ratio_operands(asked)?;
+    let changed = Wording::read(&whole);
+    let named = span(&part).names() && !Wording::read(&part).change();
+    if !changed.change() || !named {
+        return None;
+    }
+    let (late, early) = periods(facts, &changed, context)?;
+    let part = SlotQuery {
+        percent: false,
+        ..query(facts, asked, &part, context)
+    };
+    let change = ProgramPattern::of_slots(Op::Subtract);
+    Some(ProgramPlan {
+        name: SHARE_OF_CHANGE,
+        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(2), change),
+        slots: vec![late, early, part],
+        pairing: Pairing::Free,
+        prior: 0.5,
+        kind: UnitKind::Percent,
+    })
+}
+
+/// "If costs rise by as much as they did in 2012, what will they be?": the later value and
+/// the difference that led to it.
+fn same_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+    if !asked.says(&["as much as", "same amount", "same increase", "same change"])
+        || !asked.says(&["if", "assuming", "would", "will"])
+    {
+        return None;
+    }
+    let (late, early) = known_periods(facts, asked, context)?;
+    let change = ProgramPattern::of_slots(Op::Subtract);
+    Some(ProgramPlan {
+        name: SAME_CHANGE,
+        pattern: ProgramPattern::step(Op::Add, change, ProgramPattern::Slot(0)),
+        slots: vec![late, early],
+        pairing: Pairing::Periods,
+        prior: 0.4,
+        kind: UnitKind::Number,
+    })
+}
+
+/// "Assuming a 5% return, what would the assets earn?": an amount times a rate that the
+/// question names and the page does not have.
+fn named_rate(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+    if !asked.says(&["assuming", "assume"]) || asked.change() || asked.yes_no() {
+        return None;
+    }
+    let rate = asked.tokens.windows(2).find_map(|pair| match pair {
+        [number, mark] if number.kind == TokenKind::Number && mark.is("%") => {
+            Expr::literal(&format!("{}%", number.text))
+        }
+        _ => None,
+    })?;
+    let value = rate.number()?;
+    let printed = |fact: &Fact| fact.percent && (fact.value - value).abs() < 1e-9;
+    if facts.all.iter().any(printed) {
+        return None;
+    }
+    let rate = ProgramPattern::Fixed(rate);
+    let amount = SlotQuery {
+        percent: false,
+        ..query(facts, asked, &asked.phrase, context)
+    };
+    Some(ProgramPlan {
+        name: NAMED_RATE,
+        pattern: ProgramPattern::step(Op::Multiply, ProgramPattern::Slot(0), rate),
+        slots: vec![amount],
+        pairing: Pairing::Free,
+        prior: 0.4,
+        kind: UnitKind::Number,
+    })
+}
+
+/// "What was the return on equity?": the profit over what it was earned on.
+fn return_on(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+    let (before, base) = asked.split("return on")?;
+    let earning = [" asset", " equity", " capital ", " sales ", " revenue"];
+    if asked.change() || !earning.iter().any(|word| base.contains(word)) {
+        return None;
+    }
+    let profit = named(facts, &PROFITS)?;
+    let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
+    let earned = format!("{before}{profit} {} ", years.join(" "));
+    Some(ProgramPlan {
+        name: RETURN_ON,
+        pattern: ProgramPattern::of_slots(Op::Divide),
+        slots: parts_of(facts, asked, &earned, &base, context),
+        pairing: Pairing::Parts,
+        prior: 0.6,
+        kind: UnitKind::Percent,
+    })
+}
