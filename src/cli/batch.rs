@@ -26,7 +26,8 @@ pub(crate) enum BatchCommand {
     Status(StatusArgs),
     /// Fetch the results of a run's batches, submit the next ones, and exit.
     ///
-    /// Unless all of the batches have ended, nothing is fetched and the exit code is 4.
+    /// Nothing is fetched unless all of the batches have ended. The exit code is 4 while batches are at the
+    /// provider, which includes the next ones.
     Fetch(Box<FetchArgs>),
 }
 

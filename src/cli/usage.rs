@@ -36,6 +36,7 @@ fn in_plain_words(error: clap::Error) -> clap::Error {
     let integer = source.and_then(|source| source.downcast_ref::<ParseIntError>());
     let tip = match integer.map(ParseIntError::kind) {
         Some(IntErrorKind::PosOverflow) => "the number is too large",
+        Some(IntErrorKind::Zero) => "the number must be at least 1",
         Some(_) => "give a number without sign and decimals, such as 10",
         None if source.is_some_and(|source| source.is::<ParseFloatError>()) => {
             "give a number, such as 0.5"

@@ -1,8 +1,8 @@
 //! The open sessions of an environment's server, which chooses the questions.
 //!
 //! The protocol lets nobody ask for a question by name: a reset returns the next
-//! one. So every session walks through the questions and offers those that no other
-//! session had before; once its own questions repeat, it has seen them all. On a
+//! one. So every session walks through the questions and offers those that the
+//! run has not asked yet; once its own questions repeat, it has seen them all. On a
 //! server that honours seeds, all sessions walk in the same order, and `--n 10` means
 //! the first ten of it.
 

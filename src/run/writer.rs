@@ -15,7 +15,7 @@ use finqa_agents::models::{BatchRecord, Spending};
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
 
-/// Entries in one transaction, at most: bounds what a crash in mid-write takes.
+/// Messages in one transaction, at most: bounds what a crash in mid-write takes.
 const BATCH: usize = 256;
 
 enum Message {

@@ -370,6 +370,9 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
     ] {
         place.run(&[flag]).fails(2, &["invalid value", tip]);
     }
+    place
+        .run("env serve --ping-timeout 0")
+        .fails(2, &["invalid value", "tip: the number must be at least 1"]);
     for flag in ["temperature", "min-confidence"] {
         let refused = place.run(&[&format!("--{flag}"), "nan"]);
         refused.fails(2, &[&format!("--{flag} is NaN")]);

@@ -115,8 +115,9 @@ impl Journal {
         Ok(self.meta()?.total.is_some_and(|total| answered >= total))
     }
 
-    /// Records entries in one transaction; when this returns they are durable
-    /// against the death of the process.
+    /// Records entries in their order and in one transaction; when this returns they are
+    /// durable against the death of the process. The pilot must not be recorded after a row
+    /// that it has chosen, nor the end of a batch before the calls that it answered.
     ///
     /// # Errors
     /// [`JournalError`] if they cannot be written; then none of them is.

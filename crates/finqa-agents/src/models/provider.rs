@@ -1,4 +1,4 @@
-//! The providers: everything that differs between them and is plain data, in one place.
+//! The providers: what differs between them, in one place.
 //!
 //! A provider with its own key and one of the known protocols needs a variant and its
 //! [`ProviderProfile`]. The compiler names some of the other places, `docs/extending.md` all.

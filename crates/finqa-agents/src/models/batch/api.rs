@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use super::BatchRecord;
 use crate::models::transport::HttpReply;
 
-/// The form of a provider's batch API: everything that differs between them.
+/// The form of a provider's batch API: what differs between those that exist. A file, if there
+/// is one, is uploaded as OpenAI's, and lists and cancellations have the same form.
 pub(in crate::models) trait BatchApi: Sync {
     fn limits(&self) -> BatchLimits;
 

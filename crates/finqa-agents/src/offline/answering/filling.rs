@@ -65,7 +65,8 @@ pub(crate) struct FactChoice {
     pub(crate) lowest: Option<f64>,
 }
 
-/// The best joint choices of facts for a plan's slots, best first; `tried` facts for each slot.
+/// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for each
+/// slot.
 pub(crate) fn choices(
     facts: &Facts,
     plan: &ProgramPlan,

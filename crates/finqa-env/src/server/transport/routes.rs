@@ -42,7 +42,7 @@ const PLAY: &str = include_str!("../assets/play.html");
 
 /// All routes.
 pub(crate) fn router(app: Arc<ServerState>) -> Router {
-    let listing = |route| post(move |s, e, c, h, b| task_route(s, e, c, h, b, route));
+    let task_post = |route| post(move |s, e, c, h, b| task_route(s, e, c, h, b, route));
     let mut router = Router::new()
         .route(
             "/health",
@@ -63,10 +63,10 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
             get(|| async { Json([tasks::ENVIRONMENT]) }),
         )
         .route("/{env}/splits", get(splits))
-        .route("/{env}/tasks", listing(TaskRoute::Tasks))
-        .route("/{env}/num_tasks", listing(TaskRoute::NumTasks))
-        .route("/{env}/task", listing(TaskRoute::Task))
-        .route("/{env}/task_range", listing(TaskRoute::TaskRange))
+        .route("/{env}/tasks", task_post(TaskRoute::Tasks))
+        .route("/{env}/num_tasks", task_post(TaskRoute::NumTasks))
+        .route("/{env}/task", task_post(TaskRoute::Task))
+        .route("/{env}/task_range", task_post(TaskRoute::TaskRange))
         .route("/reset", post(reset))
         .route("/step", post(step))
         .route("/ws", get(open_socket))

@@ -16,9 +16,21 @@ pub struct Tree {
 pub struct TreeSplit(pub u16, pub f64, pub i16, pub i16);
 
 impl Tree {
+    /// The step at which each path begins.
+    fn start(&self) -> i16 {
+        if self.splits.is_empty() { !0 } else { 0 }
+    }
+
+    /// The value to which a step leads.
+    fn value(&self, step: i16) -> f64 {
+        let value = usize::try_from(!step).ok();
+        let value = value.and_then(|value| self.values.get(value));
+        value.copied().unwrap_or_default()
+    }
+
     #[must_use]
     pub fn score(&self, features: &[f64]) -> f64 {
-        let mut at = if self.splits.is_empty() { -1 } else { 0 };
+        let mut at = self.start();
         // A path is no longer than the tree has splits.
         for _ in 0..=self.splits.len() {
             let Ok(split) = usize::try_from(at) else {
@@ -34,10 +46,7 @@ impl Tree {
                 *high
             };
         }
-        let leaf = usize::try_from(!at)
-            .ok()
-            .and_then(|leaf| self.values.get(leaf));
-        leaf.copied().unwrap_or_default()
+        self.value(at)
     }
 }
 
@@ -68,16 +77,14 @@ pub(crate) fn add_scores(trees: &[Tree], candidates: &[Vec<f64>], mut out: Vec<f
 /// Adds what the trees give to the scores of some candidates, in the order of the trees.
 fn add_together(trees: &[Tree], candidates: &[Vec<f64>], some: &[usize], out: &mut [f64]) {
     for some in some.chunks(Group::MOST) {
-        let members = some
-            .iter()
-            .filter_map(|i| candidates.get(*i).zip(out.get(*i)));
         let mut group = Group::default();
-        for (features, sum) in members {
-            group.push(features, *sum);
+        for i in some {
+            let features = candidates.get(*i).map_or(&[][..], Vec::as_slice);
+            group.push(features, out.get(*i).copied().unwrap_or_default());
         }
         let all = (0..group.rows.len()).fold(0, |all, row| all | 1 << row);
         for tree in trees {
-            group.add(tree, if tree.splits.is_empty() { -1 } else { 0 }, all);
+            group.add(tree, tree.start(), all);
         }
         for (i, sum) in some.iter().zip(group.sums) {
             if let Some(out) = out.get_mut(*i) {
@@ -88,7 +95,7 @@ fn add_together(trees: &[Tree], candidates: &[Vec<f64>], some: &[usize], out: &m
 }
 
 /// Candidates that go down a tree together: they are alike in most features, so that few splits
-/// part them.
+/// part them. A feature that a candidate lacks is 0, as in [`Tree::score`].
 #[derive(Default)]
 struct Group<'a> {
     rows: Vec<&'a [f64]>,
@@ -103,13 +110,20 @@ impl<'a> Group<'a> {
     const MOST: usize = u64::BITS as usize;
 
     fn push(&mut self, features: &'a [f64], sum: f64) {
-        self.lowest.resize(features.len(), f64::MAX);
-        self.highest.resize(features.len(), f64::MIN);
-        for (low, value) in self.lowest.iter_mut().zip(features) {
-            *low = if *value < *low { *value } else { *low };
+        let known = self.lowest.len();
+        if self.rows.is_empty() {
+            self.lowest = features.to_vec();
+            self.highest = features.to_vec();
+        } else if known < features.len() {
+            // The earlier rows lack them.
+            self.lowest.resize(features.len(), 0.0);
+            self.highest.resize(features.len(), 0.0);
         }
-        for (high, value) in self.highest.iter_mut().zip(features) {
-            *high = if *value > *high { *value } else { *high };
+        let ends = self.lowest.iter_mut().zip(&mut self.highest);
+        let values = features.iter().copied().chain(std::iter::repeat(0.0));
+        for ((low, high), value) in ends.zip(values) {
+            *low = if value < *low { value } else { *low };
+            *high = if value > *high { value } else { *high };
         }
         self.rows.push(features);
         self.sums.push(sum);
@@ -142,11 +156,10 @@ impl<'a> Group<'a> {
                 }
             };
         }
-        let leaf = usize::try_from(!at).ok();
-        let value = leaf.and_then(|leaf| tree.values.get(leaf)).copied();
+        let value = tree.value(at);
         for row in rows(set) {
             if let Some(sum) = self.sums.get_mut(row) {
-                *sum += value.unwrap_or_default();
+                *sum += value;
             }
         }
     }
@@ -179,6 +192,42 @@ mod tests {
         Tree {
             splits: vec![TreeSplit(0, 0.6, 1, !2), TreeSplit(0, 0.3, !0, !1)],
             values: vec![0.0, 0.1, 1.0],
+        }
+    }
+
+    #[test]
+    fn candidates_together_get_what_each_gets_alone() {
+        let tree = |threshold: f64| Tree {
+            splits: vec![
+                TreeSplit(0, threshold, 1, 2),
+                TreeSplit(1, -threshold, !0, !1),
+                TreeSplit(2, threshold, 3, !2),
+                TreeSplit(0, 2.0 * threshold, !3, !4),
+            ],
+            values: vec![0.1, 0.2, 0.7, 1.3, 2.9],
+        };
+        let bare = Tree {
+            splits: Vec::new(),
+            values: vec![0.3],
+        };
+        let trees: Vec<Tree> = (-4..4)
+            .map(|k| tree(f64::from(k) / 2.0))
+            .chain([bare])
+            .collect();
+        // More than a group; many values are a threshold, and some candidates lack features.
+        let candidate = |k: u32| {
+            let value = |by: u32| f64::from(k * by % 11) / 2.0 - 2.5;
+            [value(3), value(5), value(7)][..3 - (k % 4) as usize % 3].to_vec()
+        };
+        let candidates: Vec<Vec<f64>> = (0..Group::MOST as u32 + 9).map(candidate).collect();
+        let order: Vec<usize> = (0..candidates.len()).collect();
+        let mut together = vec![0.5; candidates.len()];
+        add_together(&trees, &candidates, &order, &mut together);
+        for (sum, features) in together.iter().zip(&candidates) {
+            let alone = trees
+                .iter()
+                .fold(0.5, |sum, tree| sum + tree.score(features));
+            assert!(*sum == alone, "{features:?}: {sum} and {alone}");
         }
     }
 

@@ -62,7 +62,8 @@ impl Network {
             && self.hidden.iter().all(|of| of.len() == Self::UNITS)
     }
 
-    /// The inputs that may not be zero: index and value.
+    /// The inputs that are not always zero, index and value: the features, scaled, and 1 for the
+    /// value of each category.
     #[must_use]
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
         let mut out = Vec::with_capacity(features.len());
