@@ -19,39 +19,31 @@ pub(super) struct QuestionIdentity {
 }
 
 impl QuestionIdentity {
-    pub(super) fn of_question(question: &Question) -> Self {
+    fn of(key: &QuestionKey, cluster: &str, text: &str) -> Self {
         Self {
-            key: question.key.clone(),
-            cluster: question.document.filename.clone(),
-            text: question.text.clone(),
+            key: key.clone(),
+            cluster: cluster.to_owned(),
+            text: text.to_owned(),
         }
     }
 
+    pub(super) fn of_question(question: &Question) -> Self {
+        Self::of(&question.key, &question.document.filename, &question.text)
+    }
+
     pub(super) fn of_row(row: &Row) -> Self {
-        Self {
-            key: row.key.clone(),
-            cluster: row.filename.clone(),
-            text: row.question.clone(),
-        }
+        Self::of(&row.key, &row.filename, &row.question)
     }
 
     /// The identity of the question that [`planned`] makes.
     pub(super) fn of_episode(asked: &EpisodeQuestion) -> Self {
-        let text = bare_question(&asked.text).to_owned();
+        let text = bare_question(&asked.text);
         match question_key(&asked.id) {
-            Some(key) => Self {
-                cluster: filename_of(&key.id).to_owned(),
-                key,
-                text,
-            },
-            None => Self {
-                key: QuestionKey {
-                    id: asked.id.clone(),
-                    part: String::new(),
-                },
-                cluster: asked.company.clone(),
-                text,
-            },
+            Some(key) => Self::of(&key, filename_of(&key.id), text),
+            None => {
+                let (id, part) = (asked.id.clone(), String::new());
+                Self::of(&QuestionKey { id, part }, &asked.company, text)
+            }
         }
     }
 }

@@ -43,33 +43,17 @@ pub(super) struct UnitQueue {
     pub first: VecDeque<PlanUnit>,
     pub planned: Option<UnfinishedUnits>,
     /// `None` once it has no more questions.
-    question_source: Option<Box<dyn QuestionSource>>,
+    pub question_source: Option<Box<dyn QuestionSource>>,
     /// The number of questions from `question_source`.
-    from_source: usize,
+    pub from_source: usize,
 }
 
 impl UnitQueue {
-    pub(super) fn new(
-        planned: UnfinishedUnits,
-        question_source: Option<Box<dyn QuestionSource>>,
-    ) -> Self {
-        Self {
-            planned: Some(planned),
-            question_source,
-            ..Self::default()
-        }
-    }
-
     pub(super) fn of(first: VecDeque<PlanUnit>) -> Self {
         Self {
             first,
             ..Self::default()
         }
-    }
-
-    /// The number of questions that came from a server, once it has no more.
-    pub(super) fn exhausted_after(&self) -> Option<usize> {
-        self.question_source.is_none().then_some(self.from_source)
     }
 
     async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {

@@ -113,7 +113,11 @@ impl Scheduler {
             Services::start(replayed.journal, replayed.last, &meta.id, &models, &stop)?;
         let failures = Arc::new(FailureStreaks::default());
         let width = Concurrency::new(concurrency, &models);
-        let mut queue = UnitQueue::new(replayed.units, replayed.question_source);
+        let mut queue = UnitQueue {
+            planned: Some(replayed.units),
+            question_source: replayed.question_source,
+            ..UnitQueue::default()
+        };
         let worker = Arc::new(Worker {
             solver,
             writer,
@@ -147,9 +151,8 @@ impl Scheduler {
 
         // A question source that is gone has no more questions.
         let total = known_total.or_else(|| {
-            let all = queue
-                .exhausted_after()
-                .map(|asked| replayed.answered + asked)?;
+            let all = replayed.answered + queue.from_source;
+            let all = queue.question_source.is_none().then_some(all)?;
             worker.writer.record(JournalEntry::Total(all));
             Some(all)
         });

@@ -9,8 +9,9 @@ use serde_json::{Value as Json, json};
 use convfinqa::dataset::{Document, Question, QuestionKey};
 use finqa_agents::agents::verify::{self, FindingKind};
 use finqa_agents::agents::{Answer, AnswerFrom};
-use finqa_agents::parse::{Analysis, CitedEvidence};
+use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
+use finqa_core::question::CitedEvidence;
 
 use crate::support::agents::is_critic;
 use crate::support::cli::Workplace;

@@ -125,3 +125,12 @@ pub struct Question {
     /// Earlier turns, oldest first; empty for a stand-alone question.
     pub history: Vec<HistoryEntry>,
 }
+
+/// The source of a figure: a cell, a sentence or an earlier question.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CitedEvidence {
+    /// `r{row}c{col}`, `t{n}` or `h{n}`.
+    pub id: String,
+    /// The figure as written there.
+    pub literal: String,
+}

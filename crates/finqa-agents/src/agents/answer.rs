@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use crate::offline::UNDEFINED;
-use crate::parse::{Analysis, CitedEvidence, CriticFinding, Leniency};
+use crate::parse::{Analysis, CriticFinding, Leniency};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::outcome::Outcome;
 use finqa_core::program::Program;
-use finqa_core::question::{Document, HistoryEntry, HistorySource, Question};
+use finqa_core::question::{CitedEvidence, Document, HistoryEntry, HistorySource, Question};
 
 use super::episode::EpisodeRecord;
 use super::percent::{self, is_in_percent};

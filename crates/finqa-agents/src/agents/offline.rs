@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::offline::{EmbeddedAnswer, EvidenceRef, PageIndex, RuleAnalyst};
-use crate::parse::{Analysis, CitedEvidence};
+use crate::offline::{EmbeddedAnswer, PageIndex, RuleAnalyst};
+use crate::parse::Analysis;
 use finqa_core::question::{Document, Question};
 
 use super::analyst::AnalystDraft;
@@ -129,15 +129,6 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
     .all(|finding| !finding.kind.sends_back())
 }
 
-impl From<EvidenceRef> for CitedEvidence {
-    fn from(found: EvidenceRef) -> Self {
-        Self {
-            id: found.id,
-            literal: found.literal,
-        }
-    }
-}
-
 /// The answer and its alternatives, best first, as analyses.
 fn analyses(guess: EmbeddedAnswer) -> Vec<Analysis> {
     let EmbeddedAnswer {
@@ -155,7 +146,7 @@ fn analyses(guess: EmbeddedAnswer) -> Vec<Analysis> {
         steps,
         program: words.is_none().then_some(program),
         answer: words.unwrap_or_default(),
-        evidence: evidence.into_iter().map(CitedEvidence::from).collect(),
+        evidence,
         unit: Some(unit),
         label: Some(label).filter(|label| !label.is_empty()),
         confidence: Some(confidence),
@@ -163,11 +154,7 @@ fn analyses(guess: EmbeddedAnswer) -> Vec<Analysis> {
     let rest = alternatives.into_iter().map(|other| Analysis {
         steps: other.steps,
         answer: String::new(),
-        evidence: other
-            .evidence
-            .into_iter()
-            .map(CitedEvidence::from)
-            .collect(),
+        evidence: other.evidence,
         program: Some(other.program),
         unit: Some(other.unit),
         label: Some(other.label).filter(|label| !label.is_empty()),

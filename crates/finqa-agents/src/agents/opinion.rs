@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::offline::EmbeddedAnswer;
-use crate::parse::CitedEvidence;
 use finqa_core::number::{Value, print, read};
 use finqa_core::program::Program;
+use finqa_core::question::CitedEvidence;
 
 use super::answer::Answer;
 use super::arbitration::Arbitration;
@@ -64,11 +64,7 @@ impl From<EmbeddedAnswer> for SecondOpinion {
             printed,
             value: guess.value,
             program: guess.program,
-            evidence: guess
-                .evidence
-                .into_iter()
-                .map(CitedEvidence::from)
-                .collect(),
+            evidence: guess.evidence,
             confidence: guess.confidence,
             agrees: None,
             arbitration: None,

@@ -7,10 +7,10 @@
 
 use std::cell::OnceCell;
 
-use crate::parse::{Analysis, CitedEvidence};
+use crate::parse::Analysis;
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::program::{Argument, Op, Program, ProgramStep};
-use finqa_core::question::Question;
+use finqa_core::question::{CitedEvidence, Question};
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 

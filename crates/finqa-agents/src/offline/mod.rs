@@ -15,8 +15,8 @@ mod shape;
 mod training;
 mod weights;
 
+pub use answering::analyst::PageIndex;
 pub use answering::analyst::{EmbeddedAnswer, RuleAnalyst};
-pub use answering::analyst::{EvidenceRef, PageIndex};
 pub use answering::choice::forest::{Tree, TreeSplit};
 pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;

@@ -8,9 +8,10 @@ use super::error::ParseFailure;
 use super::labelled;
 use super::object::{self, ObjectSearch, ReplyObject, scalar};
 use super::program::program;
-use super::types::{Analysis, CitedEvidence, Leniency, Notes, ParsedReply};
+use super::types::{Analysis, Leniency, Notes, ParsedReply};
 use super::unit;
 use finqa_core::number::{Unit, UnitKind};
+use finqa_core::question::CitedEvidence;
 
 /// Plain spellings of the keys that make an object an analysis.
 const KEYS: [&str; 6] = [

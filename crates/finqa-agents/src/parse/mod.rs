@@ -29,7 +29,7 @@ pub use analysis::analysis;
 pub use error::ParseFailure;
 pub use schema::analysis_schema;
 pub(crate) use schema::verdict_schema;
-pub use types::{Analysis, CitedEvidence, CriticFinding, Leniency, ParsedReply, ParsedVerdict};
+pub use types::{Analysis, CriticFinding, Leniency, ParsedReply, ParsedVerdict};
 pub use unit::unit;
 pub use verdict::verdict;
 

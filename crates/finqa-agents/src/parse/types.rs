@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use finqa_core::number::Unit;
+use finqa_core::question::CitedEvidence;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
@@ -26,14 +27,6 @@ pub struct Analysis {
     /// The model's own estimate, 0 to 1.
     #[serde(default)]
     pub confidence: Option<f64>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CitedEvidence {
-    /// `r{row}c{col}`, `t{n}` or `h{n}`.
-    pub id: String,
-    /// The figure as written there.
-    pub literal: String,
 }
 
 /// The critic's reply. A reply that mentions `ALL_OK` among other things is not ok.

@@ -2,8 +2,9 @@
 
 mod verdict;
 
-use finqa_agents::parse::{Analysis, CitedEvidence, Leniency, analysis, verdict};
+use finqa_agents::parse::{Analysis, Leniency, analysis, verdict};
 use finqa_core::number::{Scale, Unit, UnitKind};
+use finqa_core::question::CitedEvidence;
 use proptest::prelude::*;
 use rstest::rstest;
 

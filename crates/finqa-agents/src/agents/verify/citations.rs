@@ -1,8 +1,8 @@
 //! Checks that the cited cells and sentences contain the program's figures.
 
-use crate::parse::CitedEvidence;
 use finqa_core::number;
 use finqa_core::program::Program;
+use finqa_core::question::CitedEvidence;
 use finqa_core::question::Question;
 
 use super::places::{LiteralPlaces, is_number};

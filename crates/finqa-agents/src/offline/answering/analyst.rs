@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::{Document, HistorySource, Question};
+use finqa_core::question::{CitedEvidence, Document, HistorySource, Question};
 
 use super::choice::{self, ChoiceContext, LinearRank, forest};
 use super::confidence;
@@ -32,14 +32,6 @@ pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
 }
 
-/// The place of a literal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvidenceRef {
-    /// `r3c2`, `t5` or `h1`.
-    pub id: String,
-    pub literal: String,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// In the dataset's language.
@@ -51,7 +43,7 @@ pub struct Alternative {
     pub unit: Unit,
     /// A name for the value.
     pub label: String,
-    pub evidence: Vec<EvidenceRef>,
+    pub evidence: Vec<CitedEvidence>,
     pub steps: Vec<String>,
     /// The program's result, unrounded.
     pub value: Value,
@@ -67,7 +59,7 @@ pub struct EmbeddedAnswer {
     pub unit: Unit,
     /// A name for the value.
     pub label: String,
-    pub evidence: Vec<EvidenceRef>,
+    pub evidence: Vec<CitedEvidence>,
     pub steps: Vec<String>,
     /// The program's result, unrounded.
     pub value: Value,

@@ -4,9 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use finqa_core::question::Document;
+use finqa_core::question::{CitedEvidence, Document};
 
-use super::analyst::EvidenceRef;
 use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
 use finqa_core::program::Op;
@@ -176,8 +175,8 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
 
 /// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
 /// whose program has them.
-pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<EvidenceRef> {
-    let mut out: Vec<EvidenceRef> = Vec::new();
+pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
+    let mut out: Vec<CitedEvidence> = Vec::new();
     for leaf in expr.leaves() {
         if leaf.is_constant() {
             continue;
@@ -190,7 +189,7 @@ pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> 
             Some(format!("h{}", turn + 1))
         };
         if let Some(id) = of_page.or_else(of_history) {
-            let reference = EvidenceRef {
+            let reference = CitedEvidence {
                 id,
                 literal: leaf.literal.to_string(),
             };

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, ProgramStep, joined};
 
-use super::super::types::{CitedEvidence, Leniency, Notes};
+use super::super::types::{Leniency, Notes};
 use super::read::{self, ProgramReader, WrittenStep};
+use finqa_core::question::CitedEvidence;
 
 /// The program that a text writes; `None` where it cannot be read, where a name, a
 /// reference or an operation is unknown, or where nothing would be computed from it.

@@ -12,7 +12,8 @@ mod split;
 
 use serde_json::Value;
 
-use super::types::{CitedEvidence, Leniency, Notes};
+use super::types::{Leniency, Notes};
+use finqa_core::question::CitedEvidence;
 
 /// Longer programs are left unchanged, in bytes.
 const MAX_PROGRAM_BYTES: usize = 4096;
