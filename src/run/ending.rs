@@ -116,7 +116,8 @@ mod tests {
             left: 2,
             reason: "late".to_owned(),
         };
-        let cases: [(fn(&mut RunEnding), Finish); 8] = [
+        type TakeAway = fn(&mut RunEnding);
+        let cases: [(TakeAway, Finish); 8] = [
             (|_| (), bug),
             (
                 |known| known.failure = Some(fatal("down")),

@@ -16,10 +16,13 @@ use super::scheduler::RunModels;
 use super::writer::{self, JournalWriter, WriterThread};
 use crate::score::Stamp;
 
+/// The task that submits the waves of a batch queue. Gives the number of requests that are left
+/// at the provider, if it does not wait for them.
+type BatchDriver = JoinHandle<Result<Option<usize>, ModelError>>;
+
 pub(super) struct Services {
     writer: WriterThread,
-    /// The batch queue, and the task that submits its waves.
-    batches: Option<(BatchQueue, JoinHandle<Result<Option<usize>, ModelError>>)>,
+    batches: Option<(BatchQueue, BatchDriver)>,
     /// Ends the run once its time is over.
     clock: Option<JoinHandle<()>>,
     budget: Arc<Budget>,
@@ -76,8 +79,7 @@ impl Services {
         Ok((writer, services))
     }
 
-    /// Waits for the driver of the batches, which gets no more requests. Gives the number of
-    /// requests that are left at the provider, if it does not wait for them.
+    /// Waits for the driver of the batches, which gets no more requests, and returns its result.
     ///
     /// # Errors
     /// The way the run ends because of a failed batch.
