@@ -30,26 +30,28 @@ pub(super) fn exit(mut error: clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// The error with a tip instead of the words of Rust's number parsers.
+/// The error without the words of Rust's number parsers.
 fn in_plain_words(error: clap::Error) -> clap::Error {
     let source = error.source();
     let integer = source.and_then(|source| source.downcast_ref::<ParseIntError>());
-    let tip = match integer.map(ParseIntError::kind) {
+    let reason = match integer.map(ParseIntError::kind) {
         Some(IntErrorKind::PosOverflow) => "the number is too large",
-        Some(IntErrorKind::Zero) => "the number must be at least 1",
-        Some(_) => "give a number without sign and decimals, such as 10",
+        Some(IntErrorKind::Zero) => "it must be at least 1",
+        Some(_) => "it must be a number without sign and decimals, such as 10",
         None if source.is_some_and(|source| source.is::<ParseFloatError>()) => {
-            "give a number, such as 0.5"
+            "it must be a number, such as 0.5"
         }
         None => return error,
     };
-    let mut plain = clap::Error::new(error.kind()).with_cmd(&Cli::command());
-    for (kind, value) in error.context() {
-        plain.insert(kind, value.clone());
-    }
-    let tip = ContextValue::StyledStrs(vec![tip.into()]);
-    plain.insert(ContextKind::Suggested, tip);
-    plain
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let [value, option] = [ContextKind::InvalidValue, ContextKind::InvalidArg].map(context);
+    let message = format!(
+        "invalid value '{value}' for '{option}': {reason}\n\nFor more information, try '--help'.\n"
+    );
+    clap::Error::raw(error.kind(), message).with_cmd(&Cli::command())
 }
 
 /// The variable that a wrong value comes from, where the error names an option

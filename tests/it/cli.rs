@@ -359,20 +359,20 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
             .run(&[&format!("--{flag}"), value])
             .fails(2, &[flag, value, "at most"]);
     }
-    for (flag, tip) in [
-        ("--n=ten", "tip: give a number without sign and decimals"),
-        ("--seed=1.5", "tip: give a number without sign and decimals"),
-        ("--temperature=warm", "tip: give a number, such as 0.5"),
+    for (flag, reason) in [
+        ("--n=ten", "it must be a number without sign and decimals"),
         (
-            "--seed=99999999999999999999",
-            "tip: the number is too large",
+            "--seed=1.5",
+            "it must be a number without sign and decimals",
         ),
+        ("--temperature=warm", "it must be a number, such as 0.5"),
+        ("--seed=99999999999999999999", "the number is too large"),
     ] {
-        place.run(&[flag]).fails(2, &["invalid value", tip]);
+        place.run(&[flag]).fails(2, &["invalid value", reason]);
     }
     place
         .run("env serve --ping-timeout 0")
-        .fails(2, &["invalid value", "tip: the number must be at least 1"]);
+        .fails(2, &["invalid value", "it must be at least 1"]);
     for flag in ["temperature", "min-confidence"] {
         let refused = place.run(&[&format!("--{flag}"), "nan"]);
         refused.fails(2, &[&format!("--{flag} is NaN")]);

@@ -275,7 +275,7 @@ fn a_busy_provider_is_asked_again() {
         &summary,
         json!({"reward": {"mean": 1.0}, "spent": {"calls": 6, "requests": 12}}),
     );
-    ran.tells("again in");
+    ran.tells("retrying in");
 }
 
 #[test]
