@@ -176,9 +176,11 @@ fn has_figures(row: &[String]) -> bool {
 fn is_data(row: &[String]) -> bool {
     let behind = row.iter().skip(1).filter(|cell| !cell.is_empty());
     let cells: Vec<Cell> = behind.map(|cell| Cell::read(cell)).collect();
+    // "2030/31" is a season.
+    let season = |cell: &Cell| cell.raw.contains('/');
     cells
         .iter()
-        .all(|cell| matches!(cell.kind, CellKind::Number { .. }))
+        .all(|cell| matches!(cell.kind, CellKind::Number { .. }) && !season(cell))
         && cells.iter().any(|cell| !cell.is_year())
 }
 
@@ -211,6 +213,10 @@ mod tests {
         assert_eq!(
             read("2019,2018\nRevenue,5,4\n").unwrap().rows[0],
             ["", "2019", "2018"]
+        );
+        assert_eq!(
+            read(";2030/31;2031/32\nIncome;5;4\n").unwrap().rows[0],
+            ["", "2030/31", "2031/32"]
         );
         let grid = read("Revenue,5,4\nCosts,3,2\n").unwrap();
         assert_eq!(grid.rows[0], ["", "column 1", "column 2"]);

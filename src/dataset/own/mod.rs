@@ -73,12 +73,9 @@ struct Grid {
 pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     match extension(path).as_str() {
         "csv" | "tsv" | "tab" => read_parts(Some(path), None),
-        extension => {
+        _ => {
             let decoded = decode::file(path)?;
-            let page = match extension {
-                "txt" | "text" => markdown::page_of(path, aligned::blocks(&decoded.text))?,
-                _ => markdown::page(path, &decoded.text)?,
-            };
+            let page = page(path, &decoded.text)?;
             let document = Document {
                 table: page.grid.rows,
                 pre_text: [page.before, page.grid.titles].concat(),
@@ -102,7 +99,15 @@ pub(crate) fn read_parts(
     let mut notes = Vec::new();
     if let Some(path) = text {
         let decoded = decode::file(path)?;
-        document.pre_text = sentences::sentences(&decoded.text);
+        if table.is_none() {
+            let page = page(path, &decoded.text)?;
+            document.table = page.grid.rows;
+            document.pre_text = [page.before, page.grid.titles].concat();
+            document.post_text = page.after;
+            notes.extend(page.grid.notes);
+        } else {
+            document.pre_text = sentences::sentences(&decoded.text);
+        }
         notes.extend(decoded.notes);
     }
     if let Some(path) = table {
@@ -119,6 +124,14 @@ pub(crate) fn read_parts(
         notes.extend(grid.notes);
     }
     finish(path, document, notes)
+}
+
+/// A page of text and tables: of pipes in Markdown, of aligned columns in plain text.
+fn page(path: &Path, text: &str) -> Result<markdown::MarkdownPage, OwnError> {
+    match extension(path).as_str() {
+        "txt" | "text" => markdown::page_of(path, aligned::blocks(text)),
+        _ => markdown::page(path, text),
+    }
 }
 
 fn finish(path: &Path, document: Document, notes: Vec<String>) -> Result<OwnDocument, OwnError> {

@@ -14,6 +14,7 @@ mod models;
 mod offline;
 mod own_guesses;
 mod own_kinds;
+mod own_labels;
 mod own_signs;
 mod own_tables;
 mod own_terms;

@@ -112,7 +112,8 @@ impl Table {
                     .collect()
             })
             .collect();
-        let headerless = is_headerless(&cells);
+        // The first row of a user's table is its header.
+        let headerless = origin == TableOrigin::Published && is_headerless(&cells);
         if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {

@@ -151,7 +151,9 @@ impl RuleAnalyst {
         if !page.facts.own {
             return self.ranked_answer(page, question);
         }
-        let direct = DirectQuestion::new(&page.facts, &question.text);
+        let earlier = question.history.iter().map(|entry| entry.question.as_str());
+        let earlier: Vec<&str> = earlier.collect();
+        let direct = DirectQuestion::new(&page.facts, &question.text, &earlier);
         let text_only = direct.text_only.clone();
         let alone = Question {
             history: Vec::new(),

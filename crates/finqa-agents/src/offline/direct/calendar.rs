@@ -14,6 +14,19 @@ pub(crate) struct CalendarSpan {
     pub(crate) months: Option<(u8, u8)>,
     /// A day of its month.
     pub(crate) day: Option<u8>,
+    pub(crate) stretch: Stretch,
+}
+
+/// How a period lies in the calendar. Others than its own years, halves and so on are what the
+/// page calls them, and have no months.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stretch {
+    #[default]
+    Calendar,
+    /// "Year to date"
+    ToDate,
+    /// "Last twelve months"
+    Trailing,
 }
 
 /// All months of a year.
@@ -26,9 +39,15 @@ impl CalendarSpan {
 
     /// By its end; of two with one end the longer comes later. A year and a fiscal year are
     /// equal in it.
-    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>, Option<u8>) {
+    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>, Option<u8>, Stretch) {
         let (first, last) = self.range();
-        (self.year, last, std::cmp::Reverse(first), self.day)
+        (
+            self.year,
+            last,
+            std::cmp::Reverse(first),
+            self.day,
+            self.stretch,
+        )
     }
 
     /// Whether it is the last day of its month.
@@ -68,6 +87,7 @@ impl CalendarSpan {
             year: self.year.or(other.year),
             months: self.months.or(other.months),
             day: self.day.or(other.day),
+            stretch: self.stretch.max(other.stretch),
         }
     }
 }
@@ -81,6 +101,8 @@ impl std::fmt::Display for CalendarSpan {
             Some(first.to_ascii_uppercase() + rest)
         };
         let part = match self.range() {
+            _ if self.stretch == Stretch::Trailing => "last twelve months".to_owned(),
+            _ if self.stretch == Stretch::ToDate => "year to date".to_owned(),
             WHOLE => String::new(),
             (1, 3) => "first quarter".to_owned(),
             (4, 6) => "second quarter".to_owned(),
@@ -130,7 +152,38 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
+    let after = format!(
+        r"(?:(?: to| ended| ending)?[ -]\(?(?:(?:{month})\b\.?|q[1-4]))?(?:[ -]?'?(\d{{4}}|\d{{2}})\b)?"
+    );
     let forms: Vec<(String, Reader)> = vec![
+        (
+            format!(
+                r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ](?:twelve|12)[- ]months?){after}"
+            ),
+            |found| other_stretch(found, Stretch::Trailing),
+        ),
+        (format!(r"\b(?:ytd|year[- ]to[- ]date){after}"), |found| {
+            other_stretch(found, Stretch::ToDate)
+        }),
+        (
+            r"\b(3|6|9|12)m(?:[ -]?'?(\d{4}|\d{2}))?\b".to_owned(),
+            |found| {
+                let months = (1, found.get(1)?.as_str().parse().ok()?);
+                let year = found.get(2).and_then(|year| full_year(year.as_str()));
+                Some(CalendarSpan {
+                    year,
+                    ..part(months)?
+                })
+            },
+        ),
+        (format!(r"\b(?:h([12])|([12])h){year}"), |found| {
+            let digit = found.get(1).or_else(|| found.get(2))?;
+            let year = full_year(found.get(3)?.as_str());
+            Some(CalendarSpan {
+                year,
+                ..half_of(digit.as_str().parse().ok()?)?
+            })
+        }),
         (
             format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
             months_ended,
@@ -183,7 +236,8 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 year.map(|year| CalendarSpan::default().in_year(year))
             },
         ),
-        (r"\bfy ?'?(\d{4}|\d{2})\b".to_owned(), |found| {
+        // Actual or expected: "FY24A", "2025E".
+        (r"\bfy ?'?(\d{4}|\d{2})[aef]?\b".to_owned(), |found| {
             let year = full_year(found.get(1)?.as_str());
             Some(CalendarSpan {
                 year,
@@ -215,8 +269,8 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b({month})\b\.?{on}"), |found| {
             day_of_month(found, 2, 1)
         }),
-        (r"\b(?:19[5-9]|20[0-6])\d\b".to_owned(), |found| {
-            Some(CalendarSpan::default().in_year(full_year(found.get(0)?.as_str())?))
+        (r"\b((?:19[5-9]|20[0-6])\d)[aef]?\b".to_owned(), |found| {
+            Some(CalendarSpan::default().in_year(full_year(found.get(1)?.as_str())?))
         }),
     ];
     let compiled = |(form, read): (String, Reader)| Some((Regex::new(&form).ok()?, read));
@@ -228,6 +282,15 @@ fn part(months: (u8, u8)) -> Option<CalendarSpan> {
     Some(CalendarSpan {
         months,
         ..CalendarSpan::default()
+    })
+}
+
+fn other_stretch(found: &Captures<'_>, stretch: Stretch) -> Option<CalendarSpan> {
+    let year = found.get(1).and_then(|year| full_year(year.as_str()));
+    Some(CalendarSpan {
+        year,
+        stretch,
+        ..part(WHOLE)?
     })
 }
 

@@ -11,7 +11,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words of a change that `CHANGE` has not.
-const MOVED: [&str; 14] = [
+pub(super) const MOVED: [&str; 14] = [
     "growth rate",
     "rate of growth",
     "rate of change",
@@ -46,7 +46,7 @@ pub(super) const FALLEN: [&str; 12] = [
 const JOINED: [&str; 8] = [
     "added", "add", "gained", "gain", "opened", "hired", "lost", "lose",
 ];
-const MORE: [&str; 14] = [
+pub(super) const MORE: [&str; 14] = [
     "more", "higher", "greater", "larger", "bigger", "exceed", "exceeds", "exceeded", "above",
     "better", "less", "lower", "fewer", "smaller",
 ];
@@ -58,6 +58,7 @@ impl DirectReader<'_> {
             || wording.says(&["fell", "risen", "fallen", "grown"])
             || wording.says(&["minus", "less"])
             || self.says_joined()
+            || self.against().is_some()
             || wording.says(&MORE)
                 && wording.says(&["than", "exceed", "exceeds", "exceeded", "above"])
     }
@@ -79,13 +80,12 @@ impl DirectReader<'_> {
     }
 
     /// The earlier and the later period of a change.
-    fn ends(&self) -> Reading<(CalendarSpan, CalendarSpan)> {
+    pub(super) fn ends(&self) -> Reading<(CalendarSpan, CalendarSpan)> {
         let before = |span: CalendarSpan| {
-            let alike = self
-                .table
-                .periods
-                .iter()
-                .filter(|other| other.length() == span.length());
+            let alike =
+                self.table.periods.iter().filter(|other| {
+                    other.length() == span.length() && other.stretch == span.stretch
+                });
             let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));
@@ -122,7 +122,9 @@ impl DirectReader<'_> {
                 if !matches!(self.table.period(*b), PagePeriod::Composed(..)) {
                     self.only_period(*b)?;
                 }
-                Ok(if a.order() <= b.order() {
+                // "From 2023 to 2021" is as it is asked.
+                let asked_so = self.asked.wording.says(&["from zqspan0 to zqspan1"]);
+                Ok(if asked_so || a.order() <= b.order() {
                     (*a, *b)
                 } else {
                     (*b, *a)
@@ -192,8 +194,8 @@ impl DirectReader<'_> {
             "growth",
         ]);
         if (grows || falls) && a.number < 0.0 && b.number < 0.0 && !relative {
-            self.turn(&mut a);
-            self.turn(&mut b);
+            a.turn();
+            b.turn();
         }
         let mut expr = Expr::step(Op::Subtract, a.expr.clone(), b.expr.clone());
         if relative {
@@ -240,6 +242,24 @@ impl DirectReader<'_> {
     /// "The difference between A and B", "how much higher is A than B", "A less B".
     fn difference_of_two(&mut self, relative: bool) -> Reading<Option<DirectAnswer>> {
         let text = self.asked.text().to_owned();
+        if let Some((a, b, short)) = self.against() {
+            let common = self.asked.spans().first().copied();
+            let (a, b) = (self.amount(&a, common)?, self.amount(&b, common)?);
+            let (a, b, whole) = if short {
+                (b.clone(), a, b)
+            } else {
+                (a, b.clone(), b)
+            };
+            let difference = Expr::step(Op::Subtract, a.expr, b.expr);
+            return Ok(Some(match relative {
+                true if whole.number <= 0.0 => return Err(NoReading::Open),
+                true => {
+                    let expr = Expr::step(Op::Divide, difference, whole.expr);
+                    DirectAnswer::new("relative difference", expr, UnitKind::Percent)
+                }
+                false => DirectAnswer::new("difference", difference, UnitKind::Number),
+            }));
+        }
         let connectors: &[&str] = if text.contains(" between ") || text.contains(" difference of ")
         {
             &["and"]
@@ -352,130 +372,5 @@ impl DirectReader<'_> {
             expr,
             UnitKind::Percent,
         ))
-    }
-
-    /// "Did the company make a profit in 2021?": whether its last line is above zero.
-    fn is_profit(&mut self, gain: bool) -> Reading<DirectAnswer> {
-        let span = self.asked.spans().first().copied();
-        let lines: [&[&str]; 5] = [
-            &["net", "income"],
-            &["net", "earning"],
-            &["net", "profit"],
-            &["net", "loss"],
-            &["profit", "tax"],
-        ];
-        let rows = &self.table.rows;
-        let has = |words: &&&[&str]| {
-            rows.iter()
-                .skip(1)
-                .any(|row| words.iter().all(|word| row.says(word)))
-        };
-        let words = lines.iter().find(has).ok_or(NoReading::Open)?;
-        let operand = NamedOperand {
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
-            ..NamedOperand::default()
-        };
-        let line = self.amount(&operand, span)?;
-        // A "net loss" of 5 may be printed without a sign.
-        let (row, _) = line.place;
-        let named = self.table.rows.get(row);
-        if named
-            .is_some_and(|row| row.words.iter().any(|word| word == "loss") && row.words.len() < 3)
-        {
-            return Err(NoReading::Open);
-        }
-        let zero = Expr::constant(0);
-        let (a, b) = if gain {
-            (line.expr, zero)
-        } else {
-            (zero, line.expr)
-        };
-        Ok(DirectAnswer::new(
-            "profit",
-            Expr::step(Op::Greater, a, b),
-            UnitKind::YesNo,
-        ))
-    }
-
-    /// "Did sales rise in 2021?", "were costs higher in 2021 than in 2020?", "did A exceed B?"
-    pub(super) fn comparison(&mut self) -> Reading<DirectAnswer> {
-        let wording = &self.asked.wording;
-        let (gain, loss) = (
-            wording.says(&["profit", "profitable"]),
-            wording.says(&["loss", "lose"]),
-        );
-        if gain != loss && !wording.says(&MORE) && !wording.change() {
-            return self.is_profit(gain);
-        }
-        let lists: [&[&str]; 5] = [
-            &CHANGE,
-            &MORE,
-            &MOVED,
-            &FALLEN,
-            &["than", "did", "does", "was", "were", "is", "are"],
-        ];
-        let less = wording.says(&["lower", "less", "fewer", "smaller"]) || wording.says(&FALLEN);
-        let more = wording.says(&[
-            "more", "higher", "greater", "larger", "bigger", "exceed", "exceeds", "above", "better",
-        ]) || wording.says(&[
-            "rise",
-            "rose",
-            "risen",
-            "increase",
-            "increased",
-            "grow",
-            "grew",
-            "grown",
-            "gain",
-            "improve",
-            "improved",
-            "up",
-        ]);
-        if less == more
-            || wording.percent()
-            || wording.says(&["by", "at least", "or", "all", "every", "each"])
-        {
-            return Err(NoReading::Open);
-        }
-        let split = ["than", "exceed", "exceeds", "above"]
-            .into_iter()
-            .find_map(|word| wording.split(word));
-        let two = split.and_then(|(left, right)| {
-            let a = self.asked.operand(&self.table, &left, &lists);
-            let b = self.asked.operand(&self.table, &right, &lists);
-            (!a.words.is_empty() && !b.words.is_empty()).then_some((a, b))
-        });
-        let (a, b) = if let Some((mut a, mut b)) = two {
-            a.context.extend(b.words.iter().cloned());
-            b.context.extend(a.words.iter().cloned());
-            let common = self.asked.spans().first().copied();
-            (self.amount(&a, common)?, self.amount(&b, common)?)
-        } else {
-            let named = self.asked.spans().to_vec();
-            let (early, late) = self.ends()?;
-            let mut operand = self.whole(&lists);
-            operand.spans.clear();
-            let (late, early) = (
-                self.amount(&operand, Some(late))?,
-                self.amount(&operand, Some(early))?,
-            );
-            // "Higher in 2020 than in 2021" asks for the first of the two.
-            let reversed = matches!(named.as_slice(), [a, b] if a.order() < b.order())
-                && self.asked.wording.says(&["than"]);
-            if reversed {
-                (early, late)
-            } else {
-                (late, early)
-            }
-        };
-        if a.place == b.place {
-            return Err(NoReading::Open);
-        }
-        let mut amounts = [a, b];
-        self.magnitudes(&mut amounts);
-        let [a, b] = amounts;
-        let (a, b) = if less { (b, a) } else { (a, b) };
-        let expr = Expr::step(Op::Greater, a.expr, b.expr);
-        Ok(DirectAnswer::new("comparison", expr, UnitKind::YesNo))
     }
 }

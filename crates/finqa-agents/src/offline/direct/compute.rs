@@ -1,7 +1,8 @@
 //! Look-ups, sums, averages, medians and extremes of a table's rows and columns.
 
 use super::DirectAnswer;
-use super::labels::{AxisLabel, LabelQuery};
+use super::axis::AxisLabel;
+use super::labels::LabelQuery;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
@@ -86,8 +87,11 @@ impl DirectReader<'_> {
         if let Some(list) = self.listed(&[&AVERAGE, &SUM, &SPANNING, &["total"]])? {
             return Ok(list);
         }
-        let periods = self.series()?;
-        self.over(operand, &periods)
+        match self.series() {
+            // The days or shops of a table without periods.
+            Err(NoReading::Open) if self.table.periods.len() < 2 => self.alike(operand),
+            periods => self.over(operand, &periods?),
+        }
     }
 
     pub(super) fn median(&mut self) -> Reading<DirectAnswer> {

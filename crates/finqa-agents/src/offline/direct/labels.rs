@@ -2,26 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::calendar::{CalendarSpan, WHOLE, spans};
-use super::scales;
+use super::axis::{AxisLabel, label_words, same_word};
+use super::calendar::{CalendarSpan, WHOLE};
+use super::values::TableAmount;
+use super::{keys, scales};
+use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
-use crate::offline::reading::text::{TextToken, TokenKind, stem, tokenize};
-use crate::offline::reading::words::{is_stop, synonyms};
-
-/// A row or a column as questions name it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AxisLabel {
-    /// As the page writes it, without periods unless it is nothing else.
-    pub(crate) name: String,
-    /// Its words without periods, as a question's are compared with them.
-    pub(crate) words: Vec<String>,
-    /// Those in brackets, which a question may leave out: units, "(loss)".
-    pub(super) aside: Vec<String>,
-    /// Words of the section above it.
-    section: Vec<String>,
-    pub(crate) span: Option<CalendarSpan>,
-    pub(crate) total: bool,
-}
+use crate::offline::reading::words::synonyms;
 
 /// What a part of a question asks for.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +41,12 @@ pub(crate) struct LabelledTable<'a> {
     pub(crate) columns: Vec<AxisLabel>,
     /// Words of the upper left cell and of headings, which are about all cells.
     corner: Vec<String>,
+    /// Computed amounts, whose indices follow those of the facts.
+    pub(super) derived: Vec<TableAmount>,
+    /// Names of lines other than their labels, and the words that stand for them.
+    pub(super) aliases: Vec<(String, Vec<String>)>,
+    /// The columns that name the rows, if several do.
+    pub(super) keys: Vec<usize>,
     /// Facts by row and column.
     pub(super) cells: BTreeMap<(usize, usize), usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
@@ -64,141 +57,6 @@ pub(crate) struct LabelledTable<'a> {
 
 /// Words of a query that are weighed: one bit for each.
 const MOST_WORDS: usize = u64::BITS as usize;
-
-/// Words of a label that a question leaves out without meaning another row.
-const LIGHT: [&str; 3] = ["total", "net", "overall"];
-
-/// Words of a total, also in other languages.
-const TOTALS: [&str; 5] = ["total", "gesamt", "insgesamt", "summe", "totale"];
-
-/// The words of a text that name something, stemmed; numbers too.
-pub(crate) fn label_words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let named = |token: &TextToken<'_>| {
-        matches!(token.kind, TokenKind::Word | TokenKind::Number) && !is_stop(&token.text)
-    };
-    let tokens = tokenize(&lower).into_iter().filter(named);
-    let mut words: Vec<String> = tokens.map(|token| token.text.into_owned()).collect();
-    words.dedup();
-    words
-}
-
-/// Whether two stems are of one word: `matur` and `maturity`.
-pub(crate) fn same_word(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
-}
-
-/// Whether a name is nothing but capitals.
-fn is_abbreviation(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(char::is_uppercase)
-}
-
-impl AxisLabel {
-    fn read(name: &str, section: &str, years: &[u16]) -> Self {
-        let name = name.split(" (group ").next().unwrap_or(name).trim();
-        let mut lower = name.to_lowercase();
-        let named = spans(&lower);
-        let mut span = match named.as_slice() {
-            [one] => Some(one.span),
-            _ => None,
-        };
-        if let ([], [year]) = (named.as_slice(), years) {
-            span = Some(CalendarSpan::default().in_year(*year));
-        }
-        // Lower case may differ in length; the name is then kept in it.
-        let mut shown = if lower.len() == name.len() {
-            name.to_owned()
-        } else {
-            lower.clone()
-        };
-        for named in named.iter().rev() {
-            lower.replace_range(named.at.clone(), " ");
-            if shown.is_char_boundary(named.at.start) && shown.is_char_boundary(named.at.end) {
-                shown.replace_range(named.at.clone(), " ");
-            }
-        }
-        let (plain, aside) = without_brackets(&lower);
-        let mut words = label_words(&plain);
-        // "IT" is a name, "it" is not.
-        if words.is_empty() && is_abbreviation(name) {
-            words.push(name.to_lowercase());
-        }
-        let shown = finqa_core::text::single_spaced(&shown);
-        let shown = if words.is_empty() { name } else { shown.trim() };
-        Self {
-            total: words.iter().any(|word| TOTALS.contains(&&**word)),
-            name: shown.to_owned(),
-            words,
-            aside: label_words(&aside),
-            section: label_words(section),
-            span,
-        }
-    }
-
-    /// Whether both have the same words, of any periods.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        self.words == other.words && self.aside == other.aside
-    }
-
-    /// Whether it has a word, and otherwise only some of these.
-    pub(super) fn names(&self, word: &str, others: &[&str]) -> bool {
-        let of = |word: &str, own: &String| same_word(&stem(word), own);
-        self.words.iter().any(|own| of(word, own))
-            && (self.words.iter()).all(|own| others.iter().any(|other| of(other, own)))
-    }
-
-    /// Whether its name has a word as it is.
-    pub(crate) fn writes(&self, word: &str) -> bool {
-        let name = self.name.to_lowercase();
-        name.split(|c: char| !c.is_alphabetic())
-            .any(|other| other == word)
-    }
-
-    pub(crate) fn says(&self, word: &str) -> bool {
-        let all = self.words.iter().chain(&self.aside).chain(&self.section);
-        all.into_iter().any(|other| same_word(other, word))
-    }
-
-    /// Whether only its section says a word, and so does not tell it from its neighbours.
-    fn says_by_section(&self, word: &str) -> bool {
-        let own = self.words.iter().chain(&self.aside);
-        self.says(word) && !own.into_iter().any(|other| same_word(other, word))
-    }
-
-    /// The weight of its words that nobody asked for, and of those that only its section has.
-    /// Words of the context excuse a label's own, but a label without them fits better.
-    fn excess(&self, asked: &[&String], context: &[&String]) -> f64 {
-        let said = |words: &[&String]| words.iter().any(|word| self.says(word));
-        // Labels that say none of them fit alike, however long they are.
-        if !self.words.is_empty() && !said(asked) && !said(context) {
-            let light = self.words.iter().all(|word| LIGHT.contains(&&**word));
-            return if light { 0.5 } else { 1.0 };
-        }
-        let of_section = asked
-            .iter()
-            .filter(|word| self.says_by_section(word))
-            .count();
-        let is_in = |words: &[&String], word: &str| words.iter().any(|o| same_word(o, word));
-        let missing = |word: &&String| !is_in(asked, word);
-        let weight = |word: &String| match (LIGHT.contains(&&**word), is_in(context, word)) {
-            (true, true) => 0.0,
-            (false, true) => 0.05,
-            (true, false) => 0.5,
-            (false, false) => 1.0,
-        };
-        let words: f64 = self.words.iter().filter(missing).map(weight).sum();
-        #[allow(clippy::cast_precision_loss, reason = "labels are short")]
-        let aside = self
-            .aside
-            .iter()
-            .filter(|word| missing(word) && !is_in(context, word));
-        let aside = aside.count() as f64;
-        #[allow(clippy::cast_precision_loss, reason = "questions are short")]
-        let of_section = of_section as f64;
-        words + 0.1 * aside + 0.3 * of_section
-    }
-}
 
 /// The words of the page's headings: short lines without a figure.
 fn titles(facts: &Facts) -> Vec<String> {
@@ -231,29 +89,12 @@ fn titles(facts: &Facts) -> Vec<String> {
         .collect()
 }
 
-/// A text without what it has in brackets, and that.
-pub(crate) fn without_brackets(text: &str) -> (String, String) {
-    let (mut plain, mut aside, mut depth) = (String::new(), String::new(), 0_u32);
-    for c in text.chars() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ if depth > 0 => aside.push(c),
-            _ => plain.push(c),
-        }
-        if matches!(c, '(' | ')' | '[' | ']') {
-            plain.push(' ');
-            aside.push(' ');
-        }
-    }
-    (plain, aside)
-}
-
 impl<'a> LabelledTable<'a> {
     pub(crate) fn read(facts: &'a Facts) -> Self {
         let mut cells = BTreeMap::new();
+        let keys = keys::columns(facts);
         for (index, fact) in facts.all.iter().enumerate() {
-            if let Some(place) = fact.cell() {
+            if let Some(place) = fact.cell().filter(|place| !keys.contains(&place.1)) {
                 cells.insert(place, index);
             }
         }
@@ -264,7 +105,16 @@ impl<'a> LabelledTable<'a> {
             if empty {
                 section.clone_from(&row.name);
             }
-            rows.push(AxisLabel::read(&row.name, &section, &row.years));
+            rows.push(if keys.is_empty() {
+                AxisLabel::read(&row.name, &section, &row.years)
+            } else {
+                let written = facts.written.get(r);
+                let named = |column: &usize| written.and_then(|row| row.get(*column));
+                let names = keys
+                    .iter()
+                    .map(|column| named(column).map_or("", |name| name.trim()));
+                AxisLabel::joined(names.map(|name| AxisLabel::read(name, "", &[])).collect())
+            });
         }
         let columns: Vec<AxisLabel> = facts
             .columns
@@ -279,6 +129,9 @@ impl<'a> LabelledTable<'a> {
             rows,
             columns,
             corner,
+            derived: Vec::new(),
+            aliases: Vec::new(),
+            keys,
             cells,
             periods: Vec::new(),
             largest_scale: scales::largest(facts),
@@ -292,6 +145,7 @@ impl<'a> LabelledTable<'a> {
         }
         periods.sort_by_key(|span| span.order());
         table.periods = periods;
+        table.add_figures();
         table
     }
 
@@ -302,6 +156,39 @@ impl<'a> LabelledTable<'a> {
     /// The fact of a cell.
     pub(crate) fn fact_at(&self, place: (usize, usize)) -> Option<usize> {
         self.cells.get(&place).copied()
+    }
+
+    /// A cell as an amount. Percentages are numbers as printed.
+    pub(super) fn amount_of(&self, index: usize, place: (usize, usize)) -> Option<TableAmount> {
+        if let Some(at) = index.checked_sub(self.facts.all.len()) {
+            return self.derived.get(at).cloned();
+        }
+        let fact = self.fact(index)?;
+        let literal = fact.literal.trim_end_matches('%');
+        let leaf = PageLeaf {
+            value: literal_value(literal)?,
+            literal: literal.into(),
+            source: Some(index),
+        };
+        Some(TableAmount {
+            number: leaf.value * scales::relative(self.facts, fact, self.largest_scale),
+            expr: Expr::Leaf(leaf),
+            percent: fact.percent,
+            place,
+        })
+    }
+
+    pub(super) fn amount_at(&self, place: (usize, usize)) -> Option<TableAmount> {
+        self.amount_of(self.fact_at(place)?, place)
+    }
+
+    pub(super) fn is_percent(&self, index: usize) -> bool {
+        let computed = index.checked_sub(self.facts.all.len());
+        let computed = computed.and_then(|at| self.derived.get(at));
+        computed.map_or_else(
+            || self.fact(index).is_some_and(|fact| fact.percent),
+            |amount| amount.percent,
+        )
     }
 
     /// The name of a cell's row or column, if the label is such.
@@ -432,13 +319,17 @@ impl<'a> LabelledTable<'a> {
             let fits = query
                 .span
                 .is_none_or(|span| self.is_of((*row, *column), span));
-            let kind = query.percent.is_none_or(|percent| {
-                self.fact(*index)
-                    .is_some_and(|fact| fact.percent == percent)
-            });
+            let kind = (query.percent).is_none_or(|percent| self.is_percent(*index) == percent);
             let labels = [self.rows.get(*row), self.columns.get(*column)];
             let total = labels.iter().flatten().any(|label| label.total);
-            if !fits || !kind || query.parts && total {
+            // A computed figure is of those alone who ask for it.
+            let computed = |label: &&&AxisLabel| label.derived;
+            let unasked = labels
+                .iter()
+                .flatten()
+                .filter(computed)
+                .any(|label| !label.words.iter().all(|word| words.contains(word)));
+            if !fits || !kind || unasked || query.parts && total {
                 continue;
             }
             let found = of_row.0 | of_column.0;

@@ -8,9 +8,15 @@
 pub(crate) use scales::aligned;
 
 mod asked_spans;
+mod axis;
 mod calendar;
 mod changes;
+mod comparisons;
 mod compute;
+mod figure_list;
+mod figures;
+mod follow_up;
+mod keys;
 mod labels;
 mod periods;
 mod phrase;
@@ -26,7 +32,8 @@ use crate::offline::reading::facts::Facts;
 use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
 
-use labels::{LabelledTable, label_words};
+use axis::label_words;
+use labels::LabelledTable;
 use phrase::AskedPhrase;
 use values::{DirectReader, NoReading, Reading};
 
@@ -81,9 +88,11 @@ pub(crate) struct DirectQuestion<'a> {
 }
 
 impl<'a> DirectQuestion<'a> {
-    pub(crate) fn new(facts: &'a Facts, question: &str) -> Self {
+    /// A question after earlier ones; one that changes a part of the last is read in full.
+    pub(crate) fn new(facts: &'a Facts, question: &str, earlier: &[&str]) -> Self {
         let table = LabelledTable::read(facts);
-        let asked = AskedPhrase::read(&table, question);
+        let full = follow_up::in_full(&table, earlier, question);
+        let asked = AskedPhrase::read(&table, full.as_deref().unwrap_or(question));
         let complete = is_complete(&table, &asked);
         let text_only = text_only(&table, &asked);
         let reader = DirectReader {
@@ -100,7 +109,8 @@ impl<'a> DirectQuestion<'a> {
 
     pub(crate) fn read(mut self) -> DirectReading {
         match self.reader.answer() {
-            Ok(mut answer) => {
+            Ok(answer) => {
+                let mut answer = answer.with_fractions();
                 answer.expr = scales::aligned(self.reader.table.facts, answer.expr);
                 answer.doubt = self.reader.doubts.into_iter().next();
                 answer.doubt = answer.doubt.or(self.text_only);
@@ -149,15 +159,7 @@ fn text_only(table: &LabelledTable<'_>, asked: &AskedPhrase) -> Option<String> {
 /// Whether a question names a row or column and says for when, and refers to nothing before.
 fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
     let wording = &asked.wording;
-    let elliptical = wording.starts(&[
-        "and",
-        "what about",
-        "how about",
-        "then",
-        "so",
-        "also",
-        "but",
-    ]);
+    let elliptical = wording.starts(&follow_up::ELLIPTICAL);
     let refers = wording.says(&[
         "that", "this", "those", "these", "it", "them", "they", "its", "their",
     ]);
@@ -224,9 +226,7 @@ impl DirectReader<'_> {
         if wording.says(&["median"]) {
             return self.median();
         }
-        if let Some(answer) = self.term()? {
-            return Ok(answer);
-        }
+        self.lacks_figure()?;
         if let Some(answer) = self.product()? {
             return Ok(answer);
         }
@@ -248,9 +248,7 @@ impl DirectReader<'_> {
         if self.says_sum() {
             return self.total();
         }
-        match self.sales_of_units()? {
-            Some(answer) => Ok(answer),
-            None => self.look_up(),
-        }
+        self.doubt_count();
+        self.look_up()
     }
 }

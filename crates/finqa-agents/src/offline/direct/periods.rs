@@ -1,6 +1,7 @@
 //! The periods of a question among those of a page, and which quantities add up over them.
 
-use super::calendar::CalendarSpan;
+use super::axis::AxisLabel;
+use super::calendar::{CalendarSpan, Stretch};
 use super::labels::{LabelledTable, is_year};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::reading::text::stem;
@@ -93,6 +94,40 @@ const STOCKS: [&str; 22] = [
     "outstanding",
 ];
 
+/// Words of what is paid for one, and others of which there is no sum.
+const OF_ONE: [&str; 6] = ["price", "unit", "per", "multiple", "age", "rank"];
+
+/// Words of counts of things.
+const THINGS: [&str; 10] = [
+    "unit",
+    "quantity",
+    "qty",
+    "volume",
+    "count",
+    "visitor",
+    "transaction",
+    "ticket",
+    "people",
+    "value",
+];
+
+/// Whether a quantity has no sum over rows: a rate or a price.
+pub(super) fn has_no_sum(label: &AxisLabel) -> bool {
+    let says = |words: &[&str]| words.iter().any(|word| label.writes(word));
+    let price = says(&["price", "cost", "fee", "rent"]) && says(&["unit", "per", "average"]);
+    RATES
+        .iter()
+        .chain(&OF_ONE)
+        .any(|word| label.writes(word) && *word != "unit" && *word != "share")
+        || price
+}
+
+/// Whether a quantity is one that adds up over rows, or is not named but by its period.
+pub(super) fn counts(label: &AxisLabel) -> bool {
+    let mut words = FLOWS.iter().chain(&STOCKS).chain(&THINGS);
+    label.words.is_empty() || words.any(|word| label.says(&stem(word)))
+}
+
 impl LabelledTable<'_> {
     /// The only period of the page in the year of one that it lacks, or in the month of a day.
     pub(crate) fn only_part(&self, missing: CalendarSpan) -> Option<CalendarSpan> {
@@ -110,7 +145,9 @@ impl LabelledTable<'_> {
         let (first, last) = missing.range();
         let of_missing = |span: &&CalendarSpan| {
             let (from, to) = span.range();
-            span.year.is_some() && span.year == missing.year && first <= from && to <= last
+            let calendar = span.stretch == Stretch::Calendar;
+            let of_year = span.year.is_some() && span.year == missing.year;
+            calendar && of_year && first <= from && to <= last
         };
         let parts: Vec<String> = self
             .periods
@@ -159,7 +196,8 @@ impl LabelledTable<'_> {
         let exact = in_year.iter().filter(|span| {
             let day = asked.day.is_none() || span.day == asked.day;
             let closing = span.day.is_none() && asked.closes_month();
-            span.range() == asked.range() && (day || closing)
+            let stretch = span.stretch == asked.stretch;
+            stretch && span.range() == asked.range() && (day || closing)
         });
         match exact.copied().collect::<Vec<_>>().as_slice() {
             // Of a year and a fiscal year, the one that is asked for.
@@ -187,6 +225,12 @@ impl LabelledTable<'_> {
 
 /// A period from others of one year: halves of quarters, what the first half leaves of a year.
 fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
+    let calendar = |span: &&CalendarSpan| span.stretch == Stretch::Calendar;
+    let of_page: Vec<CalendarSpan> = of_page.iter().filter(calendar).copied().collect();
+    let of_page = of_page.as_slice();
+    if asked.stretch != Stretch::Calendar {
+        return None;
+    }
     let (first, last) = asked.range();
     // Days add up to no month.
     let mut of_page_and_asked = of_page.iter().chain([&asked]);

@@ -2,8 +2,9 @@
 //! single words, so that neither is mistaken for an operation.
 
 use super::asked_spans::asked_spans;
+use super::axis::{AxisLabel, label_words, without_brackets};
 use super::calendar::CalendarSpan;
-use super::labels::{AxisLabel, LabelledTable, is_year, label_words, without_brackets};
+use super::labels::{LabelledTable, is_year};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::stem;
@@ -77,6 +78,11 @@ const FILLERS: [&str; 61] = [
     "win",
     "won",
     "have",
+];
+
+/// Headings of what "how many" asks for.
+const COUNTED: [&str; 7] = [
+    "units", "quantity", "qty", "count", "number", "volume", "sold",
 ];
 
 /// A question, or a part of one.
@@ -251,6 +257,11 @@ impl AskedPhrase {
                 "all" | "both" | "each" | "every" | "which" | "four" | "three" | "two" | "five"
             );
         }
+        if self.wording.says(&["how many"]) {
+            operand
+                .context
+                .extend(COUNTED.map(|noun| stem(noun).into_owned()));
+        }
         if !operand.words.is_empty() {
             operand.words.extend(self.shared.iter().cloned());
         }
@@ -294,11 +305,6 @@ impl AskedPhrase {
         }
         let (_, first) = terms.remove(0);
         NamedOperand { terms, ..first }
-    }
-
-    /// Whether it says a word, or names a label with it.
-    pub(crate) fn says_within(&self, word: &str) -> bool {
-        self.wording.says(&[word]) || self.labels.iter().flatten().any(|other| other == word)
     }
 
     /// Whether it names a row or a column.
@@ -404,6 +410,7 @@ fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<Strin
         .skip(1)
         .chain(table.columns.iter().skip(1));
     let mut known: Vec<(Vec<String>, &Vec<String>)> = all
+        .filter(|label| !label.derived)
         .map(|label| {
             let (plain, _) = without_brackets(&label.name.to_lowercase());
             (plain.split_whitespace().map(bare).collect(), &label.words)
@@ -416,6 +423,8 @@ fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<Strin
         .collect();
     let capitals = abbreviations(table).enumerate();
     known.extend(capitals.map(|(at, label)| (vec![format!("{CAPITALS}{at}")], &label.words)));
+    let aliases = table.aliases.iter();
+    known.extend(aliases.map(|(name, words)| (name.split_whitespace().map(bare).collect(), words)));
     known.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
     for (stems, of_label) in known {
         let found = words.windows(stems.len()).position(|window| {

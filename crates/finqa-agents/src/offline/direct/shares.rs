@@ -1,9 +1,10 @@
 //! Ratios, margins, and what is left of a whole.
 
 use super::DirectAnswer;
+use super::axis::AxisLabel;
 use super::calendar::CalendarSpan;
 use super::compute::per;
-use super::labels::{AxisLabel, LabelQuery};
+use super::labels::LabelQuery;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
@@ -43,12 +44,6 @@ const SHARE: [&str; 26] = [
     "as",
 ];
 
-/// The rows that a margin is a share of.
-pub(super) const SALES: [&str; 5] = ["revenue", "sale", "turnover", "umsatz", "umsatzerlös"];
-
-/// The rows of the profits that margins are named after.
-const PROFITS: [&str; 5] = ["profit", "income", "earning", "margin", "result"];
-
 impl DirectReader<'_> {
     pub(super) fn says_complement(&self) -> bool {
         let wording = &self.asked.wording;
@@ -71,13 +66,11 @@ impl DirectReader<'_> {
             "relative to",
             "what percent",
             "% of",
-            "margin",
         ]);
         let points = wording.says(&["points", "percent points"]);
         let grows =
             wording.change() && !wording.says(&["as a percent of", "as percent of", "ratio of"]);
-        let margin = self.asked.says_within("margin") && wording.percent();
-        (connected || margin) && !grows && !points
+        connected && !grows && !points
             || !wording.change()
                 && !self.says_average()
                 && per(self.asked.text()).is_some_and(|(_, whole)| {
@@ -89,11 +82,6 @@ impl DirectReader<'_> {
     pub(super) fn ratio(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
         let text = self.asked.text().to_owned();
-        if self.asked.says_within("margin")
-            && !wording.says(&["as a percent of", "divided by", "to"])
-        {
-            return self.margin();
-        }
         let percent =
             wording.percent() || wording.says(&["%", "share", "portion", "proportion", "fraction"]);
         let kind = if percent {
@@ -143,7 +131,8 @@ impl DirectReader<'_> {
         if part.words.is_empty() && !part.spans.is_empty() {
             part.words.clone_from(&whole.words);
         }
-        if whole.words.is_empty() && !whole.spans.is_empty() {
+        let total = whole.context.iter().any(|word| word == "total");
+        if whole.words.is_empty() && !whole.spans.is_empty() && !total {
             whole.words.clone_from(&part.words);
         }
         let of_whole = whole.words.clone();
@@ -297,6 +286,9 @@ impl DirectReader<'_> {
         let (_, column) = place;
         let mut parts = Vec::new();
         for (row, label) in self.table.rows.iter().enumerate().skip(1) {
+            if label.derived {
+                continue;
+            }
             if label.total {
                 return Err(NoReading::Open);
             }
@@ -311,66 +303,6 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         Ok(parts)
-    }
-
-    /// "The gross margin": the profit of that name over sales, unless the page has it in percent.
-    fn margin(&mut self) -> Reading<DirectAnswer> {
-        let span = self.asked.spans().first().copied();
-        if self.asked.spans().len() > 1 {
-            return Err(NoReading::Open);
-        }
-        let mut operand = self.whole(&[&["margin", "margins", "percent", "%"]]);
-        operand.words.retain(|word| word != "margin");
-        operand.context.clear();
-        if operand.words.is_empty() {
-            return Err(NoReading::Open);
-        }
-        let table = &self.table;
-        let in_rows = table
-            .rows
-            .iter()
-            .skip(1)
-            .any(|row| SALES.iter().any(|word| row.says(word)));
-        let labels = if in_rows { &table.rows } else { &table.columns };
-        let rows = |word: &str| labels.iter().skip(1).any(|row| row.says(word));
-        let profit = |word: &String| PROFITS.contains(&word.as_str());
-        // "Of retail" may be a column; "net profit" goes by many names.
-        let (named, others): (Vec<String>, Vec<String>) = operand
-            .words
-            .into_iter()
-            .partition(|word| rows(word) || profit(word));
-        let named: Vec<String> = named.into_iter().filter(|word| !profit(word)).collect();
-        let with = |words: &[&str]| -> Vec<String> {
-            let extra = words.iter().map(|word| (*word).to_owned());
-            named.iter().cloned().chain(extra).collect()
-        };
-        let row_of = |words: &[String]| {
-            let mut all = labels.iter().skip(1);
-            all.any(|row| words.iter().all(|word| row.says(word)))
-        };
-        let operand = |words: Vec<String>| NamedOperand {
-            words: words.into_iter().chain(others.iter().cloned()).collect(),
-            ..NamedOperand::default()
-        };
-        let printed = with(&["margin"]);
-        let printed = row_of(&printed).then(|| operand(printed));
-        let mut known = PROFITS.iter().map(|word| with(&[word]));
-        let profit = known
-            .find(|words| row_of(words))
-            .unwrap_or_else(|| with(&[]));
-        let sales = SALES.iter().find(|word| rows(word));
-        let (true, Some(sales)) = (row_of(&profit) && !profit.is_empty(), sales) else {
-            return Err(NoReading::Open);
-        };
-        let (profit, sales) = (operand(profit), operand(vec![(*sales).to_owned()]));
-        if let Some(printed) = printed {
-            let row = self.amount(&printed, span)?;
-            let wording = &self.asked.wording;
-            if row.percent || !(wording.percent() || wording.says(&["%"])) {
-                return Ok(DirectAnswer::new("look-up", row.expr, UnitKind::Number));
-            }
-        }
-        self.divided(profit, sales, UnitKind::Percent)
     }
 
     /// "Sales other than A": the whole without a part, as an amount or a share of the whole.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::calendar::CalendarSpan;
-use super::labels::{AxisLabel, LabelQuery, LabelledTable, is_year};
+use super::axis::AxisLabel;
+use super::calendar::{CalendarSpan, Stretch};
+use super::labels::{LabelQuery, LabelledTable, is_year};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
-use super::scales::relative;
-use crate::offline::expr::{Expr, PageLeaf, literal_value};
+use crate::offline::expr::Expr;
 use crate::offline::reading::outflow::{is_outflow, names_cost};
 use crate::offline::reading::text::stem;
 use finqa_core::program::Op;
@@ -35,6 +35,20 @@ pub(crate) struct TableAmount {
     pub(crate) percent: bool,
     /// Row and column; of a composed period those of its first part, of several rows `NO_PLACE`.
     pub(crate) place: (usize, usize),
+}
+
+impl TableAmount {
+    /// The amount with the other sign.
+    pub(crate) fn turn(&mut self) {
+        self.number = -self.number;
+        self.expr.change_leaves(&mut |leaf| {
+            leaf.value = -leaf.value;
+            leaf.literal = match leaf.literal.strip_prefix('-') {
+                Some(magnitude) => magnitude.into(),
+                None => format!("-{}", leaf.literal).into(),
+            };
+        });
+    }
 }
 
 /// The place of what is in no single cell.
@@ -221,9 +235,19 @@ impl DirectReader<'_> {
     }
 
     fn cell(&mut self, query: &LabelQuery) -> Reading<TableAmount> {
-        match self.cells(query)?.as_slice() {
+        let mut cells = self.cells(query)?;
+        // Of a variance and a variance in percent, the one that is asked for.
+        let percent = self.asked.wording.percent();
+        let of_kind = |(fact, ..): &(usize, usize, usize)| self.table.is_percent(*fact) == percent;
+        if cells.iter().any(of_kind) {
+            cells.retain(of_kind);
+        }
+        match cells.as_slice() {
             [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
-            cells => Err(self.several(cells)),
+            cells => match self.summed(query, cells) {
+                Some(total) => Ok(total),
+                None => Err(self.several(cells)),
+            },
         }
     }
 
@@ -267,21 +291,9 @@ impl DirectReader<'_> {
         first.map(|(_, label)| label.name.as_str())
     }
 
-    /// A cell as an amount. Percentages are numbers as printed.
+    /// A cell as an amount.
     pub(crate) fn of_fact(&self, index: usize, place: (usize, usize)) -> Option<TableAmount> {
-        let fact = self.table.fact(index)?;
-        let literal = fact.literal.trim_end_matches('%');
-        let leaf = PageLeaf {
-            value: literal_value(literal)?,
-            literal: literal.into(),
-            source: Some(index),
-        };
-        Some(TableAmount {
-            number: leaf.value * relative(self.table.facts, fact, self.table.largest_scale),
-            expr: Expr::Leaf(leaf),
-            percent: fact.percent,
-            place,
-        })
+        self.table.amount_of(index, place)
     }
 
     /// Whether a row has figures below zero alone, so that their sign is part of its name.
@@ -307,7 +319,7 @@ impl DirectReader<'_> {
         let below = amounts.iter().filter(|amount| repeats(amount)).count();
         if below == amounts.len() {
             for amount in amounts {
-                self.turn(amount);
+                amount.turn();
             }
             return;
         }
@@ -325,7 +337,7 @@ impl DirectReader<'_> {
     pub(crate) fn as_costs(&self, amounts: &mut [TableAmount]) {
         for amount in amounts {
             if amount.number < 0.0 && self.is_negative(amount.place.0) {
-                self.turn(amount);
+                amount.turn();
             }
         }
     }
@@ -339,22 +351,10 @@ impl DirectReader<'_> {
         let name = self.table.rows.get(row).map(|label| label.name.clone());
         let name = name.unwrap_or_default();
         if names_cost(&name) {
-            self.turn(amount);
+            amount.turn();
         } else {
             self.doubt(format!("{name} is below zero"));
         }
-    }
-
-    /// The amount with the other sign.
-    pub(crate) fn turn(&self, amount: &mut TableAmount) {
-        amount.number = -amount.number;
-        amount.expr.change_leaves(&mut |leaf| {
-            leaf.value = -leaf.value;
-            leaf.literal = match leaf.literal.strip_prefix('-') {
-                Some(magnitude) => magnitude.into(),
-                None => format!("-{}", leaf.literal).into(),
-            };
-        });
     }
 
     /// The periods of a series: those named, those between two, the last few, or all of one
@@ -371,7 +371,7 @@ impl DirectReader<'_> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             periods
                 .iter()
-                .filter(|span| span.length() == length)
+                .filter(|span| span.length() == length && span.stretch == Stretch::Calendar)
                 .copied()
                 .collect()
         };

@@ -1,10 +1,11 @@
 //! Questions that a label answers: which year, which quarter, which segment.
 
 use super::DirectAnswer;
+use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
 use super::compute::extreme_of;
-use super::labels::{AxisLabel, LabelQuery, is_year, label_words};
+use super::labels::{LabelQuery, is_year};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
@@ -13,7 +14,9 @@ use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-const TIMES: [&str; 6] = ["year", "quarter", "month", "half", "period", "time"];
+const TIMES: [&str; 7] = [
+    "year", "quarter", "month", "half", "period", "time", "season",
+];
 
 /// Words between the noun and the quantity.
 const VERBS: [&str; 24] = [
@@ -23,7 +26,7 @@ const VERBS: [&str; 24] = [
 ];
 
 /// Words of the highest and lowest for which only this kind of question has a plan.
-const MORE_LARGEST: [&str; 8] = [
+const MORE_LARGEST: [&str; 11] = [
     "best",
     "fastest",
     "peak",
@@ -32,8 +35,13 @@ const MORE_LARGEST: [&str; 8] = [
     "top",
     "longest",
     "higher",
+    "larger",
+    "bigger",
+    "greater",
 ];
-const MORE_SMALLEST: [&str; 6] = ["worst", "slowest", "fewest", "weakest", "bottom", "lower"];
+const MORE_SMALLEST: [&str; 7] = [
+    "worst", "slowest", "fewest", "weakest", "bottom", "lower", "smaller",
+];
 
 impl DirectReader<'_> {
     pub(super) fn which(&mut self) -> Reading<DirectAnswer> {
@@ -59,8 +67,12 @@ impl DirectReader<'_> {
         }
         let noun = noun(self.asked.text());
         let grows = wording.change() || wording.says(&["fastest", "slowest", "fell", "grown"]);
-        let time =
-            wording.starts(&["when"]) || noun.as_deref().is_some_and(|noun| TIMES.contains(&noun));
+        let days = self.table.periods.iter().any(|span| span.day.is_some());
+        let of_time = |noun: &str| {
+            TIMES.contains(&noun)
+                || days && self.table.keys.is_empty() && ["day", "date"].contains(&noun)
+        };
+        let time = wording.starts(&["when"]) || noun.as_deref().is_some_and(of_time);
         let nouns: Vec<&str> = noun.as_deref().into_iter().collect();
         let mut lists: Vec<&[&str]> = vec![
             &LARGEST,
@@ -94,7 +106,12 @@ impl DirectReader<'_> {
         let at = amounts.iter().position(|amount| amount.place == best.place);
         let period = at.and_then(|at| periods.get(at)).ok_or(NoReading::Open)?;
         let found = best.clone();
-        if let Some(year) = period.year.filter(|_| is_year(*period)) {
+        let name = self.name_of(*period, found.place);
+        // "2030/31" is no year.
+        let year = period
+            .year
+            .filter(|_| is_year(*period) && !name.contains('/'));
+        if let Some(year) = year {
             let expr = Expr::literal(&year.to_string()).ok_or(NoReading::Open)?;
             return Ok(DirectAnswer::new(
                 "year of the extreme",
@@ -102,7 +119,7 @@ impl DirectReader<'_> {
                 UnitKind::Number,
             ));
         }
-        Ok(self.labelled(&found, self.name_of(*period, found.place)))
+        Ok(self.labelled(&found, name))
     }
 
     /// A period as the page writes it.
@@ -162,6 +179,16 @@ impl DirectReader<'_> {
             percent: Some(percent),
             parts: true,
         };
+        let noun = noun(self.asked.text());
+        if !self.table.keys.is_empty() {
+            let of_any = LabelQuery {
+                percent: None,
+                ..query(false)
+            };
+            if let Some(groups) = self.by_key(noun.as_deref(), operand, &of_any)? {
+                return Ok(groups);
+            }
+        }
         let doubts = self.doubts.len();
         let amounts = match operand.words.is_empty() {
             true => Ok(self.table.find(&query(false)).cells),
@@ -210,7 +237,8 @@ impl DirectReader<'_> {
             let fits = span.is_none_or(|span| self.table.is_of(place, span));
             let other = shared && !says_all(label);
             let period = label.words.is_empty() && label.span.is_some();
-            if label.total || label.name.is_empty() || period || !fits || other {
+            let unnamed = label.derived || label.name.is_empty();
+            if label.total || unnamed || period || !fits || other {
                 continue;
             }
             let fact = self.table.fact_at(place);
@@ -249,8 +277,9 @@ impl DirectReader<'_> {
                 fits && amount.is_some_and(|fact| !fact.percent)
             })
         };
+        let of_page = |column: &usize| !self.table.columns.get(*column).is_some_and(|c| c.derived);
         (1..self.table.columns.len())
-            .filter(|column| amount(*column))
+            .filter(|column| of_page(column) && amount(*column))
             .collect()
     }
 

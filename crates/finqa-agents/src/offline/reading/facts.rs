@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
 use finqa_core::question::Document;
-use finqa_core::table::{Table, TableStyle, years_in};
+use finqa_core::table::{Caption, Table, TableStyle, years_in};
 
 use super::cell;
 use super::prose;
+use super::scales::scale_of_label;
 use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
@@ -155,6 +156,8 @@ pub(crate) struct Facts {
     pub(crate) vectors: Vec<Option<u16>>,
     /// The page is the user's own: it has no lost escapes.
     pub own: bool,
+    /// The cells of such a page's table as they are written.
+    pub(crate) written: Vec<Vec<String>>,
 }
 
 impl Facts {
@@ -282,7 +285,16 @@ impl Facts {
             });
         }
         if self.own {
+            // What one column is stated in is not the scale of the table.
+            let of_column = |caption: &Caption| {
+                let mut columns = self.columns.iter().skip(1);
+                columns.any(|column| column.name.contains(&caption.text))
+            };
+            self.scale = self
+                .scale
+                .filter(|_| !table.caption().is_some_and(of_column));
             self.date_repeated_columns();
+            self.written.clone_from(&document.table);
         }
         for (r, cells) in document.table.iter().enumerate() {
             let row = table.rows().get(r);
@@ -338,6 +350,12 @@ impl Facts {
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
             return;
         };
+        let own = self.own && !number.percent;
+        let of_labels = || {
+            let names = [&of_row.name, column.map_or(&of_row.name, |c| &c.name)];
+            names.into_iter().find_map(|name| scale_of_label(name))
+        };
+        let scale = number.scale.or_else(|| of_labels().filter(|_| own));
         let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
         let mut near = header.unwrap_or_default();
         if !extra.is_empty() {
@@ -353,7 +371,7 @@ impl Facts {
             number: number.number,
             percent: number.percent,
             dollar: number.dollar,
-            scale: number.scale,
+            scale,
             place: FactPlace::Cell { row, col },
             label,
             near,

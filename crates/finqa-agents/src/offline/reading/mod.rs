@@ -4,6 +4,7 @@ pub(super) mod cell;
 pub(super) mod facts;
 pub(super) mod outflow;
 pub(super) mod prose;
+mod scales;
 pub(super) mod similarity;
 pub(super) mod text;
 pub(super) mod vocabulary;

@@ -1,0 +1,294 @@
+//! The figures that go by a name, and the lines that they are computed from. Lines are given by
+//! their words; those that follow the first are other ways to call it.
+
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// A figure: its names, the lines that it is computed from (the first that the table has), and
+/// what joins them.
+pub(super) struct Figure {
+    pub(super) names: &'static [&'static str],
+    pub(super) first: &'static [&'static str],
+    pub(super) op: Op,
+    pub(super) second: &'static [&'static str],
+    pub(super) kind: UnitKind,
+}
+
+pub(super) const REVENUE: &[&str] = &[
+    "total revenue",
+    "net revenue",
+    "net sale",
+    "total net sale",
+    "total sale",
+    "revenue",
+    "sale",
+    "turnover",
+    "umsatz",
+    "umsatzerlös",
+];
+const COST_OF_SALES: &[&str] = &["cost revenue", "cost sale", "cost good sold", "cogs"];
+const OPERATING: &[&str] = &[
+    "operating income",
+    "operating profit",
+    "ebit",
+    "operating earning",
+];
+const NET: &[&str] = &[
+    "net income",
+    "net profit",
+    "net earning",
+    "profit after tax",
+];
+const BEFORE_TAX: &[&str] = &[
+    "profit before tax",
+    "income before tax",
+    "earning before tax",
+    "pretax income",
+    "pretax profit",
+];
+const ASSETS: &[&str] = &["total asset"];
+const LIABILITIES: &[&str] = &["total liability"];
+const EQUITY: &[&str] = &["total equity", "equity"];
+const DEBT: &[&str] = &["total debt", "debt", "total borrowing", "borrowing"];
+const SHARES: &[&str] = &[
+    "share outstanding",
+    "diluted share",
+    "weighted average share",
+    "average share",
+    "share",
+    "number share",
+    "weighted average diluted share",
+    "share issue",
+    "diluted share outstanding",
+    "average share outstanding",
+    "weighted average share outstanding",
+];
+
+const fn figure(
+    names: &'static [&'static str],
+    first: &'static [&'static str],
+    op: Op,
+    second: &'static [&'static str],
+    kind: UnitKind,
+) -> Figure {
+    Figure {
+        names,
+        first,
+        op,
+        second,
+        kind,
+    }
+}
+
+/// The later may be computed from the earlier.
+pub(super) const FIGURES: [Figure; 25] = {
+    use Op::{Add, Divide, Subtract};
+    use UnitKind::{Number, Percent, Ratio};
+    [
+        figure(&["gross profit"], REVENUE, Subtract, COST_OF_SALES, Number),
+        figure(
+            &["ebitda"],
+            OPERATING,
+            Add,
+            &[
+                "depreciation amortization",
+                "depreciation amortisation",
+                "d&a",
+                "total depreciation amortization",
+            ],
+            Number,
+        ),
+        figure(
+            &["working capital", "net working capital"],
+            &["current asset", "total current asset"],
+            Subtract,
+            &["current liability", "total current liability"],
+            Number,
+        ),
+        figure(
+            &["net debt"],
+            DEBT,
+            Subtract,
+            &["cash", "cash cash equivalent", "cash equivalent"],
+            Number,
+        ),
+        figure(
+            &["free cash flow", "fcf"],
+            &[
+                "operating cash flow",
+                "cash flow operating activity",
+                "net cash provided operating activity",
+                "cash provided operating activity",
+                "cash operation",
+                "cash flow operation",
+                "net cash operating activity",
+                "cash generated operation",
+                "cash operating activity",
+            ],
+            Subtract,
+            &["capital expenditure", "capex"],
+            Number,
+        ),
+        figure(
+            &["gross margin", "gross profit margin"],
+            &["gross profit"],
+            Divide,
+            REVENUE,
+            Percent,
+        ),
+        figure(
+            &[
+                "operating margin",
+                "operating profit margin",
+                "operating income margin",
+                "ebit margin",
+            ],
+            OPERATING,
+            Divide,
+            REVENUE,
+            Percent,
+        ),
+        figure(&["ebitda margin"], &["ebitda"], Divide, REVENUE, Percent),
+        figure(
+            &[
+                "net margin",
+                "net profit margin",
+                "net income margin",
+                "profit margin",
+            ],
+            NET,
+            Divide,
+            REVENUE,
+            Percent,
+        ),
+        figure(
+            &["pretax margin", "pre-tax margin"],
+            BEFORE_TAX,
+            Divide,
+            REVENUE,
+            Percent,
+        ),
+        figure(
+            &["current ratio"],
+            &["current asset", "total current asset"],
+            Divide,
+            &["current liability", "total current liability"],
+            Ratio,
+        ),
+        figure(
+            &["debt ratio", "debt to assets ratio"],
+            LIABILITIES,
+            Divide,
+            ASSETS,
+            Ratio,
+        ),
+        figure(
+            &[
+                "debt to equity ratio",
+                "debt to equity",
+                "debt-to-equity ratio",
+                "debt-to-equity",
+                "debt/equity ratio",
+                "d/e ratio",
+            ],
+            DEBT,
+            Divide,
+            EQUITY,
+            Ratio,
+        ),
+        figure(&["equity ratio"], EQUITY, Divide, ASSETS, Percent),
+        figure(
+            &["return on assets", "return on total assets", "roa"],
+            NET,
+            Divide,
+            ASSETS,
+            Percent,
+        ),
+        figure(&["return on equity", "roe"], NET, Divide, EQUITY, Percent),
+        figure(
+            &["asset turnover", "asset turnover ratio"],
+            REVENUE,
+            Divide,
+            ASSETS,
+            Ratio,
+        ),
+        figure(
+            &[
+                "interest cover",
+                "interest coverage",
+                "interest coverage ratio",
+                "interest cover ratio",
+            ],
+            OPERATING,
+            Divide,
+            &[
+                "interest expense",
+                "interest",
+                "interest cost",
+                "finance cost",
+                "net interest expense",
+            ],
+            Ratio,
+        ),
+        figure(
+            &["effective tax rate", "tax rate"],
+            &[
+                "income tax",
+                "income tax expense",
+                "tax expense",
+                "tax",
+                "taxation",
+            ],
+            Divide,
+            BEFORE_TAX,
+            Percent,
+        ),
+        figure(&["earnings per share", "eps"], NET, Divide, SHARES, Ratio),
+        figure(
+            &["payout ratio", "dividend payout ratio", "dividend payout"],
+            &["dividend paid", "dividend", "total dividend"],
+            Divide,
+            NET,
+            Percent,
+        ),
+        figure(
+            &["payout ratio", "dividend payout ratio", "dividend payout"],
+            &["dividend share"],
+            Divide,
+            &[
+                "earning share",
+                "eps",
+                "basic eps",
+                "diluted eps",
+                "basic earning share",
+                "diluted earning share",
+            ],
+            Percent,
+        ),
+        figure(
+            &[
+                "net debt to ebitda",
+                "net debt to ebitda ratio",
+                "net debt/ebitda",
+            ],
+            &["net debt"],
+            Divide,
+            &["ebitda"],
+            Ratio,
+        ),
+        figure(
+            &["debt to ebitda", "debt to ebitda ratio", "debt/ebitda"],
+            DEBT,
+            Divide,
+            &["ebitda"],
+            Ratio,
+        ),
+        figure(
+            &["capex intensity", "capex to sales ratio"],
+            &["capital expenditure", "capex"],
+            Divide,
+            REVENUE,
+            Percent,
+        ),
+    ]
+};

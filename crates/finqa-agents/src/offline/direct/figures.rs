@@ -1,0 +1,451 @@
+//! Figures that go by a name and that a table has no row or column for: they are computed as
+//! further ones, so that questions ask for them as for any other.
+
+use super::DirectAnswer;
+use super::axis::{AxisLabel, label_words, without_brackets};
+use super::calendar::CalendarSpan;
+use super::figure_list::{FIGURES, Figure, REVENUE};
+use super::labels::LabelledTable;
+use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use crate::offline::expr::Expr;
+use crate::offline::question::operations::CHANGE;
+use crate::offline::reading::outflow::names_cost;
+use crate::offline::reading::text::stem;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// Words that the line of a figure may have in addition.
+const BESIDE: [&str; 13] = [
+    "total",
+    "overall",
+    "consolidated",
+    "group",
+    "company",
+    "shareholder",
+    "stockholder",
+    "owner",
+    "year",
+    "period",
+    "fiscal",
+    "attributable",
+    "actual",
+];
+
+/// Words of the profits that margins are named after.
+const PROFITS: [&str; 8] = [
+    "profit",
+    "income",
+    "earnings",
+    "result",
+    "ebit",
+    "ebitda",
+    "contribution",
+    "margin",
+];
+
+/// Words of the prices that units are sold at.
+const PRICES: [&str; 6] = ["price", "unit", "average", "selling", "sale", "net"];
+
+/// Words of counts that prices are multiplied with.
+const COUNTS: [&str; 8] = [
+    "unit", "quantity", "qty", "volume", "share", "number", "sold", "total",
+];
+
+/// What makes sales less than the price times the count.
+const REBATES: [&str; 8] = [
+    "discount",
+    "rebate",
+    "vat",
+    "tax",
+    "returns",
+    "returned",
+    "refund",
+    "commission",
+];
+
+/// How questions name the sales of a price times a count.
+const SALES_OF_UNITS: [&str; 6] = [
+    "revenue",
+    "revenues",
+    "sales",
+    "turnover",
+    "proceeds",
+    "sales revenue",
+];
+
+/// The lines that figures are computed from, on one axis.
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    Rows,
+    Columns,
+}
+
+impl LabelledTable<'_> {
+    /// Adds the figures that the table's lines make up.
+    pub(super) fn add_figures(&mut self) {
+        for axis in [Axis::Rows, Axis::Columns] {
+            self.add_sales_of_units(axis);
+            for figure in &FIGURES {
+                self.add_figure(axis, figure);
+            }
+            self.add_margins(axis);
+        }
+    }
+
+    fn line(&self, axis: Axis) -> &Vec<AxisLabel> {
+        match axis {
+            Axis::Rows => &self.rows,
+            Axis::Columns => &self.columns,
+        }
+    }
+
+    /// The periods that the labels of an axis have, "none" among them.
+    fn spans_of(&self, axis: Axis) -> Vec<Option<CalendarSpan>> {
+        let mut spans = Vec::new();
+        for label in self
+            .line(axis)
+            .iter()
+            .skip(1)
+            .filter(|label| !label.derived)
+        {
+            if !spans.contains(&label.span) {
+                spans.push(label.span);
+            }
+        }
+        spans
+    }
+
+    /// The line that has one of these names, and no other with as good a one.
+    fn named_line(&self, axis: Axis, names: &[&str], span: Option<CalendarSpan>) -> Option<usize> {
+        let lines = || {
+            let lines = self.line(axis).iter().enumerate().skip(1);
+            lines.filter(|(at, label)| label.span == span && self.is_amounts(axis, *at))
+        };
+        names.iter().find_map(|name| {
+            let words = label_words(name);
+            let fits = |label: &AxisLabel| match label.derived {
+                true => label_words(&label.name) == words,
+                false => {
+                    let own =
+                        |word: &String| label.words.contains(word) || label.aside.contains(word);
+                    let beside = |word: &&String| BESIDE.iter().any(|other| stem(other) == ***word);
+                    words.iter().all(own)
+                        && label.words.iter().any(|word| words.contains(word))
+                        && label
+                            .words
+                            .iter()
+                            .filter(|word| !words.contains(word))
+                            .all(|word| beside(&word))
+                }
+            };
+            let mut found = lines().filter(|(_, label)| fits(label));
+            let (first, second) = (found.next(), found.next());
+            first.filter(|_| second.is_none()).map(|(at, _)| at)
+        })
+    }
+
+    /// Whether a line has cells that are not percentages.
+    fn is_amounts(&self, axis: Axis, line: usize) -> bool {
+        let mut cells = self
+            .places(axis, line)
+            .filter_map(|place| self.amount_at(place));
+        cells.any(|cell| !cell.percent)
+    }
+
+    /// Whether a line is of differences, such as variances: a figure has none there.
+    fn is_difference(&self, axis: Axis, (row, column): (usize, usize)) -> bool {
+        let across = match axis {
+            Axis::Rows => self.columns.get(column),
+            Axis::Columns => self.rows.get(row),
+        };
+        across.is_some_and(|label| CHANGE.iter().any(|word| label.writes(word)))
+    }
+
+    fn places(&self, axis: Axis, line: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let count = match axis {
+            Axis::Rows => self.columns.len(),
+            Axis::Columns => self.rows.len(),
+        };
+        (1..count).map(move |at| match axis {
+            Axis::Rows => (line, at),
+            Axis::Columns => (at, line),
+        })
+    }
+
+    fn add_figure(&mut self, axis: Axis, figure: &Figure) {
+        let named = self.named_as(figure.names);
+        let words = named.unwrap_or_else(|| vec![format!("zqfigure{}", self.aliases.len())]);
+        let labels = || self.rows.iter().chain(&self.columns).skip(1);
+        let known = labels().any(|label| label.words == words);
+        let said = |name: &&str| {
+            let words = label_words(name);
+            labels().any(|label| !label.derived && words.iter().all(|word| label.says(word)))
+        };
+        if !known && figure.names.iter().any(|name| said(&name)) {
+            return;
+        }
+        let names = figure.names.iter().map(|name| (*name).to_owned());
+        if known {
+            self.add_aliases(names.collect(), &words);
+            return;
+        }
+        for span in self.spans_of(axis) {
+            let first = self.named_line(axis, figure.first, span);
+            let second = self.named_line(axis, figure.second, span);
+            if let Some((first, second)) = first.zip(second).filter(|(a, b)| a != b) {
+                let figure = (figure.op, figure.kind);
+                self.add_line(
+                    axis,
+                    (first, second),
+                    figure,
+                    span,
+                    &words,
+                    &names.clone().collect::<Vec<_>>(),
+                );
+            }
+        }
+    }
+
+    /// The share of sales of every line that is named as a profit.
+    fn add_margins(&mut self, axis: Axis) {
+        for span in self.spans_of(axis) {
+            let Some(revenue) = self.named_line(axis, REVENUE, span) else {
+                continue;
+            };
+            for at in 1..self.line(axis).len() {
+                let label = self.line(axis).get(at).filter(|label| {
+                    let profit = PROFITS.iter().any(|word| label.writes(word));
+                    profit && !label.derived && label.span == span
+                });
+                let Some(name) = label.map(plain_name).filter(|_| self.is_amounts(axis, at)) else {
+                    continue;
+                };
+                let names: Vec<String> = match name.strip_suffix(" margin") {
+                    Some(_) => ["percent", "percentage", "%", "ratio"]
+                        .map(|unit| format!("{name} {unit}"))
+                        .to_vec(),
+                    None => {
+                        let short = PROFITS.iter().find_map(|word| name.strip_suffix(word));
+                        let short = short.map(str::trim).filter(|short| !short.is_empty());
+                        let names = [Some(name.as_str()), short].into_iter().flatten();
+                        names.map(|name| format!("{name} margin")).collect()
+                    }
+                };
+                let known = |name: &String| self.aliases.iter().any(|(other, _)| other == name);
+                if at != revenue && !names.iter().any(known) {
+                    let words = vec![format!("zqfigure{}", self.aliases.len())];
+                    let figure = (Op::Divide, UnitKind::Percent);
+                    self.add_line(axis, (at, revenue), figure, span, &words, &names);
+                }
+            }
+        }
+    }
+
+    /// The words of the label that goes by one of these names.
+    fn named_as(&self, names: &[&str]) -> Option<Vec<String>> {
+        let labels = || self.rows.iter().chain(&self.columns).skip(1);
+        let of = |label: &AxisLabel, name: &str| {
+            let words = label_words(name);
+            let own: Vec<&String> = label
+                .words
+                .iter()
+                .filter(|word| !BESIDE.iter().any(|b| stem(b) == **word))
+                .collect();
+            label.derived && label.name == name || own.iter().copied().eq(&words)
+        };
+        names
+            .iter()
+            .find_map(|name| labels().find(|label| of(label, name)))
+            .map(|label| label.words.clone())
+    }
+
+    fn add_aliases(&mut self, names: Vec<String>, words: &[String]) {
+        for name in names {
+            if !self.aliases.iter().any(|(other, _)| *other == name) {
+                self.aliases.push((name, words.to_vec()));
+            }
+        }
+    }
+
+    /// A line of results over two others.
+    fn add_line(
+        &mut self,
+        axis: Axis,
+        (first, second): (usize, usize),
+        (op, kind): (Op, UnitKind),
+        span: Option<CalendarSpan>,
+        words: &[String],
+        names: &[String],
+    ) {
+        let cost = self
+            .line(axis)
+            .get(second)
+            .is_some_and(|label| names_cost(&label.name));
+        let at = self.line(axis).len();
+        let mut cells = Vec::new();
+        let (a, b) = (self.places(axis, first), self.places(axis, second));
+        for ((a, b), place) in a.zip(b).zip(self.places(axis, at)) {
+            let (Some(mut a), Some(mut b)) = (self.amount_at(a), self.amount_at(b)) else {
+                continue;
+            };
+            if a.percent || b.percent || self.is_difference(axis, place) {
+                continue;
+            }
+            let costs = cost && b.number < 0.0;
+            if costs {
+                b.turn();
+            }
+            if kind == UnitKind::Percent && a.number < 0.0 && costs {
+                a.turn();
+            }
+            if op == Op::Divide && b.number <= 0.0 {
+                continue;
+            }
+            let percent = kind == UnitKind::Percent;
+            let number = match op {
+                Op::Add => a.number + b.number,
+                Op::Subtract => a.number - b.number,
+                Op::Multiply => a.number * b.number,
+                _ => a.number / b.number,
+            };
+            let expr = Expr::step(op, a.expr, b.expr);
+            cells.push(TableAmount {
+                expr: if percent {
+                    Expr::step(Op::Multiply, expr, Expr::constant(100))
+                } else {
+                    expr
+                },
+                number: if percent { 100.0 * number } else { number },
+                percent,
+                place,
+            });
+        }
+        if cells.is_empty() {
+            return;
+        }
+        for cell in cells {
+            let index = self.facts.all.len() + self.derived.len();
+            self.cells.insert(cell.place, index);
+            self.derived.push(cell);
+        }
+        let label = AxisLabel {
+            name: names.first().cloned().unwrap_or_default(),
+            words: words.to_vec(),
+            span,
+            derived: true,
+            ..AxisLabel::default()
+        };
+        match axis {
+            Axis::Rows => self.rows.push(label),
+            Axis::Columns => self.columns.push(label),
+        }
+        self.add_aliases(names.to_vec(), words);
+    }
+
+    /// Sales of a price and a count, where no line has them.
+    fn add_sales_of_units(&mut self, axis: Axis) {
+        let labels = || self.rows.iter().chain(&self.columns).skip(1);
+        let rebate = |label: &AxisLabel| REBATES.iter().any(|word| label.writes(word));
+        let sales = |label: &AxisLabel| REVENUE.iter().any(|word| label.writes(word));
+        if labels().any(|label| rebate(label) || sales(label)) {
+            return;
+        }
+        let words = vec!["zqsales".to_owned()];
+        for span in self.spans_of(axis) {
+            let only = |is: &dyn Fn(&AxisLabel) -> bool| {
+                let lines = self.line(axis).iter().enumerate().skip(1);
+                let mut found = lines.filter(|(_, label)| {
+                    is(label)
+                        && label.aside.iter().all(|word| {
+                            word.chars().all(|c| !c.is_alphabetic()) || is_currency(word)
+                        })
+                });
+                let first = found.next().map(|(at, _)| at);
+                first.filter(|_| found.next().is_none())
+            };
+            let undated = |label: &AxisLabel| label.span.is_none() || label.span == span;
+            let price = only(&|label| {
+                label.names("price", &PRICES) && undated(label) && !label.writes("per")
+            });
+            let sold = only(&|label| label.writes("sold") && label.span == span);
+            let count = sold.or_else(|| {
+                let mut counts = COUNTS
+                    .iter()
+                    .filter(|word| !["number", "total"].contains(*word));
+                counts.find_map(|word| {
+                    only(&|label| label.names(word, &COUNTS) && label.span == span)
+                })
+            });
+            let Some((price, count)) = price.zip(count) else {
+                continue;
+            };
+            let names = SALES_OF_UNITS.map(str::to_owned);
+            let figure = (Op::Multiply, UnitKind::Number);
+            self.add_line(axis, (count, price), figure, span, &words, &names);
+        }
+    }
+}
+
+/// A stem of a currency in brackets.
+fn is_currency(word: &str) -> bool {
+    [
+        "usd", "eur", "gbp", "chf", "sek", "dollar", "euro", "pound", "us",
+    ]
+    .contains(&word)
+}
+
+impl DirectReader<'_> {
+    /// An error if the question asks for a figure that the table has not and does not make up.
+    pub(super) fn lacks_figure(&self) -> Reading<()> {
+        let wording = &self.asked.wording;
+        let said = |figure: &&Figure| wording.says(figure.names);
+        for figure in FIGURES.iter().filter(said) {
+            let name = figure.names.iter().find(|name| wording.says(&[name]));
+            let name = name.copied().unwrap_or_default();
+            let words = label_words(name);
+            let mut labels = self.table.rows.iter().chain(&self.table.columns).skip(1);
+            if !labels.any(|label| words.iter().all(|word| label.says(word))) {
+                return Err(NoReading::Missing(format!("the page has no {name}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl DirectAnswer {
+    /// A percentage of a figure as the fraction that percentages are.
+    pub(super) fn with_fractions(self) -> Self {
+        let points = ["change", "difference"].contains(&self.name);
+        match fraction(&self.expr).filter(|_| !points && self.label.is_none()) {
+            Some(expr) => Self {
+                expr,
+                kind: UnitKind::Percent,
+                ..self
+            },
+            None => self,
+        }
+    }
+}
+
+/// A result times 100, sums and averages of such results, without the factor.
+fn fraction(expr: &Expr) -> Option<Expr> {
+    let hundred = |expr: &Expr| expr.is_constant() && expr.number() == Some(100.0);
+    match expr {
+        Expr::Step(Op::Multiply, a, b) if hundred(b) => Some((**a).clone()),
+        Expr::Step(op @ (Op::Add | Op::Subtract), a, b) => {
+            Some(Expr::step(*op, fraction(a)?, fraction(b)?))
+        }
+        Expr::Step(Op::Divide, a, b) if b.is_constant() => {
+            Some(Expr::step(Op::Divide, fraction(a)?, (**b).clone()))
+        }
+        _ => None,
+    }
+}
+
+/// A label's name as questions write it.
+pub(super) fn plain_name(label: &AxisLabel) -> String {
+    without_brackets(&label.name.to_lowercase())
+        .0
+        .trim()
+        .to_owned()
+}

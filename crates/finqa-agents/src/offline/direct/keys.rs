@@ -1,0 +1,224 @@
+//! Rows that several columns name together: an id and a name, a segment and a region. A question
+//! may name some of these columns only; then it is about all rows that have these names.
+
+use super::axis::{AxisLabel, same_word};
+use super::calendar::spans;
+use super::labels::{LabelQuery, LabelledTable};
+use super::periods::{counts, has_no_sum};
+use super::phrase::NamedOperand;
+use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
+use crate::offline::reading::cell;
+use crate::offline::reading::facts::Facts;
+use crate::offline::reading::text::stem;
+
+/// The most words of a cell that names a row; more are a remark.
+const LONGEST: usize = 5;
+
+/// Headings of remarks, and of columns whose numbers are names.
+const REMARKS: [&str; 6] = ["note", "notes", "comment", "comments", "remark", "remarks"];
+const NUMBERED: [&str; 14] = [
+    "id",
+    "code",
+    "sku",
+    "no",
+    "no.",
+    "#",
+    "account",
+    "year",
+    "fiscal year",
+    "fy",
+    "quarter",
+    "month",
+    "date",
+    "period",
+];
+
+/// The columns that name a table's rows, the first one among them; none if it alone does.
+pub(super) fn columns(facts: &Facts) -> Vec<usize> {
+    let Some((header, body)) = facts.written.split_first() else {
+        return Vec::new();
+    };
+    let is_key = |column: &usize| {
+        let heading = header.get(*column).map(|name| name.trim().to_lowercase());
+        let heading = heading.unwrap_or_default();
+        let cells = || {
+            let cells = body.iter().filter_map(|row| row.get(*column));
+            cells
+                .map(|cell| cell.trim())
+                .filter(|cell| !cell.is_empty())
+        };
+        let named = |cell: &str| {
+            let period = spans(&cell.to_lowercase());
+            let period = matches!(period.as_slice(), [one] if one.at.len() == cell.len());
+            let numbered = NUMBERED.contains(&heading.as_str());
+            let wordy = cell.chars().any(char::is_alphabetic) && cell::read(cell, true).is_none();
+            let short = cell.split_whitespace().count() <= LONGEST;
+            let blank = matches!(&*cell.to_lowercase(), "n/a" | "na" | "nm" | "n.a." | "n.m.");
+            (wordy && short && !blank) || numbered || period && !heading.contains("matur")
+        };
+        let filled = cells().count();
+        filled > 1
+            && 2 * filled > body.len()
+            && cells().all(named)
+            && !REMARKS.contains(&heading.as_str())
+    };
+    let others: Vec<usize> = (1..header.len()).filter(is_key).collect();
+    if others.is_empty() || others.len() + 1 >= header.len() {
+        return Vec::new();
+    }
+    std::iter::once(0).chain(others).collect()
+}
+
+impl LabelledTable<'_> {
+    /// The sum of the cells that a query names alike, if they are of all rows with the same
+    /// names in the columns that it speaks of.
+    fn group(&self, query: &LabelQuery, cells: &[(usize, usize, usize)]) -> Option<Vec<usize>> {
+        let (_, first, column) = *cells.first()?;
+        let asked = |label: &AxisLabel, key: usize| {
+            let words = label.keys.get(key).map(|key| key.words.as_slice());
+            let mut words = words.unwrap_or_default().iter();
+            words.any(|own| query.words.iter().any(|word| same_word(own, word)))
+        };
+        let label = self.rows.get(first)?;
+        let named: Vec<usize> = (0..label.keys.len())
+            .filter(|key| asked(label, *key))
+            .collect();
+        let alike = cells.iter().all(|(_, row, of_cell)| {
+            self.rows.get(*row).is_some_and(|other| {
+                let same = |key: usize| {
+                    let of = |label: &AxisLabel| label.keys.get(key).map(|key| key.name.clone());
+                    asked(other, key) == named.contains(&key)
+                        && (!named.contains(&key) || of(other) == of(label))
+                };
+                !other.total && (0..other.keys.len()).all(same)
+            }) && *of_cell == column
+        });
+        let rows = cells.iter().map(|(_, row, _)| *row).collect();
+        (alike && cells.len() > 1 && !label.keys.is_empty()).then_some(rows)
+    }
+}
+
+impl DirectReader<'_> {
+    /// The sum over the rows that a query leaves open, of a quantity that has one.
+    pub(super) fn summed(
+        &mut self,
+        query: &LabelQuery,
+        cells: &[(usize, usize, usize)],
+    ) -> Option<TableAmount> {
+        let rows = self.table.group(query, cells)?;
+        let named = rows.len() < self.table.rows.iter().filter(|row| !row.total).count() - 1;
+        if !named && !self.says_sum() {
+            return None;
+        }
+        let amounts: Option<Vec<TableAmount>> = cells
+            .iter()
+            .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)))
+            .collect();
+        self.total_of(&amounts?).ok()
+    }
+
+    /// The sum of amounts of one column.
+    fn total_of(&mut self, amounts: &[TableAmount]) -> Reading<TableAmount> {
+        let first = amounts.first().ok_or(NoReading::Open)?;
+        if amounts.len() == 1 {
+            return Ok(first.clone());
+        }
+        let column = self.table.columns.get(first.place.1);
+        let column = column.ok_or(NoReading::Open)?.clone();
+        let years = amounts
+            .iter()
+            .all(|amount| (1900.0..2100.0).contains(&amount.number));
+        if first.percent || years || has_no_sum(&column) {
+            return Err(NoReading::Several(format!(
+                "{} has several rows",
+                column.name
+            )));
+        }
+        if !counts(&column) && !self.says_sum() {
+            self.doubt(format!("{} may not add up over its rows", column.name));
+        }
+        let spans: Vec<_> = amounts
+            .iter()
+            .map(|a| self.table.span_of(a.place.0, a.place.1))
+            .collect();
+        if spans
+            .iter()
+            .any(|span| *span != spans.first().copied().flatten())
+        {
+            for (amount, span) in amounts.iter().zip(&spans) {
+                self.check_accumulates(amount, span.unwrap_or_default())?;
+            }
+        }
+        Ok(TableAmount {
+            expr: sum(amounts).ok_or(NoReading::Open)?,
+            number: amounts.iter().map(|amount| amount.number).sum(),
+            percent: false,
+            place: (NO_PLACE.0, first.place.1),
+        })
+    }
+
+    /// What "which" compares where several columns name the rows: the sums of the rows with one
+    /// name each in the column of its noun.
+    pub(super) fn by_key(
+        &mut self,
+        noun: Option<&str>,
+        operand: &NamedOperand,
+        query: &LabelQuery,
+    ) -> Reading<Option<Vec<(TableAmount, String)>>> {
+        let heads = self.table.keys.clone();
+        let Some(key) = noun.and_then(|noun| {
+            let noun = stem(noun);
+            let of = |column: &usize| {
+                let written = self.table.facts.columns.get(*column);
+                let mut words = written.into_iter().flat_map(|c| c.name.split_whitespace());
+                let day =
+                    noun == "day" && words.clone().any(|word| word.eq_ignore_ascii_case("date"));
+                day || words.any(|word| stem(&word.to_lowercase()) == noun)
+            };
+            heads.iter().position(of)
+        }) else {
+            return Ok(None);
+        };
+        let cells = match operand.words.is_empty() {
+            true => self.table.find(query).cells,
+            false => self.cells(query)?,
+        };
+        let column = cells.first().map(|cell| cell.2);
+        if cells.iter().any(|cell| Some(cell.2) != column) {
+            return Ok(None);
+        }
+        let mut names: Vec<String> = Vec::new();
+        let mut groups: Vec<Vec<TableAmount>> = Vec::new();
+        for (fact, row, column) in cells {
+            let name = self.table.rows.get(row).and_then(|row| row.keys.get(key));
+            let Some(name) = name
+                .map(|key| key.name.clone())
+                .filter(|name| !name.is_empty())
+            else {
+                continue;
+            };
+            let amount = self.of_fact(fact, (row, column)).ok_or(NoReading::Open)?;
+            match names.iter().position(|other| *other == name) {
+                Some(at) => groups
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|group| group.push(amount.clone())),
+                None => {
+                    names.push(name);
+                    groups.push(vec![amount]);
+                }
+            }
+        }
+        let mut out = Vec::new();
+        for (name, group) in names.into_iter().zip(groups) {
+            let single = group.len() == 1;
+            let mut amount = self.total_of(&group)?;
+            if !single {
+                // Each group has a place of its own.
+                amount.place.0 = NO_PLACE.0 - 1 - out.len();
+            }
+            out.push((amount, name));
+        }
+        Ok((out.len() > 1).then_some(out))
+    }
+}

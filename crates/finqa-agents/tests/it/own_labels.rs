@@ -1,0 +1,222 @@
+//! Tables of a user's own whose rows have names in several columns, whose headings have scales
+//! and unusual periods, and figures that only finance people call by a name.
+
+use finqa_core::question::{HistoryEntry, HistorySource};
+use rstest::rstest;
+
+use crate::own_tables::{answer, document, named, printed, sure};
+
+const PARTS: &str = "Code;Part;Family;Price;Units
+K-1;Hinges;Metal;2.50;400
+K-2;Brackets;Metal;4.00;300
+K-3;Shelves;Wood;20.00;50
+K-4;Doors;Wood;90.00;10";
+
+const REGIONS: &str = "Segment;Region;FY2031;FY2032
+Retail;North;400;440
+Retail;South;300;330
+Trade;North;150;200
+Trade;South;250;230";
+
+const DAYS: &str = "Date;Store;Sales
+2031-03-01;Quay;120
+2031-03-02;Quay;90
+2031-03-01;Mill;60
+2031-03-02;Mill;110";
+
+#[rstest]
+#[case(PARTS, "what is the price of hinges?", "2.5")]
+#[case(PARTS, "what is the price of K-3?", "20")]
+#[case(PARTS, "how many doors were sold?", "10")]
+#[case(PARTS, "how many units of wood were sold?", "60")]
+#[case(PARTS, "which part has the highest price?", "Doors")]
+#[case(PARTS, "which family has the most units?", "Metal")]
+#[case(REGIONS, "what was the total for Retail in FY2031?", "700")]
+#[case(REGIONS, "what was trade in the North in FY2032?", "200")]
+#[case(REGIONS, "what was the growth of Trade from FY2031 to FY2032?", "7.5%")]
+#[case(
+    REGIONS,
+    "what is the share of the North in the total in 2032?",
+    "53.3%"
+)]
+#[case(REGIONS, "which region was larger in FY2032?", "North")]
+#[case(DAYS, "what were the sales of Quay on 2031-03-02?", "90")]
+#[case(DAYS, "which day had the highest sales in Mill?", "2031-03-02")]
+fn a_question_may_name_some_of_the_columns_that_name_a_row(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
+}
+
+#[test]
+fn prices_and_unnamed_quantities_are_not_added_up() {
+    named(PARTS, "what is the price of metal?", "several rows fit");
+    named(REGIONS, "what was trade in the East in FY2032?", "east");
+}
+
+/// Once wrong, and sure: a column of percentages or prices was taken for the revenue.
+#[rstest]
+#[case("what is the total revenue?", "4100")]
+#[case("what is the share of hinges in revenue?", "24.4%")]
+#[case("what is the revenue from wood?", "1900")]
+#[case("which part has the highest revenue?", "Brackets")]
+fn sales_are_the_price_times_the_units(#[case] question: &str, #[case] expected: &str) {
+    sure(PARTS, question, expected);
+}
+
+const DISCOUNTED: &str = "Item;Price;Units;Discount
+Cups;5;10;10%
+Bowls;8;20;0%";
+
+#[test]
+fn sales_after_a_discount_are_a_guess() {
+    named(DISCOUNTED, "what is the total revenue?", "");
+}
+
+const GROUP: &str = "(in millions);2031;2032;2033
+Revenue;800;1000;1200
+Gross profit;320;430;540
+Operating income;120;160;216
+Net income;80;100;132
+Dividends paid;20;25;33
+Total debt;300;260;240
+Shareholders' equity;500;520;600
+Current assets;260;300;345
+Current liabilities;130;150;150
+Employees;2000;2500;2400
+Diluted shares;40;40;44";
+
+#[rstest]
+#[case("what was the gross margin in 2033?", "45.0%")]
+#[case("what was the operating margin in 2032?", "16.0%")]
+#[case("what was the net margin in 2031?", "10.0%")]
+#[case("what was the debt to equity ratio in 2032?", "0.5")]
+#[case("what was the current ratio in 2033?", "2.3")]
+#[case("what was the payout ratio in 2032?", "25.0%")]
+#[case("what was EPS in 2033?", "3")]
+#[case("what was revenue per employee in 2033?", "0.5")]
+#[case("in which year was the gross margin highest?", "2033")]
+#[case("did the net margin improve in 2033?", "yes")]
+#[case(
+    "by how many percentage points did the gross margin change from 2031 to 2032?",
+    "3"
+)]
+#[case("what was the average operating margin over 2031 to 2033?", "16.3%")]
+#[case(
+    "what was the percentage change in revenue from 2033 to 2031?",
+    "-33.3%"
+)]
+fn a_figure_that_goes_by_a_name_is_computed_like_a_row(
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(GROUP, question, expected);
+}
+
+#[rstest]
+#[case(
+    "what was the return on assets in 2033?",
+    "the page has no return on assets"
+)]
+#[case("what was EBITDA in 2033?", "the page has no ebitda")]
+fn a_figure_without_its_rows_is_missing(#[case] question: &str, #[case] why: &str) {
+    named(GROUP, question, why);
+}
+
+const SCALES: &str = "Company;Revenue ($m);Net income ($k);Employees
+Aster;250;12000;500
+Basil;80;4000;200";
+
+#[rstest]
+#[case("what is the net margin of Aster?", "4.8%")]
+#[case("what is the revenue per employee at Basil?", "400000")]
+#[case("what is the revenue of Basil?", "80")]
+fn a_heading_has_a_scale_of_its_own(#[case] question: &str, #[case] expected: &str) {
+    let found = answer(&document(SCALES), &[], question);
+    let shown = printed(&found);
+    assert_eq!(
+        (shown.split(' ').next(), found.doubt),
+        (Some(expected), None),
+        "{question}"
+    );
+}
+
+const STRETCHES: &str = "EUR m;FY2031;FY2032;LTM Sep-33;9M 2032;9M 2033
+Revenue;400;440;470;320;350
+EBITDA;80;88;94;64;70";
+
+const SEASONS: &str = ";2029/30;2030/31;2031/32
+Broadcasting;40;44;43";
+
+#[rstest]
+#[case(STRETCHES, "what was LTM revenue?", "470")]
+#[case(
+    STRETCHES,
+    "what was the EBITDA margin over the last twelve months?",
+    "20.0%"
+)]
+#[case(STRETCHES, "what was EBITDA in the first nine months of 2033?", "70")]
+#[case(STRETCHES, "what was revenue in Q4 2032?", "120")]
+#[case(SEASONS, "in which season was broadcasting highest?", "2030/31")]
+fn headings_other_than_years_are_periods(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
+}
+
+#[test]
+fn the_last_twelve_months_are_not_the_year() {
+    named(
+        STRETCHES,
+        "what was revenue in FY2033?",
+        "only a part of 2033",
+    );
+}
+
+const BUDGET: &str = "Line;Actual;Budget;Variance;Variance %
+Revenue;940;1000;-60;-6.0%
+Gross profit;376;420;-44;-10.5%
+Marketing;64;80;16;20.0%";
+
+#[rstest]
+#[case("what was the variance on marketing?", "16")]
+#[case("what was the percentage variance of gross profit?", "-10.5%")]
+#[case("by how much did revenue miss budget?", "60")]
+#[case("was marketing under budget?", "yes")]
+#[case("what was the actual gross margin?", "40.0%")]
+#[case("what was the budgeted gross margin?", "42.0%")]
+fn what_has_happened_is_compared_with_the_budget(#[case] question: &str, #[case] expected: &str) {
+    sure(BUDGET, question, expected);
+}
+
+const MONTHS: &str = "Month;Revenue;Orders
+March;135;950
+April;142;910
+May;160;1000";
+
+/// Each question changes a part of the one before.
+#[rstest]
+#[case(MONTHS, &[("what was revenue in March?", "135"), ("and in April?", "142"), ("what about May?", "160"), ("and orders?", "1000")])]
+#[case(MONTHS, &[("how much did orders grow from April to May?", "90"), ("and in percent?", "9.9%")])]
+#[case(GROUP, &[("what was revenue in 2033?", "1200"), ("and for 2032?", "1000"), ("what was the change?", "200")])]
+#[case(REGIONS, &[("what was the total for Retail in FY2031?", "700"), ("and for Trade?", "400"), ("and in FY2032?", "430")])]
+fn a_follow_up_is_read_in_full(#[case] table: &str, #[case] turns: &[(&str, &str)]) {
+    let document = document(table);
+    let mut history = Vec::new();
+    for (question, expected) in turns {
+        let found = answer(&document, &history, question);
+        let shown = (printed(&found), found.doubt.as_deref());
+        assert_eq!(shown, ((*expected).to_owned(), None), "{question}");
+        history.push(HistoryEntry {
+            question: (*question).to_owned(),
+            value: Some(found.value),
+            program: Some(found.program),
+            label: None,
+            source: HistorySource::Own,
+        });
+    }
+}
