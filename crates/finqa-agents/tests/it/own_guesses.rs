@@ -101,18 +101,6 @@ fn operands_of_other_rows_are_a_guess(
 #[case::held_for_sale(ODD_BALANCE, "What was the return on assets in 2032?")]
 #[case::no_total(ODD_BALANCE, "What was working capital in 2032?")]
 #[case::accrued(ODD_BALANCE, "What was the free cash flow in 2032?")]
-#[case::change_of_a_term(
-    "\
-;2031;2032\nAdditional paid-in capital;180;200\nTotal current assets;90;120
-Total current liabilities;45;60\nShareholders' equity;260;300",
-    "What was the change in working capital from 2031 to 2032?"
-)]
-#[case::average_of_a_term(
-    "\
-;2031;2032\nAdditional paid-in capital;180;200\nTotal current assets;90;120
-Total current liabilities;45;60\nShareholders' equity;260;300",
-    "What was the average working capital in 2031 and 2032?"
-)]
 #[case::signs_of_costs(
     ";2031;2032\nCost of sales;300;350\nSelling costs;(50);(60)",
     "What were total costs in 2032?"

@@ -61,6 +61,16 @@ const STATIONS: &str = ";Revenue;Operating profit
 
 #[rstest]
 #[case::working_capital(BALANCE, "How much working capital was there in 2031?", "45")]
+#[case::change_of_a_figure(
+    BALANCE,
+    "What was the change in working capital from 2031 to 2032?",
+    "15"
+)]
+#[case::average_of_a_figure(
+    BALANCE,
+    "What was the average working capital in 2031 and 2032?",
+    "52.5"
+)]
 #[case::gross_profit(STORES, "What was the gross profit in 2032?", "250")]
 #[case::margin_of_columns(STATIONS, "What was the operating margin in 2032?", "4.0%")]
 #[case::price_times_count(SHOP, "What was the revenue from lamps?", "3570")]

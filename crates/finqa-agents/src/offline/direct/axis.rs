@@ -1,6 +1,6 @@
 //! The labels of a table's rows and columns, as questions name them.
 
-use super::calendar::{CalendarSpan, spans};
+use super::calendar::{CalendarSpan, NamedSpan, spans};
 use crate::offline::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::offline::reading::words::is_stop;
 
@@ -19,6 +19,8 @@ pub(crate) struct AxisLabel {
     pub(crate) total: bool,
     /// Its figures are computed from others of the table.
     pub(super) derived: bool,
+    /// Why such figures may not be what the label says.
+    pub(super) doubt: Option<String>,
     /// Its names where several columns name the rows.
     pub(super) keys: Vec<AxisLabel>,
 }
@@ -36,7 +38,16 @@ pub(crate) fn label_words(text: &str) -> Vec<String> {
         matches!(token.kind, TokenKind::Word | TokenKind::Number) && !is_stop(&token.text)
     };
     let tokens = tokenize(&lower).into_iter().filter(named);
-    let mut words: Vec<String> = tokens.map(|token| token.text.into_owned()).collect();
+    let spelled = |word: String| {
+        if word == "qty" {
+            stem("quantity").into_owned()
+        } else {
+            word
+        }
+    };
+    let mut words: Vec<String> = tokens
+        .map(|token| spelled(token.text.into_owned()))
+        .collect();
     words.dedup();
     words
 }
@@ -55,13 +66,22 @@ fn is_abbreviation(name: &str) -> bool {
 impl AxisLabel {
     pub(super) fn read(name: &str, section: &str, years: &[u16]) -> Self {
         let name = name.split(" (group ").next().unwrap_or(name).trim();
+        let named = spans(&name.to_lowercase());
+        Self::with_periods(name, section, years, &named)
+    }
+
+    /// A name without periods: an id such as 2001 is no year.
+    pub(super) fn undated(name: &str) -> Self {
+        Self::with_periods(name, "", &[], &[])
+    }
+
+    fn with_periods(name: &str, section: &str, years: &[u16], named: &[NamedSpan]) -> Self {
         let mut lower = name.to_lowercase();
-        let named = spans(&lower);
-        let mut span = match named.as_slice() {
+        let mut span = match named {
             [one] => Some(one.span),
             _ => None,
         };
-        if let ([], [year]) = (named.as_slice(), years) {
+        if let ([], [year]) = (named, years) {
             span = Some(CalendarSpan::default().in_year(*year));
         }
         // Lower case may differ in length; the name is then kept in it.
@@ -92,7 +112,19 @@ impl AxisLabel {
             section: label_words(section),
             span,
             derived: false,
+            doubt: None,
             keys: Vec::new(),
+        }
+    }
+
+    /// A line of figures that are computed.
+    pub(super) fn computed(names: &[String], words: &[String], span: Option<CalendarSpan>) -> Self {
+        Self {
+            name: names.first().cloned().unwrap_or_default(),
+            words: words.to_vec(),
+            span,
+            derived: true,
+            ..Self::default()
         }
     }
 
@@ -110,6 +142,7 @@ impl AxisLabel {
             span: of_keys.reduce(CalendarSpan::and),
             total: keys.iter().any(|key| key.total),
             derived: false,
+            doubt: None,
             keys,
         }
     }

@@ -166,9 +166,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             other_stretch(found, Stretch::ToDate)
         }),
         (
-            r"\b(3|6|9|12)m(?:[ -]?'?(\d{4}|\d{2}))?\b".to_owned(),
+            r"\b(?:(3|6|9|12)m[ -]?'?(\d{4}|\d{2})|(6|9|12)m)\b".to_owned(),
             |found| {
-                let months = (1, found.get(1)?.as_str().parse().ok()?);
+                let count = found.get(1).or_else(|| found.get(3))?;
+                let months = (1, count.as_str().parse().ok()?);
                 let year = found.get(2).and_then(|year| full_year(year.as_str()));
                 Some(CalendarSpan {
                     year,
@@ -441,7 +442,7 @@ fn is_period(text: &str, at: &Range<usize>) -> bool {
         || digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let verb = text.get(at.clone()) == Some("may") && {
         let named = [
-            "in", "of", "from", "to", "and", "for", "since", "until", "than", "between",
+            "about", "in", "of", "from", "to", "and", "for", "since", "until", "than", "between",
         ];
         let last = before.split_whitespace().last().unwrap_or_default();
         let dated = after.trim_start().starts_with(|c: char| c.is_ascii_digit());

@@ -126,7 +126,9 @@ impl DirectReader<'_> {
             &MORE,
             &MOVED,
             &FALLEN,
-            &["than", "did", "does", "was", "were", "is", "are"],
+            &[
+                "than", "did", "does", "was", "were", "is", "are", "improve", "improved", "up",
+            ],
         ];
         let less = wording.says(&["lower", "less", "fewer", "smaller"]) || wording.says(&FALLEN);
         let more = wording.says(&[

@@ -195,8 +195,17 @@ impl DirectReader<'_> {
             let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
             labels.iter().flatten().any(|label| label.total)
         };
-        if !(one(|cell| cell.1) || one(|cell| cell.2)) || cells.len() < 2 || cells.iter().any(total)
-        {
+        // One says "current" itself and another by its heading: they are not of one kind.
+        let own = |(_, row, _): &(usize, usize, usize)| -> Vec<&String> {
+            let label = self.table.rows.get(*row);
+            let said = |word: &&String| label.is_some_and(|label| label.words.contains(word));
+            operand.words.iter().filter(said).collect()
+        };
+        let alike = cells
+            .iter()
+            .all(|cell| Some(own(cell)) == cells.first().map(own));
+        let line = one(|cell| cell.1) || one(|cell| cell.2) && alike;
+        if !line || cells.len() < 2 || cells.iter().any(total) {
             return Err(NoReading::Open);
         }
         let amounts = cells

@@ -43,6 +43,9 @@ const PROFITS: [&str; 8] = [
     "margin",
 ];
 
+/// Words of payments that pages print below zero.
+const PAID: [&str; 5] = ["tax", "dividend", "interest", "depreciation", "expenditure"];
+
 /// Words of the prices that units are sold at.
 const PRICES: [&str; 6] = ["price", "unit", "average", "selling", "sale", "net"];
 
@@ -52,16 +55,7 @@ const COUNTS: [&str; 8] = [
 ];
 
 /// What makes sales less than the price times the count.
-const REBATES: [&str; 8] = [
-    "discount",
-    "rebate",
-    "vat",
-    "tax",
-    "returns",
-    "returned",
-    "refund",
-    "commission",
-];
+const REBATES: [&str; 6] = ["discount", "rebate", "vat", "tax", "refund", "commission"];
 
 /// How questions name the sales of a price times a count.
 const SALES_OF_UNITS: [&str; 6] = [
@@ -152,15 +146,6 @@ impl LabelledTable<'_> {
         cells.any(|cell| !cell.percent)
     }
 
-    /// Whether a line is of differences, such as variances: a figure has none there.
-    fn is_difference(&self, axis: Axis, (row, column): (usize, usize)) -> bool {
-        let across = match axis {
-            Axis::Rows => self.columns.get(column),
-            Axis::Columns => self.rows.get(row),
-        };
-        across.is_some_and(|label| CHANGE.iter().any(|word| label.writes(word)))
-    }
-
     fn places(&self, axis: Axis, line: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let count = match axis {
             Axis::Rows => self.columns.len(),
@@ -194,14 +179,9 @@ impl LabelledTable<'_> {
             let second = self.named_line(axis, figure.second, span);
             if let Some((first, second)) = first.zip(second).filter(|(a, b)| a != b) {
                 let figure = (figure.op, figure.kind);
-                self.add_line(
-                    axis,
-                    (first, second),
-                    figure,
-                    span,
-                    &words,
-                    &names.clone().collect::<Vec<_>>(),
-                );
+                let names: Vec<String> = names.clone().collect();
+                let label = AxisLabel::computed(&names, &words, span);
+                self.add_line(axis, (first, second), figure, label, &names);
             }
         }
     }
@@ -235,7 +215,13 @@ impl LabelledTable<'_> {
                 if at != revenue && !names.iter().any(known) {
                     let words = vec![format!("zqfigure{}", self.aliases.len())];
                     let figure = (Op::Divide, UnitKind::Percent);
-                    self.add_line(axis, (at, revenue), figure, span, &words, &names);
+                    let label = AxisLabel {
+                        doubt: name
+                            .ends_with(" margin")
+                            .then(|| format!("{name} may be a percentage")),
+                        ..AxisLabel::computed(&names, &words, span)
+                    };
+                    self.add_line(axis, (at, revenue), figure, label, &names);
                 }
             }
         }
@@ -273,14 +259,16 @@ impl LabelledTable<'_> {
         axis: Axis,
         (first, second): (usize, usize),
         (op, kind): (Op, UnitKind),
-        span: Option<CalendarSpan>,
-        words: &[String],
+        label: AxisLabel,
         names: &[String],
     ) {
-        let cost = self
-            .line(axis)
-            .get(second)
-            .is_some_and(|label| names_cost(&label.name));
+        let is_cost = |at: usize| {
+            let label = self.line(axis).get(at);
+            let paid = |label: &AxisLabel| PAID.iter().any(|word| label.says(word));
+            label.is_some_and(|label| names_cost(&label.name) || paid(label))
+        };
+        let (paid, cost) = (is_cost(first), is_cost(second));
+        let percent = kind == UnitKind::Percent;
         let at = self.line(axis).len();
         let mut cells = Vec::new();
         let (a, b) = (self.places(axis, first), self.places(axis, second));
@@ -288,20 +276,19 @@ impl LabelledTable<'_> {
             let (Some(mut a), Some(mut b)) = (self.amount_at(a), self.amount_at(b)) else {
                 continue;
             };
-            if a.percent || b.percent || self.is_difference(axis, place) {
+            let across = self.across(axis, place);
+            let difference = |label: &AxisLabel| CHANGE.iter().any(|word| label.writes(word));
+            // A total of prices times a total of counts is not the total of sales.
+            let product = |label: &AxisLabel| op == Op::Multiply && label.total;
+            let other = across.is_some_and(|label| difference(label) || product(label));
+            for (amount, cost) in [(&mut a, paid && op == Op::Divide), (&mut b, cost)] {
+                if cost && amount.number < 0.0 {
+                    amount.turn();
+                }
+            }
+            if a.percent || b.percent || other || op == Op::Divide && b.number <= 0.0 {
                 continue;
             }
-            let costs = cost && b.number < 0.0;
-            if costs {
-                b.turn();
-            }
-            if kind == UnitKind::Percent && a.number < 0.0 && costs {
-                a.turn();
-            }
-            if op == Op::Divide && b.number <= 0.0 {
-                continue;
-            }
-            let percent = kind == UnitKind::Percent;
             let number = match op {
                 Op::Add => a.number + b.number,
                 Op::Subtract => a.number - b.number,
@@ -309,13 +296,16 @@ impl LabelledTable<'_> {
                 _ => a.number / b.number,
             };
             let expr = Expr::step(op, a.expr, b.expr);
+            let (expr, number) = match percent {
+                true => (
+                    Expr::step(Op::Multiply, expr, Expr::constant(100)),
+                    100.0 * number,
+                ),
+                false => (expr, number),
+            };
             cells.push(TableAmount {
-                expr: if percent {
-                    Expr::step(Op::Multiply, expr, Expr::constant(100))
-                } else {
-                    expr
-                },
-                number: if percent { 100.0 * number } else { number },
+                expr,
+                number,
                 percent,
                 place,
             });
@@ -328,45 +318,47 @@ impl LabelledTable<'_> {
             self.cells.insert(cell.place, index);
             self.derived.push(cell);
         }
-        let label = AxisLabel {
-            name: names.first().cloned().unwrap_or_default(),
-            words: words.to_vec(),
-            span,
-            derived: true,
-            ..AxisLabel::default()
-        };
+        self.add_aliases(names.to_vec(), &label.words);
         match axis {
             Axis::Rows => self.rows.push(label),
             Axis::Columns => self.columns.push(label),
         }
-        self.add_aliases(names.to_vec(), words);
+    }
+
+    /// The label that a place has on the other axis.
+    fn across(&self, axis: Axis, (row, column): (usize, usize)) -> Option<&AxisLabel> {
+        match axis {
+            Axis::Rows => self.columns.get(column),
+            Axis::Columns => self.rows.get(row),
+        }
     }
 
     /// Sales of a price and a count, where no line has them.
     fn add_sales_of_units(&mut self, axis: Axis) {
         let labels = || self.rows.iter().chain(&self.columns).skip(1);
-        let rebate = |label: &AxisLabel| REBATES.iter().any(|word| label.writes(word));
-        let sales = |label: &AxisLabel| REVENUE.iter().any(|word| label.writes(word));
-        if labels().any(|label| rebate(label) || sales(label)) {
+        let writes =
+            |label: &AxisLabel, words: &[&str]| words.iter().any(|word| label.writes(word));
+        if labels().any(|label| writes(label, &SALES_OF_UNITS)) {
             return;
         }
+        let rebate = labels()
+            .find(|label| writes(label, &REBATES))
+            .map(|label| label.name.clone());
         let words = vec!["zqsales".to_owned()];
+        let names = SALES_OF_UNITS.map(str::to_owned);
         for span in self.spans_of(axis) {
             let only = |is: &dyn Fn(&AxisLabel) -> bool| {
-                let lines = self.line(axis).iter().enumerate().skip(1);
-                let mut found = lines.filter(|(_, label)| {
-                    is(label)
-                        && label.aside.iter().all(|word| {
-                            word.chars().all(|c| !c.is_alphabetic()) || is_currency(word)
-                        })
-                });
+                let mut found = self
+                    .line(axis)
+                    .iter()
+                    .enumerate()
+                    .skip(1)
+                    .filter(|(_, label)| is(label));
                 let first = found.next().map(|(at, _)| at);
                 first.filter(|_| found.next().is_none())
             };
             let undated = |label: &AxisLabel| label.span.is_none() || label.span == span;
-            let price = only(&|label| {
-                label.names("price", &PRICES) && undated(label) && !label.writes("per")
-            });
+            let price = only(&|label| label.names("price", &PRICES) && undated(label));
             let sold = only(&|label| label.writes("sold") && label.span == span);
             let count = sold.or_else(|| {
                 let mut counts = COUNTS
@@ -379,19 +371,44 @@ impl LabelledTable<'_> {
             let Some((price, count)) = price.zip(count) else {
                 continue;
             };
-            let names = SALES_OF_UNITS.map(str::to_owned);
+            let lines = [count, price].map(|at| self.line(axis).get(at));
+            let across = match axis {
+                Axis::Rows => &self.columns,
+                Axis::Columns => &self.rows,
+            };
+            let money = |word: &String| is_currency(word) || !word.chars().any(char::is_alphabetic);
+            let in_unit =
+                |label: &&AxisLabel| label.writes("per") || !label.aside.iter().all(money);
+            let in_unit = lines.into_iter().flatten().chain(across).find(in_unit);
+            let dated = |at: usize| {
+                self.line(axis)
+                    .get(at)
+                    .is_some_and(|label| label.span.is_some())
+            };
+            let undated = span.filter(|_| !dated(price) && dated(count));
+            let doubts = [
+                undated.map(|span| format!("the page has no price of {span} alone")),
+                in_unit.map(|label| format!("{} may be in another unit", label.name)),
+                rebate
+                    .clone()
+                    .map(|name| format!("{name} may not be in the sales")),
+            ];
+            let label = AxisLabel {
+                doubt: doubts.into_iter().flatten().next(),
+                ..AxisLabel::computed(&names, &words, span)
+            };
             let figure = (Op::Multiply, UnitKind::Number);
-            self.add_line(axis, (count, price), figure, span, &words, &names);
+            self.add_line(axis, (count, price), figure, label, &names);
         }
     }
 }
 
 /// A stem of a currency in brackets.
 fn is_currency(word: &str) -> bool {
-    [
+    let known = [
         "usd", "eur", "gbp", "chf", "sek", "dollar", "euro", "pound", "us",
-    ]
-    .contains(&word)
+    ];
+    known.contains(&word)
 }
 
 impl DirectReader<'_> {

@@ -69,7 +69,33 @@ pub(super) fn columns(facts: &Facts) -> Vec<usize> {
     std::iter::once(0).chain(others).collect()
 }
 
+/// Whether all cells of a column are periods.
+pub(super) fn is_dated(facts: &Facts, column: usize) -> bool {
+    let cells = facts
+        .written
+        .iter()
+        .skip(1)
+        .filter_map(|row| row.get(column));
+    let mut cells = cells
+        .map(|cell| cell.trim())
+        .filter(|cell| !cell.is_empty());
+    cells.all(|cell| {
+        let named = spans(&cell.to_lowercase());
+        matches!(named.as_slice(), [one] if one.at.len() == cell.len())
+    })
+}
+
 impl LabelledTable<'_> {
+    /// Whether only the heading of a column that names rows has a word: "all items".
+    pub(super) fn is_heading(&self, word: &str) -> bool {
+        let heads = self
+            .keys
+            .iter()
+            .filter_map(|column| self.columns.get(*column));
+        let mut rows = self.rows.iter().skip(1);
+        heads.into_iter().any(|head| head.says(word)) && !rows.any(|row| row.says(word))
+    }
+
     /// The sum of the cells that a query names alike, if they are of all rows with the same
     /// names in the columns that it speaks of.
     fn group(&self, query: &LabelQuery, cells: &[(usize, usize, usize)]) -> Option<Vec<usize>> {

@@ -105,15 +105,24 @@ impl<'a> LabelledTable<'a> {
             if empty {
                 section.clone_from(&row.name);
             }
+            // "Total assets" below current assets is not of these alone.
+            let total = AxisLabel::read(&row.name, "", &[]);
+            let apart = total.total && total.words.len() > 1;
+            let section = if apart { "" } else { section.as_str() };
             rows.push(if keys.is_empty() {
-                AxisLabel::read(&row.name, &section, &row.years)
+                AxisLabel::read(&row.name, section, &row.years)
             } else {
                 let written = facts.written.get(r);
                 let named = |column: &usize| written.and_then(|row| row.get(*column));
-                let names = keys
-                    .iter()
-                    .map(|column| named(column).map_or("", |name| name.trim()));
-                AxisLabel::joined(names.map(|name| AxisLabel::read(name, "", &[])).collect())
+                let names = keys.iter().map(|column| {
+                    let name = named(column).map_or("", |name| name.trim());
+                    if keys::is_dated(facts, *column) {
+                        AxisLabel::read(name, "", &[])
+                    } else {
+                        AxisLabel::undated(name)
+                    }
+                });
+                AxisLabel::joined(names.collect())
             });
         }
         let columns: Vec<AxisLabel> = facts
@@ -324,11 +333,12 @@ impl<'a> LabelledTable<'a> {
             let total = labels.iter().flatten().any(|label| label.total);
             // A computed figure is of those alone who ask for it.
             let computed = |label: &&&AxisLabel| label.derived;
-            let unasked = labels
-                .iter()
-                .flatten()
-                .filter(computed)
-                .any(|label| !label.words.iter().all(|word| words.contains(word)));
+            let unasked = labels.iter().flatten().filter(computed).any(|label| {
+                !label
+                    .words
+                    .iter()
+                    .all(|word| words.contains(word) || query.context.contains(word))
+            });
             if !fits || !kind || unasked || query.parts && total {
                 continue;
             }

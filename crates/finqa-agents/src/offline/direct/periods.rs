@@ -125,7 +125,7 @@ pub(super) fn has_no_sum(label: &AxisLabel) -> bool {
 /// Whether a quantity is one that adds up over rows, or is not named but by its period.
 pub(super) fn counts(label: &AxisLabel) -> bool {
     let mut words = FLOWS.iter().chain(&STOCKS).chain(&THINGS);
-    label.words.is_empty() || words.any(|word| label.says(&stem(word)))
+    label.words.is_empty() || words.any(|word| label.says(&stem(word)) || label.writes(word))
 }
 
 impl LabelledTable<'_> {
@@ -286,10 +286,11 @@ impl DirectReader<'_> {
         let (row, column) = amount.place;
         let labels = [self.table.rows.get(row), self.table.columns.get(column)];
         let says = |words: &[&str]| {
-            labels
-                .iter()
-                .flatten()
-                .any(|label| words.iter().any(|word| label.says(&stem(word))))
+            labels.iter().flatten().any(|label| {
+                words
+                    .iter()
+                    .any(|word| label.says(&stem(word)) || label.writes(word))
+            })
         };
         let never = amount.percent || says(&RATES);
         let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));

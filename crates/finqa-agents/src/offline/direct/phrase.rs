@@ -231,6 +231,7 @@ impl AskedPhrase {
             }
         }
         let mut operand = NamedOperand::default();
+        let counts = self.wording.says(&["how many"]);
         let mut noun_of_all = false;
         for word in text.split_whitespace() {
             let index = |word: &str, mark: &str| word.strip_prefix(mark)?.parse::<usize>().ok();
@@ -245,7 +246,8 @@ impl AskedPhrase {
             for found in label_words(word) {
                 let filler = FILLERS.iter().any(|filler| stem(filler) == found);
                 // "All departments", "both regions": the noun names no label.
-                let noun = noun_of_all && !table.knows(&found);
+                let sold = counts && found == stem("sold") && !table.knows(&found);
+                let noun = noun_of_all && !table.knows(&found) || sold || table.is_heading(&found);
                 if filler || noun {
                     operand.context.push(found);
                 } else if !operand.words.contains(&found) {
@@ -257,7 +259,7 @@ impl AskedPhrase {
                 "all" | "both" | "each" | "every" | "which" | "four" | "three" | "two" | "five"
             );
         }
-        if self.wording.says(&["how many"]) {
+        if counts {
             operand
                 .context
                 .extend(COUNTED.map(|noun| stem(noun).into_owned()));
@@ -397,10 +399,11 @@ fn with_capitals(table: &LabelledTable<'_>, question: &str) -> String {
 fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<String>>) -> String {
     let bare = |word: &str| -> String {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '&' | '%'));
-        if word == "&" {
-            "and".to_owned()
-        } else {
-            stem(word).into_owned()
+        match word {
+            "&" => "and".to_owned(),
+            // Its stem is that of "sales".
+            "sold" => word.to_owned(),
+            _ => stem(word).into_owned(),
         }
     };
     let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();

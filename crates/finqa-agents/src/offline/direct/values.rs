@@ -145,6 +145,13 @@ impl DirectReader<'_> {
         };
         match span.map(|span| (span, self.table.period(span))) {
             None => {
+                if !self.table.keys.is_empty() && self.says_sum() {
+                    let doubts = self.doubts.len();
+                    if let Ok(total) = self.cell(&query(None)) {
+                        return Ok(total);
+                    }
+                    self.doubts.truncate(doubts);
+                }
                 let undated = self.table.find(&query(None)).cells;
                 let dated = |(_, row, column): &(usize, usize, usize)| {
                     self.table.span_of(*row, *column).is_some()
@@ -161,7 +168,8 @@ impl DirectReader<'_> {
                     let why = format!("{row} has no figure of {period}");
                     return Err(NoReading::Missing(why));
                 }
-                self.cell(&query(Some(period)))
+                self.undated(&query(None))
+                    .map_or_else(|| self.cell(&query(Some(period))), Ok)
             }
             Some((_, PagePeriod::InText)) => Err(NoReading::Open),
             Some((span, PagePeriod::Missing)) => {
@@ -207,6 +215,21 @@ impl DirectReader<'_> {
         }
     }
 
+    /// The cell of a row or column without a period, if a table with periods has what a question
+    /// names nowhere else.
+    fn undated(&mut self, query: &LabelQuery) -> Option<TableAmount> {
+        let found = self.table.find(query);
+        let [(fact, row, column)] = found.cells.as_slice() else {
+            return None;
+        };
+        let place = (*row, *column);
+        let undated = self.table.span_of(*row, *column).is_none() && found.missing.is_empty();
+        let amount = self.table.amount_of(*fact, place).filter(|_| undated)?;
+        let name = self.table.label_of(place, |label| !label.words.is_empty());
+        self.doubt(format!("{} has no period", name.unwrap_or_default()));
+        Some(amount)
+    }
+
     /// The cells that a query names best; words that nothing on the page has leave a doubt.
     pub(crate) fn cells(&mut self, query: &LabelQuery) -> Reading<Vec<(usize, usize, usize)>> {
         let found = self.table.find(query);
@@ -214,6 +237,14 @@ impl DirectReader<'_> {
         if found.cells.is_empty() || of_corner {
             return Err(NoReading::Open);
         }
+        let labels = found.cells.iter().flat_map(|(_, row, column)| {
+            [self.table.rows.get(*row), self.table.columns.get(*column)]
+        });
+        let doubts: Vec<String> = labels
+            .flatten()
+            .filter_map(|label| label.doubt.clone())
+            .collect();
+        doubts.into_iter().for_each(|doubt| self.doubt(doubt));
         for word in &found.missing {
             let names_row = || {
                 self.table
@@ -239,7 +270,12 @@ impl DirectReader<'_> {
         // Of a variance and a variance in percent, the one that is asked for.
         let percent = self.asked.wording.percent();
         let of_kind = |(fact, ..): &(usize, usize, usize)| self.table.is_percent(*fact) == percent;
-        if cells.iter().any(of_kind) {
+        let name = |(_, row, column): &(usize, usize, usize)| {
+            let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
+            labels.map(|label| label.map(|label| label.name.clone()))
+        };
+        let names: BTreeSet<_> = cells.iter().map(name).collect();
+        if names.len() == cells.len() && cells.iter().any(of_kind) {
             cells.retain(of_kind);
         }
         match cells.as_slice() {
