@@ -166,7 +166,7 @@ impl LabelledTable<'_> {
             let words = label_words(name);
             labels().any(|label| !label.derived && words.iter().all(|word| label.says(word)))
         };
-        if !known && figure.names.iter().any(|name| said(&name)) {
+        if !known && figure.names.iter().any(said) {
             return;
         }
         let names = figure.names.iter().map(|name| (*name).to_owned());
