@@ -144,20 +144,23 @@ impl Answer {
     }
 }
 
-/// True if an answer is a label of the user's own table, or words of one ("Consumer", "Q4
-/// 2022"), or says that there is none.
+/// True if an answer is a label of the user's own table or a cell that names its row, or words of
+/// one ("Consumer", "Q4 2022"), or says that there is none.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
-    if !document.own || !answer.contains(char::is_alphabetic) {
+    if !document.own || answer.parse::<f64>().is_ok() {
         return false;
     }
     if answer == "n/a" {
         return true;
     }
-    let columns = document.table.first().into_iter().flatten();
-    let rows = document.table.iter().filter_map(|row| row.first());
-    columns.chain(rows).any(|label| {
+    let mut cells = document.table.iter().flatten();
+    cells.any(|label| {
         let label = label.to_lowercase();
+        // A day or a season is one in full only.
+        if !answer.contains(char::is_alphabetic) {
+            return label == answer;
+        }
         let ends = |text: Option<&str>, side: fn(&str) -> Option<char>| {
             text.and_then(side).is_none_or(|c| !c.is_alphanumeric())
         };

@@ -56,7 +56,7 @@ fn prices_and_unnamed_quantities_are_not_added_up() {
     named(REGIONS, "what was trade in the East in FY2032?", "east");
 }
 
-/// Once wrong, and sure: a column of percentages or prices was taken for the revenue.
+/// Once wrong, and sure: a column of percentages or prices was treated as the revenue.
 #[rstest]
 #[case("what is the total revenue?", "4100")]
 #[case("what is the share of hinges in revenue?", "24.4%")]

@@ -118,6 +118,9 @@ const ALTERNATIVES: usize = 8;
 /// none here, and fixed none.
 const BEHIND: f64 = 0.35;
 
+/// The doubt in an answer from a user's table whose labels did not account for the question.
+const UNREAD: &str = "the labels do not answer the question in full";
+
 impl RuleAnalyst {
     /// A solver with the built-in weights.
     #[must_use]
@@ -176,7 +179,8 @@ impl RuleAnalyst {
             DirectReading::Open => {
                 let guess = self.ranked_answer(page, asked)?;
                 let of_table = guess.evidence.iter().all(|of| of.id.starts_with('r'));
-                let doubt = guess.doubt.or(text_only.filter(|_| of_table));
+                let of_labels = || text_only.unwrap_or_else(|| UNREAD.to_owned());
+                let doubt = guess.doubt.or_else(|| of_table.then(of_labels));
                 Some(EmbeddedAnswer { doubt, ..guess })
             }
         }

@@ -70,7 +70,7 @@ impl AxisLabel {
         Self::with_periods(name, section, years, &named)
     }
 
-    /// A name without periods: an id such as 2001 is no year.
+    /// A name without periods: an id such as 2001 is not a year.
     pub(super) fn undated(name: &str) -> Self {
         Self::with_periods(name, "", &[], &[])
     }

@@ -152,9 +152,8 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
-    let after = format!(
-        r"(?:(?: to| ended| ending)?[ -]\(?(?:(?:{month})\b\.?|q[1-4]))?(?:[ -]?'?(\d{{4}}|\d{{2}})\b)?"
-    );
+    let ended = format!(r"(?:(?: to| ended| ending)?[ -](?:(?:{month})\b\.?|q[1-4]))?");
+    let after = format!("{ended}{}", r"(?:[ -]?'?(\d{4}|\d{2})\b)?");
     let forms: Vec<(String, Reader)> = vec![
         (
             format!(

@@ -146,6 +146,14 @@ impl LabelledTable<'_> {
         cells.any(|cell| !cell.percent)
     }
 
+    /// Whether a cell of a line could be a percentage without its sign.
+    fn is_small(&self, axis: Axis, line: usize) -> bool {
+        let mut cells = self
+            .places(axis, line)
+            .filter_map(|place| self.amount_at(place));
+        cells.any(|cell| cell.number.abs() <= 100.0)
+    }
+
     fn places(&self, axis: Axis, line: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let count = match axis {
             Axis::Rows => self.columns.len(),
@@ -216,8 +224,7 @@ impl LabelledTable<'_> {
                     let words = vec![format!("zqfigure{}", self.aliases.len())];
                     let figure = (Op::Divide, UnitKind::Percent);
                     let label = AxisLabel {
-                        doubt: name
-                            .ends_with(" margin")
+                        doubt: (self.is_small(axis, at) && name.ends_with(" margin"))
                             .then(|| format!("{name} may be a percentage")),
                         ..AxisLabel::computed(&names, &words, span)
                     };
