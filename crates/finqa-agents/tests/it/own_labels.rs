@@ -18,6 +18,11 @@ Retail;South;300;330
 Trade;North;150;200
 Trade;South;250;230";
 
+const TEAMS: &str = "Team ID;Team;Town;Lead;People 2031
+T-1;Plant;Ghent;Mo;80
+T-2;Sales;Bruges;-;20
+T-3;Design;Bruges;Kim;30";
+
 const DAYS: &str = "Date;Store;Sales
 2031-03-01;Quay;120
 2031-03-02;Quay;90
@@ -30,6 +35,10 @@ const DAYS: &str = "Date;Store;Sales
 #[case(PARTS, "how many doors were sold?", "10")]
 #[case(PARTS, "how many units of wood were sold?", "60")]
 #[case(PARTS, "which part has the highest price?", "Doors")]
+#[case(TEAMS, "how many people worked in Bruges in 2031?", "50")]
+#[case(TEAMS, "how many people in total in 2031?", "130")]
+#[case(TEAMS, "which team has the most people?", "Plant")]
+#[case(TEAMS, "which lead has the fewest people?", "Kim")]
 #[case(PARTS, "which family has the most units?", "Metal")]
 #[case(REGIONS, "what was the total for Retail in FY2031?", "700")]
 #[case(REGIONS, "what was trade in the North in FY2032?", "200")]

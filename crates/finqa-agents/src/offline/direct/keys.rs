@@ -45,7 +45,7 @@ pub(super) fn columns(facts: &Facts) -> Vec<usize> {
             let cells = body.iter().filter_map(|row| row.get(*column));
             cells
                 .map(|cell| cell.trim())
-                .filter(|cell| !cell.is_empty())
+                .filter(|cell| cell.chars().any(char::is_alphanumeric))
         };
         let named = |cell: &str| {
             let period = spans(&cell.to_lowercase());
@@ -194,14 +194,16 @@ impl DirectReader<'_> {
         let heads = self.table.keys.clone();
         let Some(key) = noun.and_then(|noun| {
             let noun = stem(noun);
-            let of = |column: &usize| {
-                let written = self.table.facts.columns.get(*column);
-                let mut words = written.into_iter().flat_map(|c| c.name.split_whitespace());
-                let day =
-                    noun == "day" && words.clone().any(|word| word.eq_ignore_ascii_case("date"));
-                day || words.any(|word| stem(&word.to_lowercase()) == noun)
+            // Of "Store ID" and "Store", the store is the latter.
+            let others = |column: &usize| {
+                let written = self.table.facts.columns.get(*column)?;
+                let words = written.name.split_whitespace().map(str::to_lowercase);
+                let of = |word: &String| stem(word) == noun || noun == "day" && word == "date";
+                words.clone().any(|word| of(&word)).then(|| words.count())
             };
-            heads.iter().position(of)
+            let named = heads.iter().enumerate();
+            let named = named.filter_map(|(key, column)| Some((others(column)?, key)));
+            named.min().map(|(_, key)| key)
         }) else {
             return Ok(None);
         };
@@ -219,7 +221,7 @@ impl DirectReader<'_> {
             let name = self.table.rows.get(row).and_then(|row| row.keys.get(key));
             let Some(name) = name
                 .map(|key| key.name.clone())
-                .filter(|name| !name.is_empty())
+                .filter(|name| name.chars().any(char::is_alphanumeric))
             else {
                 continue;
             };

@@ -260,9 +260,14 @@ impl AskedPhrase {
             );
         }
         if counts {
+            // The stem of "sold" is that of a row "Sales".
+            let heading = |noun: &&str| {
+                *noun != "sold" || table.columns.iter().any(|column| column.writes(noun))
+            };
+            let nouns = COUNTED.into_iter().filter(heading);
             operand
                 .context
-                .extend(COUNTED.map(|noun| stem(noun).into_owned()));
+                .extend(nouns.map(|noun| stem(noun).into_owned()));
         }
         if !operand.words.is_empty() {
             operand.words.extend(self.shared.iter().cloned());
