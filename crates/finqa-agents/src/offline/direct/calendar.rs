@@ -149,6 +149,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let day = r"(?: \d{1,2}\b)?)?";
     let on = r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?";
     let digit = "([1-4])";
+    let twelve = "(?:twelve|12)[- ]months?";
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
@@ -156,9 +157,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let after = format!("{ended}{}", r"(?:[ -]?'?(\d{4}|\d{2})\b)?");
     let forms: Vec<(String, Reader)> = vec![
         (
-            format!(
-                r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ](?:twelve|12)[- ]months?){after}"
-            ),
+            format!(r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ]{twelve}){after}"),
             |found| other_stretch(found, Stretch::Trailing),
         ),
         (format!(r"\b(?:ytd|year[- ]to[- ]date){after}"), |found| {

@@ -7,16 +7,22 @@ use regex::Regex;
 
 /// In brackets, after a currency, or after "in": elsewhere an `m` is part of a name.
 static SCALE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)
-        [(\[]\s*(?:in\s)?\s*(?:[$€£¥]|us\$|[a-z]{3}\s)?\s*['’]?
-            (?P<bracket>k|mm?|mn|mln|bn|000s?|thousands?|millions?|billions?)(?:\b|[$€£¥])
-        |(?:[$€£¥]|\b(?:usd|eur|gbp|chf|sek|nok|dkk|jpy|cad|aud|inr)\s)\s*['’]?
-            (?P<money>k|mm?|mn|mln|bn?|000s?|thousands?|millions?|billions?)\b
-        |\b(?P<after>k|m|mn|bn)[$€£¥]
-        |\bin\s(?P<words>thousands|millions|billions)\b",
-    )
-    .ok()
+    let units = ["k", "mm?", "mn", "mln", "bn", "000s?"];
+    let units = [units.as_slice(), &["thousands?", "millions?", "billions?"]].concat();
+    let unit = units.join("|");
+    let codes = ["usd", "eur", "gbp", "chf", "sek", "nok", "dkk"];
+    let code = [codes.as_slice(), &["jpy", "cad", "aud", "inr"]]
+        .concat()
+        .join("|");
+    let opened = r"[(\[]\s*(?:in\s)?\s*";
+    let currency = r"(?:[$€£¥]|us\$|[a-z]{3}\s)?\s*['’]?";
+    let forms = [
+        format!(r"{opened}{currency}(?P<bracket>{unit})(?:\b|[$€£¥])"),
+        format!(r"(?:[$€£¥]|\b(?:{code})\s)\s*['’]?(?P<money>{unit}|b)\b"),
+        r"\b(?P<after>k|m|mn|bn)[$€£¥]".to_owned(),
+        r"\bin\s(?P<words>thousands|millions|billions)\b".to_owned(),
+    ];
+    Regex::new(&forms.join("|")).ok()
 });
 
 /// The scale that a label names as its unit.
