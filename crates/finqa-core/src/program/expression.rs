@@ -144,16 +144,17 @@ impl<T> Expression<T> {
     #[must_use]
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
         let mut leaves = Vec::new();
-        self.collect_leaves(&mut leaves);
+        self.each_leaf(&mut |leaf| leaves.push(leaf));
         leaves
     }
 
-    fn collect_leaves<'a>(&'a self, leaves: &mut Vec<&'a Leaf<T>>) {
+    /// Visits each number, left to right, constants included.
+    pub fn each_leaf<'a>(&'a self, visit: &mut impl FnMut(&'a Leaf<T>)) {
         match self {
-            Self::Leaf(leaf) => leaves.push(leaf),
+            Self::Leaf(leaf) => visit(leaf),
             Self::Step(_, a, b) => {
-                a.collect_leaves(leaves);
-                b.collect_leaves(leaves);
+                a.each_leaf(visit);
+                b.each_leaf(visit);
             }
         }
     }

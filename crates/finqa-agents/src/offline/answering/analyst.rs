@@ -310,6 +310,7 @@ pub(crate) const COMPARED: usize = 32;
 /// A program that may answer, and what the choice knows of it.
 pub(crate) struct Candidate {
     pub(crate) filled: FilledPlan,
+    mark: u64,
     /// Its features that are not zero.
     pub features: Vec<(usize, f64)>,
     pub(crate) standing: LinearRank,
@@ -344,27 +345,28 @@ pub(crate) fn candidates(
     most: usize,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
-    let mut marks: Vec<u64> = Vec::new();
     let scale = scene.asked.of_all().scale;
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(scene.facts, plan, i, FILLINGS, &mut rankings);
         let best = filled.first().map_or(0.0, |f| f.score);
-        let all = filled.into_iter().flat_map(|one| {
-            let others = variants(scene.facts, &one, scale);
-            std::iter::once(one).chain(others)
-        });
-        for filled in all {
-            let mark = mark(&filled.expr);
-            let mut alike = marks.iter().zip(&out).filter(|(known, _)| **known == mark);
-            if !alike.any(|(_, seen): (_, &Candidate)| seen.filled.expr == filled.expr) {
-                marks.push(mark);
+        for filled in filled {
+            // What another plan gave has the same variants, which were added with it.
+            if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
+                continue;
+            }
+            let others = variants(scene.facts, &filled, scale);
+            for filled in std::iter::once(filled).chain(others) {
+                if seen(&out, &filled.expr).is_some() {
+                    continue;
+                }
                 let features = scene.features(plan, &filled, best);
                 let standing = LinearRank {
                     linear: choice::score(&features, linear),
                     ..LinearRank::default()
                 };
                 out.push(Candidate {
+                    mark: mark(&filled.expr),
                     filled,
                     features,
                     standing,
@@ -395,6 +397,13 @@ pub(crate) fn candidates(
     out
 }
 
+/// The candidate that has an expression.
+fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
+    let mark = mark(expr);
+    let mut alike = candidates.iter().filter(|one| one.mark == mark);
+    alike.find(|one| one.filled.expr == *expr)
+}
+
 /// A hash of an expression: most differ by it, which is faster to see than by their literals.
 fn mark(expr: &Expr) -> u64 {
     let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -418,7 +427,7 @@ pub(super) fn describe(
     history: &[Option<&str>],
     points: bool,
 ) -> Option<Alternative> {
-    let percentages = percentages(page.facts, expr);
+    let percentages = description::percentages(page.facts, expr);
     let kind = match plan.kind {
         // A difference in percentage points is a plain number.
         UnitKind::Number if percentages && !points => UnitKind::Percent,
@@ -445,22 +454,6 @@ pub(super) fn describe(
         steps: description::steps(page, expr),
         value: expr.value()?,
     })
-}
-
-/// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
-/// difference or average.
-fn percentages(facts: &Facts, expr: &Expr) -> bool {
-    match expr {
-        Expr::Leaf(leaf) => leaf
-            .source
-            .and_then(|fact| facts.all.get(fact))
-            .is_some_and(|fact| fact.percent),
-        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
-        Expr::Step(Op::Divide, sum, count) => {
-            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
-        }
-        Expr::Step(..) => false,
-    }
 }
 
 /// The plans for a question in its conversation, best first, and how many of them belong

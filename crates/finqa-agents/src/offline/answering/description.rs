@@ -173,6 +173,22 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
     }
 }
 
+/// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
+/// difference or average.
+pub(crate) fn percentages(facts: &Facts, expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .source
+            .and_then(|fact| facts.all.get(fact))
+            .is_some_and(|fact| fact.percent),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
+        Expr::Step(Op::Divide, sum, count) => {
+            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
+        }
+        Expr::Step(..) => false,
+    }
+}
+
 /// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
 /// whose program has them.
 pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {

@@ -158,7 +158,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     if pairing == Pairing::Free {
         return None;
     }
-    let twice_told = one.literal == two.literal && one.cell().is_none() != two.cell().is_none();
+    let twice_told = one.cell().is_none() != two.cell().is_none() && one.literal == two.literal;
     if a == b || twice_told {
         return Some(9);
     }

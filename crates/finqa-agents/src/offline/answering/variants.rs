@@ -31,12 +31,14 @@ pub(crate) fn variants(
         },
         _ => {}
     }
-    let leaves = filled.expr.leaves();
-    let uses = |is: fn(&Fact) -> bool| {
-        let fact = |leaf: &&PageLeaf| facts.all.get(leaf.source?);
-        leaves.iter().any(|leaf| fact(leaf).is_some_and(is))
-    };
-    if uses(is_negative) {
+    let (mut negative, mut percent) = (false, false);
+    filled.expr.each_leaf(&mut |leaf| {
+        if let Some(fact) = leaf.source.and_then(|index| facts.all.get(index)) {
+            negative |= is_negative(fact);
+            percent |= fact.percent;
+        }
+    });
+    if negative {
         found.push((5, flipped(facts, &filled.expr)));
     }
     let scales = !matches!(
@@ -49,7 +51,7 @@ pub(crate) fn variants(
             found.push((6, asked));
         }
     }
-    if uses(|fact| fact.percent) {
+    if percent {
         found.push((8, other_percent(facts, &filled.expr)));
     }
     let units = scale::in_units(facts, &filled.expr);

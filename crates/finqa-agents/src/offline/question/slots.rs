@@ -131,22 +131,26 @@ pub(crate) struct SlotScorer<'a> {
     /// The last of the facts that earlier turns used.
     anchor: Option<&'a Fact>,
     asks_total: bool,
-    /// The row or sentence read last: its numbers come one after the other.
-    last: Option<LabelFit>,
+    /// Of the row or sentence read last: its numbers come one after the other.
+    label: LabelFit,
 }
 
 /// How the label that the cells of a row, or the numbers of a sentence, share fits a query.
+#[derive(Default)]
 struct LabelFit {
     /// Whether it is a row, and its index.
-    of: (bool, usize),
+    of: Option<(bool, usize)>,
     /// For each requested word, and for each inherited one, whether the label has it.
     words: Vec<bool>,
     inherited: Vec<bool>,
-    /// Only of a row: the weight of its own words that are requested, the share of its words
-    /// that mean nearly the same, and [`side_by_side`].
+    /// Of a row [`side_by_side`], of a sentence zero.
+    side_by_side: f64,
+    /// Only of a row: the weight of its own words that are requested, and the share of its words
+    /// that mean nearly the same.
     matched: f64,
     alike: f64,
-    side_by_side: f64,
+    /// Only of a sentence: where the requested words are, each by its number.
+    places: Vec<(usize, usize)>,
 }
 
 impl<'a> SlotScorer<'a> {
@@ -160,7 +164,7 @@ impl<'a> SlotScorer<'a> {
             inherited_total: query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0),
             anchor: query.anchors.last().and_then(|i| facts.all.get(*i)),
             asks_total: facts.total.is_some_and(asked),
-            last: None,
+            label: LabelFit::default(),
         }
     }
 
@@ -173,33 +177,33 @@ impl<'a> SlotScorer<'a> {
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
-    fn fit(&self, fact: &Fact, of: (bool, usize)) -> LabelFit {
-        let query = self.query;
+    /// Reads the label of a fact.
+    fn read_label(&self, fact: &Fact, of: (bool, usize), label: &mut LabelFit) {
+        let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
-        let in_label = |words: &[(u32, f64)]| {
-            let has = words.iter().map(|(word, _)| fact.label.contains(word));
-            has.collect()
-        };
-        let row = self.facts.rows.get(index).filter(|_| of_row);
-        LabelFit {
-            of,
-            words: in_label(&query.words),
-            inherited: in_label(&query.inherited),
-            matched: row.map_or(0.0, |row| {
+        let in_label = |(word, _): &(u32, f64)| fact.label.contains(word);
+        label.of = Some(of);
+        label.words.clear();
+        label.words.extend(query.words.iter().map(in_label));
+        label.inherited.clear();
+        label.inherited.extend(query.inherited.iter().map(in_label));
+        label.places.clear();
+        if of_row {
+            label.matched = facts.rows.get(index).map_or(0.0, |row| {
                 let asked = |word: &&u32| query.words.iter().any(|(known, _)| known == *word);
                 let label = row.label.iter().filter(asked);
-                label.map(|word| self.facts.weight(*word)).sum()
-            }),
-            alike: if of_row {
-                self.sum_alike(&fact.label)
-            } else {
-                0.0
-            },
-            side_by_side: if of_row {
-                side_by_side(fact, query)
-            } else {
-                0.0
-            },
+                label.map(|word| facts.weight(*word)).sum()
+            });
+            label.alike = self.sum_alike(&fact.label);
+            label.side_by_side = side_by_side(fact, query);
+        } else if let Some(sentence) = facts.sentences.get(index) {
+            label.side_by_side = 0.0;
+            let words = query.words.iter().zip(&label.words).enumerate();
+            for (asked, ((word, _), _)) in words.filter(|(_, (_, of_label))| **of_label) {
+                let places = sentence.words.iter().enumerate();
+                let places = places.filter(|(_, other)| **other == Some(*word));
+                label.places.extend(places.map(|(at, _)| (asked, at)));
+            }
         }
     }
 
@@ -208,10 +212,12 @@ impl<'a> SlotScorer<'a> {
             FactPlace::Cell { row, .. } => (true, row),
             FactPlace::Text { sentence, .. } => (false, sentence),
         };
-        let known = self.last.take().filter(|known| known.of == of);
-        let label = known.unwrap_or_else(|| self.fit(fact, of));
+        let mut label = std::mem::take(&mut self.label);
+        if label.of != Some(of) {
+            self.read_label(fact, of, &mut label);
+        }
         let features = self.features_with(fact, index, &label);
-        self.last = Some(label);
+        self.label = label;
         features
     }
 
@@ -311,14 +317,13 @@ impl<'a> SlotScorer<'a> {
                 };
                 let mut close = 0.0;
                 let mut right_before = 0.0;
-                let words = query.words.iter().zip(&label.words);
-                for ((word, weight), _) in words.filter(|(_, of_label)| **of_label) {
-                    let distance = sentence
-                        .words
+                let words = query.words.iter().zip(&label.words).enumerate();
+                for (asked, ((_, weight), _)) in words.filter(|(_, (_, of_label))| **of_label) {
+                    let distance = label
+                        .places
                         .iter()
-                        .enumerate()
-                        .filter(|(_, w)| **w == Some(*word))
-                        .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
+                        .filter(|(word, _)| *word == asked)
+                        .map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) })
                         .min();
                     if let Some(distance) = distance {
                         #[allow(clippy::cast_precision_loss, reason = "distances are small")]
@@ -474,3 +479,6 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
     scored.truncate(keep);
     scored
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,10 +27,13 @@ pub(crate) struct ProseNumber {
     pub run: usize,
 }
 
+/// Tokens of a sentence: most have fewer.
+const USUAL: usize = 32;
+
 /// Splits tokens at full stops and semicolons.
 pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     let mut out = Vec::new();
-    let mut current: Vec<TextToken<'_>> = Vec::new();
+    let mut current: Vec<TextToken<'_>> = Vec::with_capacity(USUAL);
     for token in tokens {
         let stop = token.kind == TokenKind::Mark
             && matches!(&*token.text, "." | ";")
@@ -39,7 +42,7 @@ pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
             });
         if stop {
             if !current.is_empty() {
-                out.push(std::mem::take(&mut current));
+                out.push(std::mem::replace(&mut current, Vec::with_capacity(USUAL)));
             }
         } else if !token.is(".") {
             current.push(token);

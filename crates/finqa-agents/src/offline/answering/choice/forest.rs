@@ -1,6 +1,8 @@
 //! Boosted regression trees over the features of candidates: how they rank them. Only
 //! comparisons and sums, so that they choose the same on every platform.
 
+use std::hint::select_unpredictable;
+
 use serde::{Deserialize, Serialize};
 
 /// A tree; a step leads to another split, or as `!k` to the `k`-th value.
@@ -48,6 +50,28 @@ impl Tree {
         }
         self.value(at)
     }
+
+    /// [`Self::score`] of each row.
+    fn scores<const N: usize>(&self, rows: [&[f64]; N]) -> [f64; N] {
+        let mut steps = [self.start(); N];
+        for _ in 0..self.splits.len() {
+            for (at, row) in steps.iter_mut().zip(rows) {
+                // A row whose path has ended looks at the first split again, to no effect.
+                let split = self.splits.get(usize::try_from(*at).unwrap_or_default());
+                let Some(TreeSplit(feature, threshold, low, high)) = split else {
+                    continue;
+                };
+                let value = row.get(usize::from(*feature)).copied().unwrap_or_default();
+                // Not by a jump, which the processor would have to guess.
+                let next = select_unpredictable(value <= *threshold, *low, *high);
+                *at = select_unpredictable(*at < 0, *at, next);
+            }
+            if steps.iter().all(|at| *at < 0) {
+                break;
+            }
+        }
+        steps.map(|at| self.value(at))
+    }
 }
 
 /// After so many trees only so many of the best candidates are compared by the others.
@@ -74,113 +98,28 @@ pub(crate) fn add_scores(trees: &[Tree], candidates: &[Vec<f64>], mut out: Vec<f
     out
 }
 
-/// Adds what the trees give to the scores of some candidates, in the order of the trees.
+/// How many candidates go down a tree at a time: the processor follows their paths side by side.
+const TOGETHER: usize = 4;
+
+/// Adds what the trees give to the scores of some candidates. One tree after the other: it stays
+/// in the cache.
 fn add_together(trees: &[Tree], candidates: &[Vec<f64>], some: &[usize], out: &mut [f64]) {
-    for some in some.chunks(Group::MOST) {
-        let mut group = Group::default();
-        for i in some {
-            let features = candidates.get(*i).map_or(&[][..], Vec::as_slice);
-            group.push(features, out.get(*i).copied().unwrap_or_default());
-        }
-        let all = (0..group.rows.len()).fold(0, |all, row| all | 1 << row);
-        for tree in trees {
-            group.add(tree, tree.start(), all);
-        }
-        for (i, sum) in some.iter().zip(group.sums) {
-            if let Some(out) = out.get_mut(*i) {
-                *out = sum;
-            }
-        }
-    }
-}
-
-/// Candidates that go down a tree together: they are alike in most features, so that few splits
-/// part them. A feature that a candidate lacks is 0, as in [`Tree::score`].
-#[derive(Default)]
-struct Group<'a> {
-    rows: Vec<&'a [f64]>,
-    /// The lowest and the highest value of each feature.
-    lowest: Vec<f64>,
-    highest: Vec<f64>,
-    sums: Vec<f64>,
-}
-
-impl<'a> Group<'a> {
-    /// One for each bit of a set of rows.
-    const MOST: usize = u64::BITS as usize;
-
-    fn push(&mut self, features: &'a [f64], sum: f64) {
-        let known = self.lowest.len();
-        if self.rows.is_empty() {
-            self.lowest = features.to_vec();
-            self.highest = features.to_vec();
-        } else if known < features.len() {
-            // The earlier rows lack them.
-            self.lowest.resize(features.len(), 0.0);
-            self.highest.resize(features.len(), 0.0);
-        }
-        let ends = self.lowest.iter_mut().zip(&mut self.highest);
-        let values = features.iter().copied().chain(std::iter::repeat(0.0));
-        for ((low, high), value) in ends.zip(values) {
-            *low = if value < *low { value } else { *low };
-            *high = if value > *high { value } else { *high };
-        }
-        self.rows.push(features);
-        self.sums.push(sum);
-    }
-
-    /// Adds what a tree gives to the rows of a set, which have come to a step.
-    fn add(&mut self, tree: &Tree, step: i16, mut set: u64) {
-        let mut at = step;
-        // A path is no longer than the tree has splits.
-        for _ in 0..=tree.splits.len() {
-            let split = usize::try_from(at).ok().and_then(|at| tree.splits.get(at));
-            let Some(TreeSplit(feature, threshold, low, high)) = split else {
-                break;
-            };
-            let feature = usize::from(*feature);
-            let of_all = |ends: &[f64]| ends.get(feature).copied().unwrap_or_default();
-            at = if of_all(&self.highest) <= *threshold {
-                *low
-            } else if of_all(&self.lowest) > *threshold {
-                *high
-            } else {
-                match self.at_or_below(feature, *threshold, set) {
-                    0 => *high,
-                    below if below == set => *low,
-                    below => {
-                        self.add(tree, *low, below);
-                        set &= !below;
-                        *high
-                    }
+    let row = |i: &usize| candidates.get(*i).map_or(&[][..], Vec::as_slice);
+    let groups = some.chunks(TOGETHER).map(|some| {
+        let mut rows = some.iter().map(row);
+        let rows: [&[f64]; TOGETHER] = std::array::from_fn(|_| rows.next().unwrap_or_default());
+        (some, rows)
+    });
+    let groups: Vec<(&[usize], [&[f64]; TOGETHER])> = groups.collect();
+    for tree in trees {
+        for (some, rows) in &groups {
+            for (i, value) in some.iter().zip(tree.scores(*rows)) {
+                if let Some(sum) = out.get_mut(*i) {
+                    *sum += value;
                 }
-            };
-        }
-        let value = tree.value(at);
-        for row in rows(set) {
-            if let Some(sum) = self.sums.get_mut(row) {
-                *sum += value;
             }
         }
     }
-
-    /// The rows of a set whose feature is at or below a threshold.
-    fn at_or_below(&self, feature: usize, threshold: f64, set: u64) -> u64 {
-        rows(set).fold(0, |found, row| {
-            let value = self.rows.get(row).and_then(|row| row.get(feature)).copied();
-            found | u64::from(value.unwrap_or_default() <= threshold) << row
-        })
-    }
-}
-
-/// The numbers of the bits of a set.
-fn rows(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let row = set.trailing_zeros();
-        // Clears the lowest bit.
-        set &= set.checked_sub(1)?;
-        Some(row as usize)
-    })
 }
 
 #[cfg(test)]
@@ -214,12 +153,12 @@ mod tests {
             .map(|k| tree(f64::from(k) / 2.0))
             .chain([bare])
             .collect();
-        // More than a group; many values are a threshold, and some candidates lack features.
+        // The last group is not full; many values are a threshold, and some candidates lack features.
         let candidate = |k: u32| {
             let value = |by: u32| f64::from(k * by % 11) / 2.0 - 2.5;
             [value(3), value(5), value(7)][..3 - (k % 4) as usize % 3].to_vec()
         };
-        let candidates: Vec<Vec<f64>> = (0..Group::MOST as u32 + 9).map(candidate).collect();
+        let candidates: Vec<Vec<f64>> = (0..TOGETHER as u32 * 17 + 1).map(candidate).collect();
         let order: Vec<usize> = (0..candidates.len()).collect();
         let mut together = vec![0.5; candidates.len()];
         add_together(&trees, &candidates, &order, &mut together);

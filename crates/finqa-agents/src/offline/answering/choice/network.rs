@@ -85,26 +85,31 @@ impl Network {
 
     #[must_use]
     pub(crate) fn score(&self, features: &[f64]) -> f64 {
-        let Some(bias) = self.bias.first_chunk::<{ Self::UNITS }>() else {
-            return 0.0;
-        };
-        let mut units = *bias;
+        let (mut sum, units) = self.sums(&Self::inputs(&self.features, features));
+        for (unit, weight) in units.iter().zip(&self.output) {
+            sum += unit.max(0.0) * weight;
+        }
+        f64::from(sum)
+    }
+
+    /// The sum of the inputs by themselves, and the sum of each hidden unit: in a function of
+    /// its own, where all stay in registers.
+    #[inline(never)]
+    fn sums(&self, inputs: &[(usize, f32)]) -> (f32, [f32; Self::UNITS]) {
+        let bias = self.bias.first_chunk();
+        let mut units: [f32; Self::UNITS] = bias.copied().unwrap_or([0.0; Self::UNITS]);
         let mut sum = 0.0;
-        for (input, value) in Self::inputs(&self.features, features) {
-            let weights = self.hidden.get(input).and_then(|of| of.first_chunk());
-            // Without a default, so that the sums stay in registers.
+        for (input, value) in inputs {
+            let weights = self.hidden.get(*input).and_then(|of| of.first_chunk());
             let Some(weights): Option<&[f32; Self::UNITS]> = weights else {
                 continue;
             };
             for (unit, weight) in units.iter_mut().zip(weights) {
                 *unit += value * weight;
             }
-            sum += value * self.direct.get(input).copied().unwrap_or_default();
+            sum += value * self.direct.get(*input).copied().unwrap_or_default();
         }
-        for (unit, weight) in units.iter().zip(&self.output) {
-            sum += unit.max(0.0) * weight;
-        }
-        f64::from(sum)
+        (sum, units)
     }
 }
 

@@ -87,10 +87,10 @@ impl Operands {
         context: &ChoiceContext<'_>,
         expressions: impl Iterator<Item = &'e Expr>,
     ) -> Self {
-        let mut used: Vec<usize> = expressions
-            .flat_map(Expr::leaves)
-            .filter_map(|leaf| leaf.source)
-            .collect();
+        let mut used: Vec<usize> = Vec::new();
+        for expr in expressions {
+            expr.each_leaf(&mut |leaf| used.extend(leaf.source));
+        }
         used.sort_unstable();
         used.dedup();
         let facts = used

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::ChoiceContext;
 use crate::offline::answering::filling::FilledPlan;
-use crate::offline::expr::{Expr, PageLeaf};
+use crate::offline::expr::Expr;
 use crate::offline::logarithm::logarithm;
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::question::plan::ProgramPlan;
@@ -99,7 +99,7 @@ pub(super) fn of(
     let repeated = value.is_some_and(|v| context.state.turns.iter().any(|t| has_value(t, v)));
     let last = contains(context, expr, 0);
     let before = contains(context, expr, 1);
-    let all_known = read.known == read.leaves.len() && !read.leaves.is_empty();
+    let all_known = read.known == read.numbers && read.numbers > 0;
     let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;
     let outflow = signed && read.of_page.iter().any(|f| is_outflow(context.facts, f));
@@ -122,7 +122,7 @@ pub(super) fn of(
         flag(context.refers && read.known == 0),
         flag(context.refers && all_known && !look_up),
         flag(!context.refers && all_known && !look_up),
-        flag(context.bare && read.known < read.leaves.len()),
+        flag(context.bare && read.known < read.numbers),
         uncovered,
         flag(open) * uncovered,
         read.years_missing(context),
@@ -172,38 +172,37 @@ fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
 }
 
 struct PageUse<'a> {
-    leaves: Vec<&'a PageLeaf>,
-    of_page: Vec<&'a Fact>,
+    /// How many numbers it has that are no constants, and how many of them earlier turns had.
+    numbers: usize,
     known: usize,
+    of_page: Vec<&'a Fact>,
     minus: bool,
     dropped: bool,
 }
 
 impl<'a> PageUse<'a> {
-    fn new(context: &ChoiceContext<'a>, expr: &'a Expr) -> Self {
-        let leaves: Vec<&PageLeaf> = expr
-            .leaves()
-            .into_iter()
-            .filter(|leaf| !leaf.is_constant())
-            .collect();
-        let fact = |leaf: &PageLeaf| context.facts.all.get(leaf.source?);
-        let earlier = |leaf: &&&PageLeaf| {
-            let bare = leaf.literal.trim_start_matches('-');
-            context
-                .earlier_literals
-                .iter()
-                .any(|earlier| earlier == bare)
+    fn new(context: &ChoiceContext<'a>, expr: &Expr) -> Self {
+        let mut found = Self {
+            numbers: 0,
+            known: 0,
+            of_page: Vec::new(),
+            minus: false,
+            dropped: false,
         };
-        let negative = |leaf: &PageLeaf| leaf.literal.starts_with('-');
-        Self {
-            known: leaves.iter().filter(earlier).count(),
-            minus: leaves.iter().any(|leaf| negative(leaf)),
-            dropped: leaves.iter().any(|leaf| {
-                !negative(leaf) && fact(leaf).is_some_and(|f| f.literal.starts_with('-'))
-            }),
-            of_page: leaves.iter().filter_map(|leaf| fact(leaf)).collect(),
-            leaves,
-        }
+        expr.each_leaf(&mut |leaf| {
+            if leaf.is_constant() {
+                return;
+            }
+            let bare = leaf.literal.trim_start_matches('-');
+            let negative = leaf.literal.starts_with('-');
+            let fact = leaf.source.and_then(|index| context.facts.all.get(index));
+            found.numbers += 1;
+            found.known += usize::from(context.earlier_literals.iter().any(|it| it == bare));
+            found.minus |= negative;
+            found.dropped |= !negative && fact.is_some_and(|f| f.literal.starts_with('-'));
+            found.of_page.extend(fact);
+        });
+        found
     }
 
     /// The share of the question's words that are in no fact's label.
@@ -247,10 +246,12 @@ impl<'a> PageUse<'a> {
     /// How the years of a difference's two sides compare.
     fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
         let latest = |side: &Expr| {
-            side.leaves()
-                .iter()
-                .filter_map(|leaf| facts.all.get(leaf.source?)?.years.iter().max().copied())
-                .max()
+            let mut latest = None;
+            side.each_leaf(&mut |leaf| {
+                let fact = leaf.source.and_then(|index| facts.all.get(index));
+                latest = latest.max(fact.and_then(|fact| fact.years.iter().max().copied()));
+            });
+            latest
         };
         let (a, b) = difference(expr)?;
         Some(latest(a)?.cmp(&latest(b)?))
