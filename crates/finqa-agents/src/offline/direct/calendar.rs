@@ -155,6 +155,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
     let ended = format!(r"(?:(?: to| ended| ending)?[ -](?:(?:{month})\b\.?|q[1-4]))?");
     let after = format!("{ended}{}", r"(?:[ -]?'?(\d{4}|\d{2})\b)?");
+    let decade = "(?:19[5-9]|20[0-6])";
     let forms: Vec<(String, Reader)> = vec![
         (
             format!(r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ]{twelve}){after}"),
@@ -163,18 +164,18 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b(?:ytd|year[- ]to[- ]date){after}"), |found| {
             other_stretch(found, Stretch::ToDate)
         }),
-        (
-            r"\b(?:(3|6|9|12)m[ -]?'?(\d{4}|\d{2})|(6|9|12)m)\b".to_owned(),
-            |found| {
-                let count = found.get(1).or_else(|| found.get(3))?;
-                let months = (1, count.as_str().parse().ok()?);
-                let year = found.get(2).and_then(|year| full_year(year.as_str()));
-                Some(CalendarSpan {
-                    year,
-                    ..part(months)?
-                })
-            },
-        ),
+        (format!(r"\b(3|6|9|12)m{year}"), |found| {
+            let months = (1, found.get(1)?.as_str().parse().ok()?);
+            let year = full_year(found.get(2)?.as_str());
+            Some(CalendarSpan {
+                year,
+                ..part(months)?
+            })
+        }),
+        // "3M" may be a name.
+        (r"\b(6|9|12)m\b".to_owned(), |found| {
+            part((1, found.get(1)?.as_str().parse().ok()?))
+        }),
         (format!(r"\b(?:h([12])|([12])h){year}"), |found| {
             let digit = found.get(1).or_else(|| found.get(2))?;
             let year = full_year(found.get(3)?.as_str());
@@ -268,7 +269,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b({month})\b\.?{on}"), |found| {
             day_of_month(found, 2, 1)
         }),
-        (r"\b((?:19[5-9]|20[0-6])\d)[aef]?\b".to_owned(), |found| {
+        (format!(r"\b({decade}\d)[aef]?\b"), |found| {
             Some(CalendarSpan::default().in_year(full_year(found.get(1)?.as_str())?))
         }),
     ];
