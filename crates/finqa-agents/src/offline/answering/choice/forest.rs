@@ -158,7 +158,7 @@ mod tests {
             let value = |by: u32| f64::from(k * by % 11) / 2.0 - 2.5;
             [value(3), value(5), value(7)][..3 - (k % 4) as usize % 3].to_vec()
         };
-        let candidates: Vec<Vec<f64>> = (0..TOGETHER as u32 * 17 + 1).map(candidate).collect();
+        let candidates: Vec<Vec<f64>> = (0..69).map(candidate).collect();
         let order: Vec<usize> = (0..candidates.len()).collect();
         let mut together = vec![0.5; candidates.len()];
         add_together(&trees, &candidates, &order, &mut together);
