@@ -172,7 +172,7 @@ fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
 }
 
 struct PageUse<'a> {
-    /// How many numbers it has that are no constants, and how many of them earlier turns had.
+    /// How many numbers it has other than constants, and how many of them earlier turns had.
     numbers: usize,
     known: usize,
     of_page: Vec<&'a Fact>,
