@@ -20,18 +20,23 @@ pub(super) fn check(
     let bare = evidence
         .iter()
         .all(|cited| cited.literal.trim().is_empty() && is_known_form(&cited.id, question));
+    let known: Vec<(&CitedEvidence, Option<number::NumberReading>)> = evidence
+        .iter()
+        .filter(|cited| is_known_form(&cited.id, question))
+        .map(|cited| (cited, number::read(&cited.literal)))
+        .collect();
     for literal in program
         .literals()
         .filter(|literal| !literal.starts_with("const_"))
     {
-        let cited: Vec<&CitedEvidence> = evidence
+        let cites = |reading: &Option<number::NumberReading>| match reading {
+            Some(reading) => is_number(literal, reading.value),
+            None => bare && !is_constant(literal),
+        };
+        let cited: Vec<&CitedEvidence> = known
             .iter()
-            .filter(|cited| is_known_form(&cited.id, question))
-            .filter(|cited| {
-                number::read(&cited.literal).map_or(bare && !is_constant(literal), |reading| {
-                    is_number(literal, reading.value)
-                })
-            })
+            .filter(|(_, reading)| cites(reading))
+            .map(|(cited, _)| *cited)
             .collect();
         let holds = |id: &str| {
             places
