@@ -18,11 +18,6 @@ pub struct Tree {
 pub struct TreeSplit(pub u16, pub f64, pub i16, pub i16);
 
 impl Tree {
-    /// The step at which each path begins.
-    fn start(&self) -> i16 {
-        if self.splits.is_empty() { !0 } else { 0 }
-    }
-
     /// The value to which a step leads.
     fn value(&self, step: i16) -> f64 {
         let value = usize::try_from(!step).ok();
@@ -32,28 +27,14 @@ impl Tree {
 
     #[must_use]
     pub fn score(&self, features: &[f64]) -> f64 {
-        let mut at = self.start();
-        // A path is no longer than the tree has splits.
-        for _ in 0..=self.splits.len() {
-            let Ok(split) = usize::try_from(at) else {
-                break;
-            };
-            let Some(TreeSplit(feature, threshold, low, high)) = self.splits.get(split) else {
-                break;
-            };
-            let value = features.get(usize::from(*feature)).copied();
-            at = if value.unwrap_or_default() <= *threshold {
-                *low
-            } else {
-                *high
-            };
-        }
-        self.value(at)
+        let [score] = self.scores([features]);
+        score
     }
 
-    /// [`Self::score`] of each row.
+    /// The score of each row; a feature that it lacks is 0.
     fn scores<const N: usize>(&self, rows: [&[f64]; N]) -> [f64; N] {
-        let mut steps = [self.start(); N];
+        let start = if self.splits.is_empty() { !0 } else { 0 };
+        let mut steps = [start; N];
         for _ in 0..self.splits.len() {
             for (at, row) in steps.iter_mut().zip(rows) {
                 // A row whose path has ended looks at the first split again, to no effect.
@@ -134,6 +115,21 @@ mod tests {
         }
     }
 
+    /// Follows the steps of a tree one by one.
+    fn walk(tree: &Tree, features: &[f64]) -> f64 {
+        let mut at = if tree.splits.is_empty() { !0 } else { 0 };
+        while let Ok(split) = usize::try_from(at) {
+            let TreeSplit(feature, threshold, low, high) = tree.splits[split];
+            let value = features.get(usize::from(feature)).copied();
+            at = if value.unwrap_or(0.0) <= threshold {
+                low
+            } else {
+                high
+            };
+        }
+        tree.values[usize::try_from(!at).unwrap()]
+    }
+
     #[test]
     fn candidates_together_get_what_each_gets_alone() {
         let tree = |threshold: f64| Tree {
@@ -163,9 +159,13 @@ mod tests {
         let mut together = vec![0.5; candidates.len()];
         add_together(&trees, &candidates, &order, &mut together);
         for (sum, features) in together.iter().zip(&candidates) {
+            let walked = trees
+                .iter()
+                .fold(0.5, |sum, tree| sum + walk(tree, features));
             let alone = trees
                 .iter()
                 .fold(0.5, |sum, tree| sum + tree.score(features));
+            assert!(alone == walked, "{features:?}: {alone} and {walked}");
             assert!(*sum == alone, "{features:?}: {sum} and {alone}");
         }
     }
