@@ -166,6 +166,17 @@ impl AxisLabel {
             .any(|other| other == word)
     }
 
+    /// Its name as questions write it.
+    pub(super) fn plain_name(&self) -> String {
+        let (plain, _) = without_brackets(&self.name.to_lowercase());
+        plain.trim().to_owned()
+    }
+
+    /// Whether it has a noun, in any form.
+    pub(super) fn says_noun(&self, noun: &str) -> bool {
+        self.says(&stem(noun)) || self.writes(noun)
+    }
+
     pub(crate) fn says(&self, word: &str) -> bool {
         let all = self.words.iter().chain(&self.aside).chain(&self.section);
         all.into_iter().any(|other| same_word(other, word))

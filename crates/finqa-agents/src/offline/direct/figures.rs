@@ -1,8 +1,10 @@
 //! Figures that go by a name and that a table has no row or column for: they are computed as
 //! further ones, so that questions ask for them as for any other.
 
+use std::sync::LazyLock;
+
 use super::DirectAnswer;
-use super::axis::{AxisLabel, label_words, without_brackets};
+use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::figure_list::{FIGURES, Figure, REVENUE};
 use super::labels::LabelledTable;
@@ -15,7 +17,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words that the line of a figure may have in addition.
-const BESIDE: [&str; 13] = [
+const QUALIFIERS: [&str; 13] = [
     "total",
     "overall",
     "consolidated",
@@ -30,6 +32,12 @@ const BESIDE: [&str; 13] = [
     "attributable",
     "actual",
 ];
+
+fn is_qualifier(word: &str) -> bool {
+    static STEMS: LazyLock<Vec<String>> =
+        LazyLock::new(|| QUALIFIERS.map(|word| stem(word).into_owned()).to_vec());
+    STEMS.iter().any(|known| known == word)
+}
 
 /// Words of the profits that margins are named after.
 const PROFITS: [&str; 8] = [
@@ -74,6 +82,15 @@ enum Axis {
     Columns,
 }
 
+impl Axis {
+    fn other(self) -> Self {
+        match self {
+            Self::Rows => Self::Columns,
+            Self::Columns => Self::Rows,
+        }
+    }
+}
+
 impl LabelledTable<'_> {
     /// Adds the figures that the table's lines make up.
     pub(super) fn add_figures(&mut self) {
@@ -109,56 +126,79 @@ impl LabelledTable<'_> {
         spans
     }
 
-    /// The line that has one of these names, and no other with as good a one.
-    fn named_line(&self, axis: Axis, names: &[&str], span: Option<CalendarSpan>) -> Option<usize> {
-        let lines = || {
-            let lines = self.line(axis).iter().enumerate().skip(1);
-            lines.filter(|(at, label)| label.span == span && self.is_amounts(axis, *at))
-        };
-        names.iter().find_map(|name| {
+    fn lines_where(&self, axis: Axis, is: impl Fn(&AxisLabel) -> bool) -> Vec<usize> {
+        let lines = self.line(axis).iter().enumerate().skip(1);
+        lines
+            .filter(|(_, label)| is(label))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The only one of these lines whose period fits.
+    fn only_of(
+        &self,
+        axis: Axis,
+        lines: &[usize],
+        fits: impl Fn(Option<CalendarSpan>) -> bool,
+    ) -> Option<usize> {
+        let mut found = lines.iter().filter(|at| {
+            let label = self.line(axis).get(**at);
+            label.is_some_and(|label| fits(label.span))
+        });
+        let (first, second) = (found.next(), found.next());
+        first.filter(|_| second.is_none()).copied()
+    }
+
+    /// For each of these names the lines that have it.
+    fn named_lines(&self, axis: Axis, names: &[&str]) -> Vec<Vec<usize>> {
+        let lines = names.iter().map(|name| {
             let words = label_words(name);
-            let fits = |label: &AxisLabel| match label.derived {
+            let mut lines = self.lines_where(axis, |label| match label.derived {
                 true => label_words(&label.name) == words,
                 false => {
                     let own =
                         |word: &String| label.words.contains(word) || label.aside.contains(word);
-                    let beside = |word: &&String| BESIDE.iter().any(|other| stem(other) == ***word);
+                    let mut others = label.words.iter().filter(|word| !words.contains(word));
                     words.iter().all(own)
                         && label.words.iter().any(|word| words.contains(word))
-                        && label
-                            .words
-                            .iter()
-                            .filter(|word| !words.contains(word))
-                            .all(|word| beside(&word))
+                        && others.all(|word| is_qualifier(word))
                 }
-            };
-            let mut found = lines().filter(|(_, label)| fits(label));
-            let (first, second) = (found.next(), found.next());
-            first.filter(|_| second.is_none()).map(|(at, _)| at)
-        })
+            });
+            lines.retain(|at| self.is_amounts(axis, *at));
+            lines
+        });
+        lines.filter(|lines| !lines.is_empty()).collect()
+    }
+
+    /// The line of a period that has one of the names, and no other with as good a one.
+    fn line_of(
+        &self,
+        axis: Axis,
+        named: &[Vec<usize>],
+        span: Option<CalendarSpan>,
+    ) -> Option<usize> {
+        let mut lines = named.iter();
+        lines.find_map(|lines| self.only_of(axis, lines, |of| of == span))
+    }
+
+    fn amounts(&self, axis: Axis, line: usize) -> impl Iterator<Item = TableAmount> {
+        self.places(axis, line)
+            .filter_map(|place| self.amount_at(place))
     }
 
     /// Whether a line has cells that are not percentages.
     fn is_amounts(&self, axis: Axis, line: usize) -> bool {
-        let mut cells = self
-            .places(axis, line)
-            .filter_map(|place| self.amount_at(place));
-        cells.any(|cell| !cell.percent)
+        self.amounts(axis, line).any(|cell| !cell.percent)
     }
 
     /// Whether a cell of a line could be a percentage without its sign.
     fn is_small(&self, axis: Axis, line: usize) -> bool {
-        let mut cells = self
-            .places(axis, line)
-            .filter_map(|place| self.amount_at(place));
-        cells.any(|cell| cell.number.abs() <= 100.0)
+        self.amounts(axis, line)
+            .any(|cell| cell.number.abs() <= 100.0)
     }
 
     fn places(&self, axis: Axis, line: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let count = match axis {
-            Axis::Rows => self.columns.len(),
-            Axis::Columns => self.rows.len(),
-        };
+        let count = self.line(axis.other()).len();
         (1..count).map(move |at| match axis {
             Axis::Rows => (line, at),
             Axis::Columns => (at, line),
@@ -182,9 +222,14 @@ impl LabelledTable<'_> {
             self.add_aliases(names.collect(), &words);
             return;
         }
+        let firsts = self.named_lines(axis, figure.first);
+        let seconds = self.named_lines(axis, figure.second);
+        if firsts.is_empty() || seconds.is_empty() {
+            return;
+        }
         for span in self.spans_of(axis) {
-            let first = self.named_line(axis, figure.first, span);
-            let second = self.named_line(axis, figure.second, span);
+            let first = self.line_of(axis, &firsts, span);
+            let second = self.line_of(axis, &seconds, span);
             if let Some((first, second)) = first.zip(second).filter(|(a, b)| a != b) {
                 let figure = (figure.op, figure.kind);
                 let names: Vec<String> = names.clone().collect();
@@ -196,16 +241,23 @@ impl LabelledTable<'_> {
 
     /// The share of sales of every line that is named as a profit.
     fn add_margins(&mut self, axis: Axis) {
+        let revenues = self.named_lines(axis, REVENUE);
+        if revenues.is_empty() {
+            return;
+        }
         for span in self.spans_of(axis) {
-            let Some(revenue) = self.named_line(axis, REVENUE, span) else {
+            let Some(revenue) = self.line_of(axis, &revenues, span) else {
                 continue;
             };
             for at in 1..self.line(axis).len() {
                 let label = self.line(axis).get(at).filter(|label| {
-                    let profit = PROFITS.iter().any(|word| label.writes(word));
-                    profit && !label.derived && label.span == span
+                    let of_page = !label.derived && label.span == span;
+                    of_page && PROFITS.iter().any(|word| label.writes(word))
                 });
-                let Some(name) = label.map(plain_name).filter(|_| self.is_amounts(axis, at)) else {
+                let Some(name) = label
+                    .map(AxisLabel::plain_name)
+                    .filter(|_| self.is_amounts(axis, at))
+                else {
                     continue;
                 };
                 let names: Vec<String> = match name.strip_suffix(" margin") {
@@ -237,19 +289,14 @@ impl LabelledTable<'_> {
     /// The words of the label that goes by one of these names.
     fn named_as(&self, names: &[&str]) -> Option<Vec<String>> {
         let labels = || self.rows.iter().chain(&self.columns).skip(1);
-        let of = |label: &AxisLabel, name: &str| {
+        let named = names.iter().find_map(|name| {
             let words = label_words(name);
-            let own: Vec<&String> = label
-                .words
-                .iter()
-                .filter(|word| !BESIDE.iter().any(|b| stem(b) == **word))
-                .collect();
-            label.derived && label.name == name || own.iter().copied().eq(&words)
-        };
-        names
-            .iter()
-            .find_map(|name| labels().find(|label| of(label, name)))
-            .map(|label| label.words.clone())
+            labels().find(|label| {
+                let own = label.words.iter().filter(|word| !is_qualifier(word));
+                label.derived && label.name == *name || own.eq(&words)
+            })
+        });
+        named.map(|label| label.words.clone())
     }
 
     fn add_aliases(&mut self, names: Vec<String>, words: &[String]) {
@@ -283,7 +330,11 @@ impl LabelledTable<'_> {
             let (Some(mut a), Some(mut b)) = (self.amount_at(a), self.amount_at(b)) else {
                 continue;
             };
-            let across = self.across(axis, place);
+            let (row, column) = place;
+            let across = match axis {
+                Axis::Rows => self.columns.get(column),
+                Axis::Columns => self.rows.get(row),
+            };
             let difference = |label: &AxisLabel| CHANGE.iter().any(|word| label.writes(word));
             // A total of prices times a total of counts is not the total of sales.
             let product = |label: &AxisLabel| op == Op::Multiply && label.total;
@@ -332,14 +383,6 @@ impl LabelledTable<'_> {
         }
     }
 
-    /// The label that a place has on the other axis.
-    fn across(&self, axis: Axis, (row, column): (usize, usize)) -> Option<&AxisLabel> {
-        match axis {
-            Axis::Rows => self.columns.get(column),
-            Axis::Columns => self.rows.get(row),
-        }
-    }
-
     /// Sales of a price and a count, where no line has them.
     fn add_sales_of_units(&mut self, axis: Axis) {
         let labels = || self.rows.iter().chain(&self.columns).skip(1);
@@ -351,38 +394,26 @@ impl LabelledTable<'_> {
         let rebate = labels()
             .find(|label| writes(label, &REBATES))
             .map(|label| label.name.clone());
+        let prices = self.lines_where(axis, |label| label.names("price", &PRICES));
+        if prices.is_empty() {
+            return;
+        }
+        let counts = COUNTS
+            .iter()
+            .filter(|word| !["number", "total"].contains(*word))
+            .map(|word| self.lines_where(axis, |label| label.names(word, &COUNTS)));
+        let sold = self.lines_where(axis, |label| label.writes("sold"));
+        let counts: Vec<Vec<usize>> = std::iter::once(sold).chain(counts).collect();
         let words = vec!["zqsales".to_owned()];
         let names = SALES_OF_UNITS.map(str::to_owned);
         for span in self.spans_of(axis) {
-            let only = |is: &dyn Fn(&AxisLabel) -> bool| {
-                let mut found = self
-                    .line(axis)
-                    .iter()
-                    .enumerate()
-                    .skip(1)
-                    .filter(|(_, label)| is(label));
-                let first = found.next().map(|(at, _)| at);
-                first.filter(|_| found.next().is_none())
-            };
-            let undated = |label: &AxisLabel| label.span.is_none() || label.span == span;
-            let price = only(&|label| label.names("price", &PRICES) && undated(label));
-            let sold = only(&|label| label.writes("sold") && label.span == span);
-            let count = sold.or_else(|| {
-                let mut counts = COUNTS
-                    .iter()
-                    .filter(|word| !["number", "total"].contains(*word));
-                counts.find_map(|word| {
-                    only(&|label| label.names(word, &COUNTS) && label.span == span)
-                })
-            });
+            let price = self.only_of(axis, &prices, |of| of.is_none() || of == span);
+            let count = self.line_of(axis, &counts, span);
             let Some((price, count)) = price.zip(count) else {
                 continue;
             };
             let lines = [count, price].map(|at| self.line(axis).get(at));
-            let across = match axis {
-                Axis::Rows => &self.columns,
-                Axis::Columns => &self.rows,
-            };
+            let across = self.line(axis.other());
             let money = |word: &String| is_currency(word) || !word.chars().any(char::is_alphabetic);
             let in_unit =
                 |label: &&AxisLabel| label.writes("per") || !label.aside.iter().all(money);
@@ -464,12 +495,4 @@ fn fraction(expr: &Expr) -> Option<Expr> {
         }
         _ => None,
     }
-}
-
-/// A label's name as questions write it.
-pub(super) fn plain_name(label: &AxisLabel) -> String {
-    without_brackets(&label.name.to_lowercase())
-        .0
-        .trim()
-        .to_owned()
 }

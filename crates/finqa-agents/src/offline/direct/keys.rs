@@ -48,8 +48,7 @@ pub(super) fn columns(facts: &Facts) -> Vec<usize> {
                 .filter(|cell| cell.chars().any(char::is_alphanumeric))
         };
         let named = |cell: &str| {
-            let period = spans(&cell.to_lowercase());
-            let period = matches!(period.as_slice(), [one] if one.at.len() == cell.len());
+            let period = is_period(cell);
             let numbered = NUMBERED.contains(&heading.as_str());
             let wordy = cell.chars().any(char::is_alphabetic) && cell::read(cell, true).is_none();
             let short = cell.split_whitespace().count() <= LONGEST;
@@ -79,10 +78,13 @@ pub(super) fn is_dated(facts: &Facts, column: usize) -> bool {
     let mut cells = cells
         .map(|cell| cell.trim())
         .filter(|cell| !cell.is_empty());
-    cells.all(|cell| {
-        let named = spans(&cell.to_lowercase());
-        matches!(named.as_slice(), [one] if one.at.len() == cell.len())
-    })
+    cells.all(is_period)
+}
+
+/// Whether a cell names a period and nothing else.
+fn is_period(cell: &str) -> bool {
+    let named = spans(&cell.to_lowercase());
+    matches!(named.as_slice(), [one] if one.at.len() == cell.len())
 }
 
 impl LabelledTable<'_> {

@@ -93,6 +93,7 @@ impl<'a> LabelledTable<'a> {
     pub(crate) fn read(facts: &'a Facts) -> Self {
         let mut cells = BTreeMap::new();
         let keys = keys::columns(facts);
+        let dated: Vec<bool> = keys.iter().map(|key| keys::is_dated(facts, *key)).collect();
         for (index, fact) in facts.all.iter().enumerate() {
             if let Some(place) = fact.cell().filter(|place| !keys.contains(&place.1)) {
                 cells.insert(place, index);
@@ -106,17 +107,20 @@ impl<'a> LabelledTable<'a> {
                 section.clone_from(&row.name);
             }
             // "Total assets" below current assets is not of these alone.
-            let total = AxisLabel::read(&row.name, "", &[]);
-            let apart = total.total && total.words.len() > 1;
-            let section = if apart { "" } else { section.as_str() };
+            let apart = || {
+                let label = AxisLabel::read(&row.name, "", &[]);
+                label.total && label.words.len() > 1
+            };
+            let in_section = !section.is_empty() && !apart();
+            let section = if in_section { section.as_str() } else { "" };
             rows.push(if keys.is_empty() {
                 AxisLabel::read(&row.name, section, &row.years)
             } else {
                 let written = facts.written.get(r);
                 let named = |column: &usize| written.and_then(|row| row.get(*column));
-                let names = keys.iter().map(|column| {
+                let names = keys.iter().zip(&dated).map(|(column, dated)| {
                     let name = named(column).map_or("", |name| name.trim());
-                    if keys::is_dated(facts, *column) {
+                    if *dated {
                         AxisLabel::read(name, "", &[])
                     } else {
                         AxisLabel::undated(name)

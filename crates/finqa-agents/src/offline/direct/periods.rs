@@ -4,7 +4,6 @@ use super::axis::AxisLabel;
 use super::calendar::{CalendarSpan, Stretch};
 use super::labels::{LabelledTable, is_year};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
-use crate::offline::reading::text::stem;
 
 /// A period of a question on the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +93,7 @@ const STOCKS: [&str; 22] = [
     "outstanding",
 ];
 
-/// Words of what is paid for one, and others of which there is no sum.
+/// Words of what is paid for one, and others that do not add up.
 const OF_ONE: [&str; 6] = ["price", "unit", "per", "multiple", "age", "rank"];
 
 /// Words of counts of things.
@@ -125,7 +124,7 @@ pub(super) fn has_no_sum(label: &AxisLabel) -> bool {
 /// Whether a quantity is one that adds up over rows, or is not named but by its period.
 pub(super) fn counts(label: &AxisLabel) -> bool {
     let mut words = FLOWS.iter().chain(&STOCKS).chain(&THINGS);
-    label.words.is_empty() || words.any(|word| label.says(&stem(word)) || label.writes(word))
+    label.words.is_empty() || words.any(|word| label.says_noun(word))
 }
 
 impl LabelledTable<'_> {
@@ -286,11 +285,8 @@ impl DirectReader<'_> {
         let (row, column) = amount.place;
         let labels = [self.table.rows.get(row), self.table.columns.get(column)];
         let says = |words: &[&str]| {
-            labels.iter().flatten().any(|label| {
-                words
-                    .iter()
-                    .any(|word| label.says(&stem(word)) || label.writes(word))
-            })
+            let mut labels = labels.iter().flatten();
+            labels.any(|label| words.iter().any(|word| label.says_noun(word)))
         };
         let never = amount.percent || says(&RATES);
         let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));

@@ -420,8 +420,8 @@ fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<Strin
     let mut known: Vec<(Vec<String>, &Vec<String>)> = all
         .filter(|label| !label.derived)
         .map(|label| {
-            let (plain, _) = without_brackets(&label.name.to_lowercase());
-            (plain.split_whitespace().map(bare).collect(), &label.words)
+            let stems = label.plain_name().split_whitespace().map(bare).collect();
+            (stems, &label.words)
         })
         .filter(|(stems, words): &(Vec<String>, _)| {
             let several = stems.len() > 1 && words.iter().any(|word| word != "total");
