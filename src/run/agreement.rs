@@ -73,7 +73,6 @@ impl Agreement {
     }
 
     /// The rates over all rows that were counted; `None` if there was no second opinion.
-    #[must_use]
     pub fn finish(mut self) -> Option<Self> {
         (self.agreed, self.differed) = (self.agreeing.rate(), self.differing.rate());
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)

@@ -131,7 +131,6 @@ impl SampleEffect {
     }
 
     /// The figures; `None` if no question was sampled more than once.
-    #[must_use]
     pub fn finish(self) -> Option<Self> {
         (self.sampled > 0).then_some(self)
     }

@@ -4,7 +4,6 @@ use std::error::Error;
 
 /// The last of an error's causes, which says what really happened; the layers
 /// above it often repeat an address, which may hold a password.
-#[must_use]
 pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     causes(error).last().unwrap_or(error)
 }

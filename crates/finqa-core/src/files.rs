@@ -65,7 +65,6 @@ pub fn resolve_links(path: &Path) -> Result<PathBuf> {
 }
 
 /// True if a path names a descriptor that this process was started with.
-#[must_use]
 pub fn is_descriptor(path: &Path) -> bool {
     ["stdin", "stdout", "stderr"]
         .iter()

@@ -12,7 +12,6 @@ use std::net::IpAddr;
 /// assert!(is_loopback("127.8.0.1") && is_loopback("[::1]") && is_loopback("0.0.0.0"));
 /// assert!(!is_loopback("10.0.0.1") && !is_loopback("localhost.example.org"));
 /// ```
-#[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let name = host.strip_suffix('.').unwrap_or(&host);
@@ -28,7 +27,6 @@ pub fn is_loopback(host: &str) -> bool {
 /// True if a request that names this host was meant for a server on loopback. Unlike
 /// [`is_loopback`], an unspecified address is not: a page elsewhere can name it to reach a
 /// server that it must not reach.
-#[must_use]
 pub fn names_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let unspecified = |ip: IpAddr| ip.to_canonical().is_unspecified();

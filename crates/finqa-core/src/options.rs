@@ -6,7 +6,6 @@ use clap::builder::Resettable;
 use clap::{Arg, ArgAction, Args, Command};
 
 /// A group of options at the defaults that its fields declare.
-#[must_use]
 pub fn defaults<Group: Args>() -> Group {
     let command = Group::augment_args(Command::new("defaults"))
         .no_binary_name(true)
@@ -31,20 +30,17 @@ pub use declared_defaults;
 
 /// The options of a group, in the order of its fields. An option's id is its
 /// key in the settings file.
-#[must_use]
 pub fn declared<Group: Args>() -> Vec<Arg> {
     let command = Group::augment_args(Command::new("declared"));
     command.get_arguments().cloned().collect()
 }
 
 /// True if an option takes several values.
-#[must_use]
 pub fn is_list(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
 /// True if an option takes any text, including digits: a model may be called `4`.
-#[must_use]
 pub fn is_text(option: &Arg) -> bool {
     let takes = option.get_value_parser().type_id();
     takes == std::any::TypeId::of::<String>()

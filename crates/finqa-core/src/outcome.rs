@@ -44,7 +44,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// The name in files: `answered`, `content_filter`, …
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -41,7 +41,6 @@ impl Document {
     /// The text that an evidence id names, as published: `r3c2` a cell (row 0 the
     /// header, column 0 the row labels), `t5` the fifth sentence. `None` if the
     /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
-    #[must_use]
     pub fn evidence(&self, id: &str) -> Option<&str> {
         let id = id.trim();
         if let Some((row, column)) = crate::table::position(id) {
@@ -57,7 +56,6 @@ impl Document {
 }
 
 /// The report page in a record's id: without `Single_`/`Double_` and without `-3`.
-#[must_use]
 pub fn page_of_record(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")

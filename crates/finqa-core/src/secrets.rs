@@ -10,7 +10,6 @@ pub const HIDDEN: &str = "[redacted]";
 
 /// An address as it may be shown and kept: without user, password, query and
 /// fragment, and without parts of its path that look like keys.
-#[must_use]
 pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
@@ -55,7 +54,6 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Text of a server without the secrets that were sent to it.
-#[must_use]
 pub fn redact<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
     redact_all(text, secrets.iter().copied())
 }

@@ -3,20 +3,17 @@
 use std::fmt::Display;
 
 /// The words with one space between them.
-#[must_use]
 pub fn single_spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first `most` characters.
-#[must_use]
 pub fn head(text: &str, most: usize) -> &str {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
     end.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
 /// The first `most` characters, with `mark` behind them if more follow.
-#[must_use]
 pub fn cut(text: &str, most: usize, mark: &str) -> String {
     let head = head(text, most);
     let mark = if head.len() < text.len() { mark } else { "" };
@@ -24,13 +21,11 @@ pub fn cut(text: &str, most: usize, mark: &str) -> String {
 }
 
 /// On one line, without control characters, cut to `most` characters and `…`.
-#[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
 /// A number of things by a noun whose plural is regular.
-#[must_use]
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == N::from(1) => (noun, ""),
@@ -42,7 +37,6 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
 }
 
 /// A count with its thousands set apart.
-#[must_use]
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();

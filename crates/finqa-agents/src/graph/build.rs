@@ -56,7 +56,6 @@ impl<S, R, E> std::fmt::Debug for CompiledGraph<S, R, E> {
 
 impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     /// An empty graph.
-    #[must_use]
     pub fn builder() -> Self {
         Self {
             nodes: Vec::new(),

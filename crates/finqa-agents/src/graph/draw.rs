@@ -8,7 +8,6 @@ use super::build::{CompiledGraph, Vertex};
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// A Mermaid flowchart, as GitHub renders it.
-    #[must_use]
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
         for vertex in self.graph.node_weights() {
@@ -30,7 +29,6 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     }
 
     /// A Graphviz digraph.
-    #[must_use]
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph agents {\n    rankdir=LR;\n    node [shape=box];\n");
         for vertex in self.graph.node_weights() {

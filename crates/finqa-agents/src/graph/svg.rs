@@ -16,7 +16,6 @@ const MARGIN: f64 = 24.0;
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// A picture in SVG that needs no script, no font and no network.
-    #[must_use]
     pub fn svg(&self) -> String {
         let places = self.places();
         let right = places.values().map(|place| place.0).fold(0.0, f64::max);

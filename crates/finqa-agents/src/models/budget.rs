@@ -100,7 +100,6 @@ pub enum BudgetLimit {
 
 impl BudgetLimit {
     /// The option that sets it.
-    #[must_use]
     pub fn option(self) -> &'static str {
         match self {
             Self::Cost => "--max-cost",
@@ -110,7 +109,6 @@ impl BudgetLimit {
     }
 
     /// The option that `--resume` also needs; the time starts again.
-    #[must_use]
     pub fn more(self) -> String {
         match self {
             Self::Time => String::new(),
@@ -213,7 +211,6 @@ impl Drop for BudgetReservation {
 }
 
 impl Budget {
-    #[must_use]
     pub fn new(limits: BudgetLimits) -> Self {
         let unlimited = Self::default();
         Self {
@@ -222,13 +219,11 @@ impl Budget {
         }
     }
 
-    #[must_use]
     pub fn limits(&self) -> BudgetLimits {
         self.limits
     }
 
     /// True if requests are counted, and so need an output limit.
-    #[must_use]
     pub fn counts_requests(&self) -> bool {
         self.limits.cost.is_some() || self.limits.tokens.is_some()
     }
@@ -353,14 +348,12 @@ impl Budget {
     }
 
     /// The limit that ended the run.
-    #[must_use]
     pub fn reached(&self) -> Option<BudgetLimit> {
         self.state.lock().reached
     }
 
     /// The spending in one line, requests of unknown cost at their upper bound. `None`
     /// without a limit of cost or tokens, because nothing is counted then.
-    #[must_use]
     pub fn spent_line(&self) -> Option<String> {
         if self.limits.cost.is_none() && self.limits.tokens.is_none() {
             return None;

@@ -71,7 +71,6 @@ pub struct CacheKey(Value);
 
 impl CacheKey {
     /// The key of a request to `server`, which names provider, API, address and model.
-    #[must_use]
     pub fn new(server: &str, request: &ChatRequest) -> Self {
         let mut fields = serde_json::to_value(request).unwrap_or_default();
         if let Some(fields) = fields.as_object_mut() {
@@ -192,7 +191,6 @@ impl ResponseCache {
     }
 
     /// Wraps a model so that it is asked only for replies that are not cached.
-    #[must_use]
     pub fn wrap(self: &Arc<Self>, model: Arc<dyn ChatModel>, server: &str) -> Arc<dyn ChatModel> {
         Arc::new(CachedModel {
             model,
@@ -202,7 +200,6 @@ impl ResponseCache {
     }
 
     /// The entry of a request, otherwise the nearest one, preferably of the same node.
-    #[must_use]
     pub fn explain(&self, key: &CacheKey) -> CacheLookup {
         let path = self.path(key.hash());
         if let Ok(Some(_)) = read(&path, key) {
@@ -220,7 +217,6 @@ impl ResponseCache {
         }
     }
 
-    #[must_use]
     pub fn stats(&self) -> CacheStats {
         let mut stats = CacheStats::default();
         for path in self.entries() {

@@ -65,7 +65,6 @@ impl Capabilities {
     /// What is known of `model`; everything is unknown for a model outside the table.
     ///
     /// A vendor's prefix (`openai/gpt-4o`) is ignored.
-    #[must_use]
     pub(crate) fn for_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         table()

@@ -8,14 +8,12 @@ use super::types::{ChatMessage, ToolSpec};
 
 /// The messages as a chat-completions request lists them; a tool call's arguments are
 /// the text that the model wrote.
-#[must_use]
 pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
     let messages = messages.iter();
     messages.map(|it| message(it, SystemRole::System)).collect()
 }
 
 /// The tools as a chat-completions request lists them.
-#[must_use]
 pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
     tools.iter().map(tool).collect()
 }

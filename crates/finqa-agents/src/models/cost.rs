@@ -24,7 +24,6 @@ impl Cost {
     /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
     /// for each request that was lost before it. A reply for which nothing was sent costs
     /// nothing.
-    #[must_use]
     pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let dollars = match reply.attempts {
             0 => Some(Decimal::ZERO),
@@ -35,7 +34,6 @@ impl Cost {
         cost
     }
 
-    #[must_use]
     pub fn of_request(dollars: Option<Decimal>) -> Self {
         dollars.map_or_else(
             || Self::unknown(1),
@@ -48,7 +46,6 @@ impl Cost {
     }
 
     /// An unknown cost for this number of requests.
-    #[must_use]
     pub fn unknown(requests: u64) -> Self {
         Self {
             unpriced: requests,
@@ -57,13 +54,11 @@ impl Cost {
     }
 
     /// The whole sum in dollars; `None` if any part is unknown.
-    #[must_use]
     pub fn total(&self) -> Option<Decimal> {
         (self.unpriced == 0).then_some(self.known)
     }
 
     /// The sum in a few words; empty for a sum of zero.
-    #[must_use]
     pub fn brief(&self) -> Option<String> {
         match (self.known.is_zero(), self.unpriced) {
             (true, 0) => None,

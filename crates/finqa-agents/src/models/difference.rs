@@ -40,7 +40,6 @@ impl fmt::Display for FieldDifference {
 }
 
 /// The fields in which `asked` differs from `stored`, in the order of `asked`.
-#[must_use]
 pub(super) fn differences(stored: &Value, asked: &Value) -> Vec<FieldDifference> {
     let mut found = Vec::new();
     compare(Some(stored), Some(asked), &mut String::new(), &mut found);
@@ -48,13 +47,11 @@ pub(super) fn differences(stored: &Value, asked: &Value) -> Vec<FieldDifference>
 }
 
 /// The total number of characters that differ: 0 for equal values.
-#[must_use]
 pub(super) fn distance(differences: &[FieldDifference]) -> usize {
     differences.iter().map(|field| field.weight).sum()
 }
 
 /// The differences in a few words.
-#[must_use]
 pub(super) fn in_words(differences: &[FieldDifference]) -> String {
     let named: Vec<String> = differences
         .iter()

@@ -68,7 +68,6 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// True if the same request may succeed later.
-    #[must_use]
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -82,7 +81,6 @@ impl ErrorKind {
     }
 
     /// A stable word for it, used in the journal, CSV and metrics.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.into()
     }
@@ -131,7 +129,6 @@ impl ModelError {
     pub const MAX_BODY: usize = 16 * 1024;
 
     /// An error of this kind with everything else unset.
-    #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -150,7 +147,6 @@ impl ModelError {
 
     /// The error without the provider's words, which may quote the prompt or the reply; our
     /// own words about the connection stay.
-    #[must_use]
     pub(crate) fn without_words(&self) -> Self {
         let ours = matches!(
             self.kind,
@@ -193,7 +189,6 @@ impl ModelError {
     /// The scope of the error. Before the first answer a refused address or model affects
     /// every call: a wrong key, an unknown model, a dead host. Once the model has answered,
     /// the same refusal affects one request, and a failed connection is an outage.
-    #[must_use]
     pub fn scope(&self) -> Scope {
         match self.kind {
             ErrorKind::Cancelled => Scope::Cancelled,

@@ -147,12 +147,10 @@ impl HttpModel {
     }
 
     /// True if the price of its tokens is known.
-    #[must_use]
     pub fn has_price(&self) -> bool {
         self.budget.has_price()
     }
 
-    #[must_use]
     pub fn settings(&self) -> &ModelConnection {
         &self.settings
     }

@@ -138,7 +138,6 @@ impl Price {
     }
 
     /// The cost of `usage`; `None` where a part of it has no listed price.
-    #[must_use]
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {
         if self.is_below(usage.input_tokens) {
             return self.above.as_ref()?.of(usage);

@@ -80,7 +80,6 @@ impl TryFrom<u64> for PerTokens {
 
 impl PriceList {
     /// The built-in list; its file names source and date.
-    #[must_use]
     pub(crate) fn embedded() -> &'static Self {
         static LIST: OnceLock<PriceList> = OnceLock::new();
         // A test reads the file, so the empty list of a broken one never ships.
@@ -125,7 +124,6 @@ impl PriceList {
     }
 
     /// The servers that the price of `model` is for, in words, if one is listed under its name.
-    #[must_use]
     pub fn servers_of(&self, model: &str) -> Option<&str> {
         self.models.get(model).map(Price::servers)
     }

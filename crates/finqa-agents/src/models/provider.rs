@@ -89,14 +89,12 @@ impl Provider {
     }
 
     /// The variables with its key and its address.
-    #[must_use]
     pub fn variables(self) -> [&'static str; 2] {
         let profile = self.profile();
         [profile.key_variable, profile.address_variable]
     }
 
     /// The provider's own address; on Azure each resource has another.
-    #[must_use]
     pub fn default_base_url(self) -> Option<&'static str> {
         self.profile().base_url
     }
@@ -131,7 +129,6 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    #[must_use]
     pub fn of(address: &str) -> Self {
         Url::parse(address).map_or(Self::Compatible, |url| Self::of_url(&url))
     }

@@ -76,7 +76,6 @@ pub struct RetryNotice {
 
 impl RetryNotice {
     /// The reason of the failure, for people: a timeout has no words from a server.
-    #[must_use]
     pub fn words(&self) -> String {
         if self.message.trim().is_empty() {
             self.reason.to_string()

@@ -170,7 +170,6 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    #[must_use]
     pub fn is_offline(&self) -> bool {
         self.name == OFFLINE
     }
@@ -180,7 +179,6 @@ impl ModelConnection {
     /// Default limit of a body in bytes; a long answer takes a few hundred kilobytes.
     pub(crate) const MAX_BODY: usize = 16 * 1024 * 1024;
 
-    #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.base_url)
     }

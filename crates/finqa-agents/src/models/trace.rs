@@ -16,7 +16,6 @@ use super::settings::ModelConnection;
 use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
 /// The span of a call of `model`, within the current one.
-#[must_use]
 pub fn chat(model: &str, request: &ChatRequest) -> Span {
     let span = info_span!(
         "chat",

@@ -154,7 +154,6 @@ pub struct RequestOrigin {
 
 impl ChatRequest {
     /// A plain text request of `node`.
-    #[must_use]
     pub fn new(node: impl Into<String>, messages: Vec<ChatMessage>) -> Self {
         Self {
             node: node.into(),
@@ -193,7 +192,6 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     /// A message without tool calls.
-    #[must_use]
     pub(crate) fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -204,22 +202,18 @@ impl ChatMessage {
         }
     }
 
-    #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self::new(Role::System, content)
     }
 
-    #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::new(Role::User, content)
     }
 
-    #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    #[must_use]
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
             tool_call_id: Some(id.into()),
@@ -297,7 +291,6 @@ pub enum FinishReason {
 
 impl FinishReason {
     /// The name in the protocol.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Stop => "stop",
@@ -360,7 +353,6 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Usage {
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -432,7 +424,6 @@ pub struct ChatReply {
 
 impl ChatReply {
     /// A complete text answer without usage: for models inside the process and tests.
-    #[must_use]
     pub fn text(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -441,14 +432,12 @@ impl ChatReply {
     }
 
     /// The tokens that the server reported for this call, all or some of them.
-    #[must_use]
     pub(crate) fn known_tokens(&self) -> Option<Usage> {
         let known = self.usage.or(self.partial_usage);
         known.filter(|_| !self.cached)
     }
 
     /// True if a provider's filter or the model itself withheld the answer.
-    #[must_use]
     pub fn is_withheld(&self) -> bool {
         self.finish == FinishReason::ContentFilter || self.refusal.is_some()
     }

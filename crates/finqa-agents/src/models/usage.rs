@@ -42,7 +42,6 @@ pub struct NodeUsage {
 
 impl NodeUsage {
     /// The usage of an answered call.
-    #[must_use]
     pub(crate) fn of_reply(reply: &ChatReply, cost: Cost) -> Self {
         Self {
             calls: 1,
@@ -63,7 +62,6 @@ impl NodeUsage {
     }
 
     /// The usage of a call without an answer.
-    #[must_use]
     pub(crate) fn of_failure(attempts: u32, cost: Cost) -> Self {
         Self {
             calls: 1,
@@ -117,7 +115,6 @@ impl UsageByNode {
     }
 
     /// The sum over all nodes.
-    #[must_use]
     pub fn total(&self) -> NodeUsage {
         let mut total = NodeUsage::default();
         for usage in self.nodes.values() {

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::unit::NAMES;
 
 /// The schema of an analyst's reply.
-#[must_use]
 pub fn analysis_schema() -> Value {
     let text = |description: &str| json!({"type": "string", "description": description});
     strict(json!({
@@ -29,7 +28,6 @@ pub fn analysis_schema() -> Value {
 
 /// The schema of a critic's reply. The verdict comes first, as in text: a small model that
 /// has to begin a list of findings writes some.
-#[must_use]
 pub(crate) fn verdict_schema() -> Value {
     strict(json!({
         "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},

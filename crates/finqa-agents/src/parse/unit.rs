@@ -5,7 +5,6 @@ use finqa_core::number::{Scale, Unit, UnitKind};
 /// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
 /// `None` where there are none (empty, `none`, `n/a`); other words, such as `shares`, are a
 /// plain number.
-#[must_use]
 pub fn unit(words: &str) -> Option<Unit> {
     let words = words.trim().to_lowercase();
     if matches!(words.as_str(), "" | "none" | "null" | "n/a" | "na" | "-") {

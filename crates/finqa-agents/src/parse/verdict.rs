@@ -21,7 +21,6 @@ const MAX_DEPTH: usize = 8;
 
 /// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
 /// among other text it is unparsable.
-#[must_use]
 pub fn verdict(text: &str) -> ParsedReply<ParsedVerdict> {
     let mut notes = Notes::default();
     let text = bounded(text, &mut notes);

@@ -90,7 +90,6 @@ impl ExampleStore {
     }
 
     /// The hash of the examples, as a part of the prompts' hash.
-    #[must_use]
     pub(super) fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         for stored in &self.stored {
@@ -102,7 +101,6 @@ impl ExampleStore {
     }
 
     /// The examples that a question about this page may be shown.
-    #[must_use]
     pub(crate) fn other_companies(&self, asked: &Document) -> OtherCompanies<'_> {
         let (own, same) = (company(asked), page(asked));
         let others = self.stored.iter();
@@ -125,7 +123,6 @@ pub struct OtherCompanies<'s> {
 impl<'s> OtherCompanies<'s> {
     /// The examples whose questions are most similar, the most similar one first and at most
     /// one a page: the cosine of their words and pairs of words, rare ones weighing more.
-    #[must_use]
     pub(crate) fn most_similar(&self, question: &str, count: usize) -> Vec<&'s WorkedExample> {
         let asked = self.store.known_terms(question);
         let asked_weight = self.store.weight(asked.iter());

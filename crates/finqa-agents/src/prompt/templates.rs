@@ -51,7 +51,6 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    #[must_use]
     pub fn embedded() -> Self {
         let mut prompts = Self {
             environment: environment(),
@@ -143,7 +142,6 @@ impl Prompts {
     }
 
     /// blake3 over names and contents, in hex: the hash that a run records.
-    #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for (name, source) in &self.sources {

@@ -29,13 +29,11 @@ pub(crate) fn set_list<'a>(
     }
 }
 
-#[must_use]
 pub fn count(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
 }
 
 /// The serialised name of a plain variant.
-#[must_use]
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -57,14 +55,12 @@ pub struct Content;
 impl<S: tracing::Subscriber> Layer<S> for Content {}
 
 /// True if questions, prompts and replies are to be recorded (`--trace-content`).
-#[must_use]
 pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 
 /// A message that may quote a prompt or a reply: unchanged if content is recorded, else
 /// nothing.
-#[must_use]
 pub fn if_content(message: &str) -> &str {
     if wants_content() { message } else { "" }
 }
@@ -77,14 +73,12 @@ pub(crate) fn set_content(span: &Span, key: &'static str, make: impl FnOnce() ->
 }
 
 /// A message in the form of the GenAI conventions.
-#[must_use]
 pub fn message(role: &str, text: &str) -> serde_json::Value {
     json!({"role": role, "parts": [{"type": "text", "content": text}]})
 }
 
 /// One message as the value of `attributes::INPUT_MESSAGES` or
 /// `attributes::OUTPUT_MESSAGES`; the finish reason of an agent's message is `stop`.
-#[must_use]
 pub fn messages(role: &str, text: &str) -> String {
     let mut said = message(role, text);
     if let (true, Some(fields)) = (role == "assistant", said.as_object_mut()) {

@@ -67,7 +67,6 @@ pub enum DownloadError {
 
 impl DownloadError {
     /// True if the network is at fault (exit code 5) rather than data or disk (3).
-    #[must_use]
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
     }

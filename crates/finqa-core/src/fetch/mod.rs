@@ -50,7 +50,6 @@ pub struct PublishedFile {
 
 impl PublishedFile {
     /// A file by its name, its blob id where known, and whether it is required.
-    #[must_use]
     pub fn new(name: &str, blob: Option<&str>, required: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -63,7 +62,6 @@ impl PublishedFile {
 impl DownloadOptions {
     /// One file from the folder at `base_url`, with the patience that a public
     /// server deserves.
-    #[must_use]
     pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,

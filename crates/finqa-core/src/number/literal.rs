@@ -3,7 +3,6 @@
 /// Reads what Python's `float(text)` reads, and refuses what it refuses:
 /// surrounding white space, a sign, `1_000`, `1e3`, `.5`, `inf` and `nan` are
 /// fine. Unlike Python it refuses digits of other scripts.
-#[must_use]
 pub fn python_float(text: &str) -> Option<f64> {
     let text = text.trim();
     if !text.contains('_') {
@@ -32,7 +31,6 @@ pub fn python_float(text: &str) -> Option<f64> {
 /// assert_eq!(literal("const_m1"), Some(-1.0));
 /// assert_eq!(literal("revenue"), None);
 /// ```
-#[must_use]
 pub fn literal(text: &str) -> Option<f64> {
     let without_commas;
     let text = if text.contains(',') {

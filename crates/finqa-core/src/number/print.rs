@@ -16,7 +16,6 @@ use super::{Unit, UnitKind, Value};
 /// assert_eq!(print(&Value::Number(14.136), percent, true), "14.1%");
 /// assert_eq!(print(&Value::Number(25587.5), Unit::default(), false), "25587.5");
 /// ```
-#[must_use]
 pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
     let number = match value {
         Value::Number(number) if number.is_finite() => *number,
@@ -45,7 +44,6 @@ pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
 /// assert_eq!(print_percent(4.30, 2), "4.3%");
 /// assert_eq!(print_percent(14.136, 1), "14.1%");
 /// ```
-#[must_use]
 pub fn print_percent(percent: f64, decimals: usize) -> String {
     if !percent.is_finite() {
         return "n/a".to_owned();

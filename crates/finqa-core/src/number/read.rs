@@ -30,7 +30,6 @@ pub struct NumberReading {
 
 impl NumberReading {
     /// The value with a percent taken as a share: 0.141 for `14.1%`.
-    #[must_use]
     pub fn fraction(&self) -> f64 {
         if self.percent {
             self.value / 100.0
@@ -40,7 +39,6 @@ impl NumberReading {
     }
 
     /// The value times its scale word: 1.2e9 for `$1.2 billion`.
-    #[must_use]
     pub fn scaled(&self) -> f64 {
         self.value * self.scale.map_or(1.0, Scale::factor)
     }
@@ -56,7 +54,6 @@ impl NumberReading {
 /// assert_eq!(read("28% ( 28 % )").map(|r| r.fraction()), Some(0.28));
 /// assert!(read("1,2,3").is_none());
 /// ```
-#[must_use]
 pub fn read(text: &str) -> Option<NumberReading> {
     Scanner::new(text).next_candidate()?.1
 }

@@ -31,7 +31,6 @@ pub enum Scale {
 
 impl Scale {
     /// The factor: 1e3, 1e6 or 1e9.
-    #[must_use]
     pub fn factor(self) -> f64 {
         match self {
             Self::Thousand => 1e3,
@@ -41,7 +40,6 @@ impl Scale {
     }
 
     /// The word in the singular.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Thousand => "thousand",

@@ -15,7 +15,6 @@ pub enum Value {
 
 impl Value {
     /// The number, if it is one.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(x) => Some(*x),
@@ -24,7 +23,6 @@ impl Value {
     }
 
     /// `Some(true)` for yes, `Some(false)` for no (any case), else `None`.
-    #[must_use]
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             Self::Text(word) if word.trim().eq_ignore_ascii_case("yes") => Some(true),
@@ -46,7 +44,6 @@ impl std::fmt::Display for Value {
 
 /// Rounds to 5 decimals as Python's `round(x, 5)` does: correctly, on the
 /// binary value. The official evaluator rounds every result so.
-#[must_use]
 pub fn round5(x: f64) -> f64 {
     let shifted = x * 1e5;
     let whole = shifted.round();

@@ -34,7 +34,6 @@ const POINTS: usize = 2;
 /// assert!(equal("multiply(3, 4), divide(#0, 5)", "divide(4, 5), multiply(3, #0)"));
 /// assert!(!equal("subtract(5.0, 3)", "subtract(5, 3)"));
 /// ```
-#[must_use]
 pub fn equal(gold: &str, predicted: &str) -> bool {
     let read = |program: &str| {
         let tokens: Vec<&str> = tokens::pieces(program.trim()).collect();

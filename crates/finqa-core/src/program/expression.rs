@@ -29,7 +29,6 @@ pub struct Leaf<T> {
 
 impl<T> Leaf<T> {
     /// True for a constant such as `const_100`, which is on no page.
-    #[must_use]
     pub fn is_constant(&self) -> bool {
         self.literal.starts_with("const_")
     }
@@ -46,13 +45,11 @@ pub enum Expression<T> {
 
 impl<T: Default> Expression<T> {
     /// A constant such as `const_100`.
-    #[must_use]
     pub fn constant(n: u32) -> Self {
         Self::of(&format!("const_{n}"), f64::from(n))
     }
 
     /// A literal from nowhere in particular; `None` unless it is a finite number.
-    #[must_use]
     pub fn literal(text: &str) -> Option<Self> {
         let value = literal(text).filter(|value| value.is_finite())?;
         Some(Self::of(text, value))
@@ -60,7 +57,6 @@ impl<T: Default> Expression<T> {
 
     /// Reads a program without tables, such as one of an earlier turn. `None` if
     /// it is not valid, reads a table row, or is too large written out.
-    #[must_use]
     pub fn parse(program: &str) -> Option<Self> {
         Program::parse(program).ok()?.expression(|_| None)
     }
@@ -76,14 +72,12 @@ impl<T: Default> Expression<T> {
 
 impl<T> Expression<T> {
     /// `op(a, b)`
-    #[must_use]
     pub fn step(op: Op, a: Self, b: Self) -> Self {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
     /// The value, unrounded; `None` where there is none, and where a step is not finite,
     /// although the official executor continues with infinity as Python does.
-    #[must_use]
     pub fn value(&self) -> Option<Value> {
         self.value_with(&|leaf| leaf.value)
     }
@@ -103,19 +97,16 @@ impl<T> Expression<T> {
     }
 
     /// The number, if it is one.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         self.value()?.number()
     }
 
     /// True for an expression that is only a constant.
-    #[must_use]
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Leaf(leaf) if leaf.is_constant())
     }
 
     /// The last operation and its arguments.
-    #[must_use]
     pub fn top(&self) -> Option<(Op, &Self, &Self)> {
         match self {
             Self::Leaf(_) => None,
@@ -125,7 +116,6 @@ impl<T> Expression<T> {
 
     /// Itself and everything within it: before its arguments, the first before
     /// the second.
-    #[must_use]
     pub fn parts(&self) -> Vec<&Self> {
         let mut parts = Vec::new();
         self.collect(&mut parts);
@@ -141,7 +131,6 @@ impl<T> Expression<T> {
     }
 
     /// The numbers, left to right, constants included.
-    #[must_use]
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
         let mut leaves = Vec::new();
         self.each_leaf(&mut |leaf| leaves.push(leaf));
@@ -188,7 +177,6 @@ impl<T> Expression<T> {
 
     /// The program: a single literal, or steps joined by `", "`, an equal
     /// sub-expression computed once.
-    #[must_use]
     pub fn program(&self) -> String {
         let mut steps = Vec::new();
         let last = self.write(&mut steps);
@@ -273,7 +261,6 @@ impl Program {
 impl Op {
     /// The operation on two numbers; `None` where the executor fails, and where
     /// the result is not finite.
-    #[must_use]
     pub fn apply(self, a: f64, b: f64) -> Option<Value> {
         if self.is_table() {
             return None;

@@ -18,7 +18,6 @@ pub enum Dialect {
 /// Bit-exact with the official code on what it is known to do, the odd cases
 /// included: an unfinished program such as `add(1, 2` is valid with result
 /// `n/a`, which is a correct answer to nothing. An invalid program has no result.
-#[must_use]
 pub fn evaluate(program: &str, table: &[Vec<String>], dialect: Dialect) -> (bool, Option<Value>) {
     let pieces: Vec<&str> = tokens::pieces(program).collect();
     if dialect == Dialect::ConvFinQa

@@ -8,7 +8,6 @@
 /// use finqa_core::program::tokens::tokenise;
 /// assert_eq!(tokenise("subtract(5829, 5735)"), ["subtract(", "5829", "5735", ")", "EOF"]);
 /// ```
-#[must_use]
 pub fn tokenise(program: &str) -> Vec<String> {
     let mut tokens: Vec<String> = pieces(program).map(str::to_owned).collect();
     tokens.push("EOF".to_owned());

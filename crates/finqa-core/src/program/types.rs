@@ -32,13 +32,11 @@ pub enum Op {
 
 impl Op {
     /// The name as written in programs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// The operation of that name.
-    #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         name.parse().ok()
     }
@@ -95,7 +93,6 @@ pub(super) enum Body {
 
 impl Program {
     /// The steps; none when the program is a single number.
-    #[must_use]
     pub fn steps(&self) -> &[ProgramStep] {
         match &self.body {
             Body::Number { .. } => &[],
@@ -104,13 +101,11 @@ impl Program {
     }
 
     /// The last step, whose result is the program's.
-    #[must_use]
     pub fn last_step(&self) -> Option<&ProgramStep> {
         self.steps().last()
     }
 
     /// True if the program is a single number, a look-up.
-    #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(self.body, Body::Number { .. })
     }
@@ -141,7 +136,6 @@ impl Program {
 
     /// True if the last step multiplies by `const_100` (or `100`): the value is then in
     /// percent and not a fraction.
-    #[must_use]
     pub fn ends_with_times_100(&self) -> bool {
         self.last_step().is_some_and(|step| {
             step.op == Op::Multiply
@@ -153,7 +147,6 @@ impl Program {
 }
 
 /// The steps as a program writes them.
-#[must_use]
 pub fn joined(steps: &[ProgramStep]) -> String {
     let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
     steps.join(", ")

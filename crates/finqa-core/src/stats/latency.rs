@@ -19,7 +19,6 @@ pub struct LatencySummary {
 
 impl LatencySummary {
     /// Summarises latencies in seconds. `None` without any.
-    #[must_use]
     pub fn of(seconds: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut seconds: Vec<f64> = seconds.into_iter().filter(|s| s.is_finite()).collect();
         seconds.sort_by(f64::total_cmp);
@@ -43,7 +42,6 @@ impl LatencySummary {
 
 /// The `q` quantile (0 to 1) of ascending values by linear interpolation
 /// between the two nearest ranks, as numpy and spreadsheets do. NaN without values.
-#[must_use]
 pub fn percentile(ascending: &[f64], q: f64) -> f64 {
     #[allow(
         clippy::cast_precision_loss,

@@ -24,7 +24,6 @@ pub struct Interval {
 /// minus A, by a cluster bootstrap: clusters are drawn with replacement, 10,000
 /// times, from a fixed seed. Each item is (cluster, right in A, right in B).
 /// `None` without questions.
-#[must_use]
 pub fn bootstrap_difference<'c>(
     pairs: impl IntoIterator<Item = (&'c str, bool, bool)>,
 ) -> Option<Interval> {
@@ -77,7 +76,6 @@ pub struct PairedTest {
 /// the squared sum of the net flips over the sum of their squares is chi-squared.
 ///
 /// Each item is (cluster, right in A, right in B).
-#[must_use]
 pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, bool)>) -> PairedTest {
     let mut clusters: BTreeMap<&str, i64> = BTreeMap::new();
     for (cluster, a, b) in pairs {

@@ -32,7 +32,6 @@ impl Rate {
     /// The rate of `true`, each with its cluster and its question. A question
     /// that is asked several times counts each time in the rate, and once in
     /// what the interval takes for independent. `None` without questions.
-    #[must_use]
     pub fn of<C: Hash + Eq, Q: Hash + Eq>(
         marks: impl IntoIterator<Item = (C, Q, bool)>,
     ) -> Option<Self> {
@@ -47,7 +46,6 @@ impl Rate {
 
     /// The rate over questions, each with its cluster, how often it was right, and how
     /// often asked.
-    #[must_use]
     pub fn of_questions<C: Hash + Eq>(
         questions: impl IntoIterator<Item = (C, usize, usize)>,
     ) -> Option<Self> {
@@ -82,7 +80,6 @@ impl Rate {
     }
 
     /// The 95 % interval.
-    #[must_use]
     pub fn interval(&self) -> Interval {
         Interval {
             low: self.low,
@@ -107,7 +104,6 @@ impl RateTally {
     }
 
     /// The rate of right answers; `None` without any answer.
-    #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         let asked = self.questions.values();
         Rate::of_questions(asked.map(|(cluster, hits, n)| (cluster, *hits as usize, *n as usize)))
@@ -133,7 +129,6 @@ fn design_effect(rate: f64, n: usize, clusters: &[(usize, usize)]) -> f64 {
 
 /// Wilson's score interval at 95 % for a rate observed on `n` questions, which
 /// need not be whole (n over a design effect).
-#[must_use]
 pub fn wilson(rate: f64, n: f64) -> (f64, f64) {
     let z2n = Z * Z / n;
     let centre = rate + z2n / 2.0;

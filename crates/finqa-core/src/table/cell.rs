@@ -43,7 +43,6 @@ pub struct Cell {
 impl Cell {
     /// Reads a cell. A lone `2013` or `2014` is a number here: whether it is a
     /// dash shows only in the table around it, see [`Cell::is_lost_dash`].
-    #[must_use]
     pub fn read(raw: &str) -> Self {
         Self::read_as(raw, TableOrigin::Published)
     }
@@ -89,7 +88,6 @@ impl Cell {
     }
 
     /// The number as a program reads its literal: 0.141 for `14.1%`.
-    #[must_use]
     pub fn fraction(&self) -> Option<f64> {
         match self.kind {
             CellKind::Number { value, percent, .. } if percent => Some(value / 100.0),
@@ -99,7 +97,6 @@ impl Cell {
 
     /// True if the cell may be the rest of an en dash (U+2013) or em dash (U+2014): `2014`,
     /// `$ 2014`, `2013`. Only if no years belong here.
-    #[must_use]
     pub fn is_lost_dash(&self) -> bool {
         let text = self.raw.trim();
         let text = text.strip_prefix('$').map_or(text, str::trim_start);
@@ -108,7 +105,6 @@ impl Cell {
     }
 
     /// True if the cell is a lone year (1900–2099).
-    #[must_use]
     pub fn is_year(&self) -> bool {
         let text = self.raw.trim();
         text.len() == 4

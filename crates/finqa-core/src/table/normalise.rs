@@ -15,7 +15,6 @@ use std::borrow::Cow;
 /// assert_eq!(normalise_sentence("the company 2019s plan ( 201cgip 201d )"), "the company’s plan ( “gip” )");
 /// assert_eq!(normalise_sentence("sales in 2014 and 2019 rose"), "sales in 2014 and 2019 rose");
 /// ```
-#[must_use]
 pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     if !sentence.contains("201") {
         return Cow::Borrowed(sentence);

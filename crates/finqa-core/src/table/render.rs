@@ -15,7 +15,6 @@ impl Table {
     ///
     /// Pipes, backslashes and line breaks in cells are escaped in both, so
     /// that a cell stays a cell.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         match self.style() {
             TableStyle::Published => self.published(),

@@ -77,7 +77,6 @@ pub struct Table {
 impl Table {
     /// Reads the page's table. Rows shorter than the widest are filled up with
     /// empty cells.
-    #[must_use]
     pub fn from_document(document: &Document, style: TableStyle) -> Self {
         let original = match style {
             TableStyle::Published => None,
@@ -162,57 +161,48 @@ impl Table {
     }
 
     /// The cell at `row` (0 is the header) and `column` (0 holds the row labels).
-    #[must_use]
     pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
         self.cells.get(row)?.get(column)
     }
 
     /// All rows of cells, the header first; all of one length.
-    #[must_use]
     pub fn cells(&self) -> &[Vec<Cell>] {
         &self.cells
     }
 
     /// The columns, the one of the row labels first.
-    #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
     /// The rows, the header first.
-    #[must_use]
     pub fn rows(&self) -> &[TableRow] {
         &self.rows
     }
 
     /// The unit the table is stated in, if it or the sentence before it says so.
-    #[must_use]
     pub fn caption(&self) -> Option<&Caption> {
         self.caption.as_ref()
     }
 
     /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
-    #[must_use]
     pub fn is_headerless(&self) -> bool {
         self.headerless
     }
 
     /// True if the labels come from the table before tokenisation.
-    #[must_use]
     pub fn header_from_original(&self) -> bool {
         self.repair == Repair::Original
     }
 
     /// True if labels occurred twice and were only numbered: the page does not show which
     /// group of columns is which.
-    #[must_use]
     pub fn header_is_ambiguous(&self) -> bool {
         self.repair == Repair::Numbered
     }
 }
 
 /// Row and column of an evidence id: `r3c2` gives (3, 2).
-#[must_use]
 pub fn position(id: &str) -> Option<(usize, usize)> {
     let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
     let number = |digits: &str| -> Option<usize> {

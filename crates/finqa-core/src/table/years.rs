@@ -26,7 +26,6 @@ pub const MONTHS: [&str; 12] = [
 /// assert_eq!(years_in("2009 vs 2008"), [2009, 2008]);
 /// assert!(years_in("$ 2014").is_empty());
 /// ```
-#[must_use]
 pub fn years_in(label: &str) -> Vec<i32> {
     if let Some(year) = month_and_year(label) {
         return vec![year];

@@ -195,20 +195,17 @@ impl Catalog {
     }
 
     /// The source, for messages: a path, or `built-in sample`.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// True if pages and questions are invented, so that rewards are meaningless.
-    #[must_use]
     pub fn invented(&self) -> bool {
         self.invented
     }
 
     /// blake3 of the questions, the tables and their descriptions, in hex: equal if
     /// two episodes were played on the same data.
-    #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut put = |text: &str| {
@@ -243,13 +240,11 @@ impl Catalog {
     }
 
     /// The companies by name, sorted.
-    #[must_use]
     pub fn companies(&self) -> &BTreeMap<String, Company> {
         &self.companies
     }
 
     /// The questions that can be asked, in file order; never empty.
-    #[must_use]
     pub fn questions(&self) -> &[EnvQuestion] {
         &self.questions
     }
@@ -260,7 +255,6 @@ impl Catalog {
     }
 
     /// A table by company and name. Names are looked up, never joined to a path.
-    #[must_use]
     pub fn table(&self, company: &str, table: &str) -> Option<&Arc<CompanyTable>> {
         self.companies.get(company)?.tables.get(table)
     }
@@ -274,7 +268,6 @@ impl Catalog {
 
     /// Checks that every table is readable and described, and that every
     /// question's company exists.
-    #[must_use]
     pub fn check(&self) -> CatalogReport {
         let mut problems = self.problems.clone();
         let mut readable = 0;

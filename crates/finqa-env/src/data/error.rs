@@ -66,7 +66,6 @@ pub enum EnvError {
 
 impl EnvError {
     /// True if the request is at fault (exit code 2) rather than the data (3).
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Foreign { .. } | Self::Write { .. })
     }

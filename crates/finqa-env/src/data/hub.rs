@@ -147,7 +147,6 @@ pub enum HubError {
 
 impl HubError {
     /// True if the network is at fault (exit code 5) rather than data or disk (3).
-    #[must_use]
     pub fn is_network(&self) -> bool {
         match self {
             Self::Listing { .. } => true,
@@ -157,7 +156,6 @@ impl HubError {
     }
 
     /// True if the named folder is at fault (exit code 2).
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Built { .. })
     }

@@ -30,7 +30,6 @@ pub struct BuildNote {
 
 impl BuildNote {
     /// The note of a new build.
-    #[must_use]
     pub fn new(source: String, hash: String, invented: bool, tables_only: bool) -> Self {
         Self {
             format: FORMAT.to_owned(),

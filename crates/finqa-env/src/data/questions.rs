@@ -29,7 +29,6 @@ pub struct EnvQuestion {
 
 /// The question of a `user_query` without the introduction `For company ..., here
 /// is the question:`, which the benchmark and `convfinqa env build` write.
-#[must_use]
 pub fn bare_question(user_query: &str) -> &str {
     let (_, question) = user_query
         .split_once("here is the question:")

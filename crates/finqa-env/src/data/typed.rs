@@ -22,7 +22,6 @@ pub enum ColumnType {
 
 impl ColumnType {
     /// The type's name in `CREATE TABLE`.
-    #[must_use]
     pub fn sql(self) -> &'static str {
         self.into()
     }

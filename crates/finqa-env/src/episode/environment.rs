@@ -76,7 +76,6 @@ pub struct Environment {
 impl Environment {
     /// A session before its first reset. `seed` decides the order until a reset
     /// gives another; draw it at random for an unseeded session.
-    #[must_use]
     pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
@@ -86,7 +85,6 @@ impl Environment {
     }
 
     /// A session that plays the question at this index.
-    #[must_use]
     pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         let order = QuestionOrder::in_file_order(catalog.questions().len());
         Self {
@@ -212,7 +210,6 @@ impl Environment {
     }
 
     /// The session's state; it includes the expected answer only once the episode is over.
-    #[must_use]
     pub fn state(&self) -> EpisodeState {
         let question = self.current();
         let over = self.phase == EpisodePhase::Over;
@@ -236,13 +233,11 @@ impl Environment {
     }
 
     /// True if the episode is over, so that steps run nothing until a reset.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == EpisodePhase::Over
     }
 
     /// The current question; an empty one before the first reset.
-    #[must_use]
     pub fn current(&self) -> &EnvQuestion {
         static NONE: LazyLock<EnvQuestion> = LazyLock::new(EnvQuestion::default);
         self.question

@@ -24,7 +24,6 @@ impl ResetOutcome {
     }
 
     /// The observation's metadata, which clients read from core 0.4.0 on.
-    #[must_use]
     pub fn metadata(&self) -> Map<String, Value> {
         let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
         let pairs = [

@@ -84,13 +84,11 @@ pub struct RunningServer {
 
 impl RunningServer {
     /// The address that it listens on.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The base URL, e.g. `http://127.0.0.1:40123`.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

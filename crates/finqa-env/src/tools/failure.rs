@@ -16,7 +16,6 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// The name in the protocol.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }

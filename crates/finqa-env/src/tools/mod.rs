@@ -43,7 +43,6 @@ pub struct Tools {
 
 impl Tools {
     /// Tools over a catalog.
-    #[must_use]
     pub fn new(catalog: Arc<Catalog>, limits: ToolLimits) -> Self {
         let pool = Arc::new(DatabasePool::new(limits.idle_databases));
         Self {
@@ -55,7 +54,6 @@ impl Tools {
     }
 
     /// The catalog they read.
-    #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
@@ -119,7 +117,6 @@ impl Tools {
     }
 
     /// The names of a company's tables, sorted, as a JSON list.
-    #[must_use]
     pub fn get_descriptions(&self, company: &str) -> String {
         let Some(found) = self.catalog.companies().get(company) else {
             return self.unknown_company(company);
@@ -142,7 +139,6 @@ impl Tools {
     }
 
     /// A table's metadata, column types and values, as JSON text.
-    #[must_use]
     pub fn get_table_info(&self, company: &str, table: &str) -> String {
         if !self.catalog.companies().contains_key(company) {
             return self.unknown_company(company);
@@ -154,7 +150,6 @@ impl Tools {
     }
 
     /// The rows of a query over one table, as a JSON list of records.
-    #[must_use]
     pub fn sql_query(&self, company: &str, table: &str, query: &str) -> String {
         self.attempt(company, table, query, self.limits.brief())
             .unwrap_or_else(|BudgetSpent| self.long_query(company, table, query))

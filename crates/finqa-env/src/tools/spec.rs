@@ -70,14 +70,12 @@ static SPECS: [EnvTool; 4] = [
 ];
 
 /// The four tools in the order in which they are announced.
-#[must_use]
 pub fn specs() -> &'static [EnvTool] {
     &SPECS
 }
 
 impl EnvTool {
     /// The JSON schema of its arguments.
-    #[must_use]
     pub fn input_schema(&self) -> Value {
         let properties: Map<String, Value> = self
             .parameters

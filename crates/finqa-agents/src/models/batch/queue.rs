@@ -128,7 +128,6 @@ pub(super) enum QueueEvent {
 }
 
 impl BatchQueue {
-    #[must_use]
     pub fn new(options: BatchOptions, budget: Arc<Budget>, observer: Observer) -> Self {
         Self(Arc::new(QueueShared {
             options,
@@ -152,7 +151,6 @@ impl BatchQueue {
     }
 
     /// The process stays until every batch has ended.
-    #[must_use]
     pub fn waits(&self) -> bool {
         self.0.options.waits
     }

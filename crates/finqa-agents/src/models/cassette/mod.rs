@@ -30,7 +30,6 @@ pub enum Cassette {
 
 impl Cassette {
     /// The file that is replayed.
-    #[must_use]
     pub fn replay(&self) -> Option<&Arc<CassetteReplay>> {
         match self {
             Self::Record(_) => None,
@@ -39,7 +38,6 @@ impl Cassette {
     }
 
     /// The file that is recorded.
-    #[must_use]
     pub fn recorder(&self) -> Option<&CassetteRecorder> {
         match self {
             Self::Record(recorder) => Some(recorder),
@@ -82,7 +80,6 @@ pub enum CassetteError {
 
 impl CassetteError {
     /// True if the content of a file is at fault, rather than its name or place.
-    #[must_use]
     pub fn is_data(&self) -> bool {
         matches!(
             self,

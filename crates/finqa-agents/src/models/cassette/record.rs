@@ -141,12 +141,10 @@ impl CassetteRecorder {
     }
 
     /// The run's description in the continued file.
-    #[must_use]
     pub fn run(&self) -> Option<&Value> {
         self.run.as_ref()
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -142,24 +142,20 @@ impl CassetteReplay {
     }
 
     /// The run that was recorded, as its journal describes it.
-    #[must_use]
     pub fn run(&self) -> Option<&Value> {
         self.run.as_ref()
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// True if the file ends within a line, which is ignored: the recording was killed.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
     /// The recorded times of a question.
-    #[must_use]
     pub fn row(&self, index: usize) -> Option<RecordedRow> {
         self.rows.get(&index).copied()
     }

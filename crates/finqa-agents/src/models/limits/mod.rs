@@ -56,7 +56,6 @@ pub struct LimitStatus {
 
 impl Limits {
     /// The limiter of a connection, created with `options` on first use.
-    #[must_use]
     pub fn limiter(&self, connection: &ModelConnection, options: LimitOptions) -> Limiter {
         let key = (
             connection.base_url.clone(),
@@ -75,7 +74,6 @@ impl Limits {
     /// Conversations that are worth having in flight: those that the widest limit lets
     /// send, and others in place of calls that wait for their next attempt. Without a limit
     /// all that are wanted.
-    #[must_use]
     pub fn conversations(&self) -> usize {
         let limiters = self.limiters.lock();
         let widest = limiters.iter().map(|(_, limiter)| {
@@ -133,7 +131,6 @@ impl Limits {
     }
 
     /// All limits together; `None` without any.
-    #[must_use]
     pub fn status(&self) -> Option<LimitStatus> {
         let now = Instant::now();
         let limiters = self.limiters.lock();
@@ -330,7 +327,6 @@ impl LimitedCall {
     }
 
     /// The time waited for slots, batches and the budget.
-    #[must_use]
     pub(crate) fn waited(&self) -> Duration {
         *self.waited.lock()
     }

@@ -35,7 +35,6 @@ pub struct LimitOptions {
 
 impl LimitOptions {
     /// So many attempts in flight, fewer after a 429.
-    #[must_use]
     pub fn fixed(attempts: usize) -> Self {
         Self {
             start: attempts,
