@@ -27,7 +27,7 @@ use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
 use finqa_agents::agents::{Answer, Solution, StopReason};
 use finqa_agents::models::ChatModel;
-use finqa_agents::offline::RuleAnalyst;
+use finqa_agents::offline::EmbeddedAnalyst;
 use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
@@ -139,15 +139,15 @@ fn measure(file: Option<&Path>) {
     report("sum scored rows up", scored.len(), "rows", || {
         std::hint::black_box(Scorecard::of(&scored));
     });
-    let solver = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     report(
         "embedded analyst, stand-alone",
         cases.len(),
         "questions",
         || {
             for case in &cases {
-                let page = solver.index(&case.question.document);
-                std::hint::black_box(solver.answer(&page, &case.question));
+                let page = analyst.index(&case.question.document);
+                std::hint::black_box(analyst.answer(&page, &case.question));
             }
         },
     );

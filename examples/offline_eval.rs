@@ -13,7 +13,7 @@ use clap::Parser;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistoryMode, HistorySource, Mode, Source, load};
 use convfinqa::score::numeric_match;
-use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse();
     let begun = Instant::now();
     let dataset = load(&Source::Path(options.file))?;
-    let analyst = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     let started = cpu_seconds(begun);
     let first = dataset.records.iter().take(options.split);
     let first: HashSet<&str> = first.map(|it| it.document.filename.as_str()).collect();

@@ -17,7 +17,7 @@ use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, S
 use convfinqa::score::Row;
 use convfinqa::score::files::{read_predictions, rescore};
 use finqa_agents::agents::{
-    AgreementCount, Answer, Arbitration, EmbeddedSolver, SecondOpinion, printed_value,
+    AgreementCount, Answer, Arbitration, EmbeddedAgent, SecondOpinion, printed_value,
 };
 use finqa_core::number::Value;
 use finqa_core::program::Program;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = load(&Source::Path(PathBuf::from(records)))?;
     let rows = rescore(read_predictions(&PathBuf::from(predictions))?, Some(&data))?;
     let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key.clone(), row)).collect();
-    let rules = EmbeddedSolver::default();
+    let embedded = EmbeddedAgent::default();
     let mut pairs = Vec::new();
     for record in &data.records {
         let mut history = Vec::new();
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 ..case.question.clone()
             };
             let value = value_of(row);
-            if let Some(opinion) = rules.opinion(&question) {
+            if let Some(opinion) = embedded.opinion(&question) {
                 pairs.extend(pair(row, value.as_ref(), &opinion));
             }
             if is_turn {

@@ -59,7 +59,7 @@ pub async fn run(
     let hash = data.hash.clone();
     drop(data);
     let backend = match model {
-        None => Backend::Offline,
+        None => Backend::Embedded,
         Some(model) => Backend::Llm {
             analyst: Arc::clone(&model),
             critic: model,

@@ -2,7 +2,7 @@
 //! give the gold value.
 
 use convfinqa::dataset::Question;
-use finqa_agents::offline::{RuleAnalyst, candidates};
+use finqa_agents::offline::{EmbeddedAnalyst, candidates};
 
 use crate::items::Item;
 use crate::trees::Row;
@@ -13,10 +13,10 @@ pub struct Choices {
 }
 
 /// All candidates; `None` unless one is right and one is not.
-pub fn choices(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Choices> {
+pub fn choices(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Choices> {
     item.gold.as_ref()?;
-    let page = solver.index(&question.document);
-    let all: Vec<_> = candidates(solver, &page, question, true)
+    let page = analyst.index(&question.document);
+    let all: Vec<_> = candidates(analyst, &page, question, true)
         .into_iter()
         .map(|c| {
             let right = item.value(&c.program).is_some_and(|v| item.right(&v));
@@ -29,10 +29,10 @@ pub fn choices(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option
 }
 
 /// The candidates that the trees compare; `None` unless one is right and one is not.
-pub fn rows(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
+pub fn rows(analyst: &EmbeddedAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
     item.gold.as_ref()?;
-    let page = solver.index(&question.document);
-    let all: Vec<Row> = candidates(solver, &page, question, false)
+    let page = analyst.index(&question.document);
+    let all: Vec<Row> = candidates(analyst, &page, question, false)
         .into_iter()
         .map(|c| Row {
             right: item.value(&c.program).is_some_and(|v| item.right(&v)),

@@ -1,7 +1,7 @@
 //! The confidence: logistic regression on the signals of answers about pages that the other
 //! weights were not trained on.
 
-use finqa_agents::offline::RuleWeights;
+use finqa_agents::offline::EmbeddedWeights;
 
 use crate::items::FOLDS;
 
@@ -19,7 +19,7 @@ fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
 
 /// Logistic regression with a light penalty.
 pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
-    let mut weights = vec![0.0; RuleWeights::embedded().confidence.len()];
+    let mut weights = vec![0.0; EmbeddedWeights::built_in().confidence.len()];
     let mut velocity = weights.clone();
     let n = judged.len().max(1) as f64;
     for _ in 0..600 {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question, Record};
-use finqa_agents::offline::RuleAnalyst;
+use finqa_agents::offline::EmbeddedAnalyst;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
 
@@ -194,7 +194,7 @@ pub fn set_name(path: &Path) -> String {
     format!("{folder}/{}", part(path.file_stem()))
 }
 
-/// A conversation turn over our own history, as the solver answers it.
+/// A conversation turn over our own history, as the analyst answers it.
 pub struct Answered<'a> {
     pub item: &'a Item,
     /// With its own earlier answers as history.
@@ -204,8 +204,8 @@ pub struct Answered<'a> {
     pub signals: Vec<f64>,
 }
 
-/// Answers the items in order, each over the solver's own history.
-pub fn converse<'a>(solver: &RuleAnalyst, items: &[&'a Item]) -> Vec<Answered<'a>> {
+/// Answers the items in order, each over the analyst's own history.
+pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answered<'a>> {
     let mut own: Vec<HistoryEntry> = Vec::new();
     let mut out = Vec::new();
     for item in items {
@@ -214,8 +214,8 @@ pub fn converse<'a>(solver: &RuleAnalyst, items: &[&'a Item]) -> Vec<Answered<'a
         }
         let mut question = item.question.clone();
         question.history.clone_from(&own);
-        let page = solver.index(&question.document);
-        let guess = solver.answer(&page, &question);
+        let page = analyst.index(&question.document);
+        let guess = analyst.answer(&page, &question);
         let program = guess.as_ref().map(|g| g.program.clone());
         let value = program.as_deref().and_then(|p| item.value(p));
         let rounded = |v: &Value| v.number().map_or(v.clone(), |x| Value::Number(round5(x)));

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{RuleAnalyst, RuleWeights, ShapeModel, candidates};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, ShapeModel, candidates};
 
 use choice::Choices;
 use items::{FOLDS, Item, converse};
@@ -74,15 +74,15 @@ fn options() -> Result<Options, Box<dyn std::error::Error>> {
 /// The weights trained without some folds, and for each fold a model of shapes that was
 /// trained without that one too: questions that the choice learns from must not have taught
 /// the shapes.
-fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> RuleWeights {
+fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> EmbeddedWeights {
     let of_shapes = |also: Option<usize>| -> ShapeModel {
         let left = |fold: usize| Some(fold) != without && Some(fold) != also;
         shapes::fit(&shapes.iter().filter(|e| left(e.fold)).collect::<Vec<_>>())
     };
     let started = Instant::now();
     let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
-    let start = RuleWeights::embedded();
-    let mut weights = RuleWeights {
+    let start = EmbeddedWeights::built_in();
+    let mut weights = EmbeddedWeights {
         slots: slots::fit(&used, start.slots.len()),
         shapes: of_shapes(None),
         trees: Vec::new(),
@@ -94,20 +94,21 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
         .filter(|fold| Some(*fold) != without)
         .map(|fold| (fold, of_shapes(Some(fold))))
         .collect();
-    let solvers = |weights: &RuleWeights| -> Vec<(usize, RuleAnalyst)> {
-        let with = |shapes: &ShapeModel| RuleWeights {
+    let analysts = |weights: &EmbeddedWeights| -> Vec<(usize, EmbeddedAnalyst)> {
+        let with = |shapes: &ShapeModel| EmbeddedWeights {
             shapes: shapes.clone(),
             ..weights.clone()
         };
-        let of =
-            |(fold, shapes): &(usize, ShapeModel)| (*fold, RuleAnalyst::with_weights(with(shapes)));
+        let of = |(fold, shapes): &(usize, ShapeModel)| {
+            (*fold, EmbeddedAnalyst::with_weights(with(shapes)))
+        };
         inner.iter().map(of).collect()
     };
     let n = weights.choice.len();
     let mut all: Vec<(usize, Choices)> = Vec::new();
-    for (fold, solver) in solvers(&weights) {
+    for (fold, analyst) in analysts(&weights) {
         let of_fold = used.iter().filter(|item| item.fold == fold);
-        let choices = of_fold.filter_map(|item| choice::choices(&solver, item, &item.question));
+        let choices = of_fold.filter_map(|item| choice::choices(&analyst, item, &item.question));
         all.extend(choices.map(|choices| (fold, choices)));
     }
     step("shapes of folds, candidates");
@@ -123,15 +124,15 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
     step("choice");
     // The second round adds every turn as it is over the first round's own history, so that
     // the choice also knows conversations gone astray.
-    for (fold, solver) in solvers(&weights) {
+    for (fold, analyst) in analysts(&weights) {
         let turns: Vec<&Item> = used
             .iter()
             .copied()
             .filter(|item| item.fold == fold && !item.stand_alone)
             .collect();
-        let own = converse(&solver, &turns);
+        let own = converse(&analyst, &turns);
         let later = own.iter().filter(|a| !a.item.first);
-        let choices = later.filter_map(|a| choice::choices(&solver, a.item, &a.question));
+        let choices = later.filter_map(|a| choice::choices(&analyst, a.item, &a.question));
         all.extend(choices.map(|choices| (fold, choices)));
     }
     weights.choice = fit(&all, weights.choice, None);
@@ -139,18 +140,18 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
     // The trees must not learn to trust a linear score of questions that it was fitted on.
     let mut rows = Vec::new();
     for (fold, shapes) in &inner {
-        let solver = RuleAnalyst::with_weights(RuleWeights {
+        let analyst = EmbeddedAnalyst::with_weights(EmbeddedWeights {
             shapes: shapes.clone(),
             choice: fit(&all, vec![0.0; n], Some(*fold)),
             ..weights.clone()
         });
         let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
         let gold = of_fold.iter();
-        rows.extend(gold.filter_map(|item| choice::rows(&solver, item, &item.question)));
+        rows.extend(gold.filter_map(|item| choice::rows(&analyst, item, &item.question)));
         let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
-        let own = converse(&solver, &turns);
+        let own = converse(&analyst, &turns);
         let later = own.iter().filter(|a| !a.item.first);
-        rows.extend(later.filter_map(|a| choice::rows(&solver, a.item, &a.question)));
+        rows.extend(later.filter_map(|a| choice::rows(&analyst, a.item, &a.question)));
     }
     drop(all);
     step("rows");
@@ -162,17 +163,17 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
 }
 
 /// Answers questions of one fold with the weights trained on the others.
-fn examine<'a>(weights: &RuleWeights, test: &[&'a Item], report: &mut Report<'a>) {
-    let solver = RuleAnalyst::with_weights(weights.clone());
-    let linear = RuleAnalyst::with_weights(RuleWeights {
+fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report<'a>) {
+    let analyst = EmbeddedAnalyst::with_weights(weights.clone());
+    let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
         trees: Vec::new(),
         ..weights.clone()
     });
     for item in test.iter().filter(|item| item.gold.is_some()) {
-        let page = solver.index(&item.question.document);
-        let guess = solver.answer(&page, &item.question);
+        let page = analyst.index(&item.question.document);
+        let guess = analyst.answer(&page, &item.question);
         let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
-        let all = candidates(&solver, &page, &item.question, true);
+        let all = candidates(&analyst, &page, &item.question, true);
         let place = all.iter().position(|c| is_right(&c.program));
         let by_linear = linear.answer(&page, &item.question);
         report.add(Answer {
@@ -186,7 +187,7 @@ fn examine<'a>(weights: &RuleWeights, test: &[&'a Item], report: &mut Report<'a>
         });
     }
     let turns: Vec<&'a Item> = test.iter().copied().filter(|i| !i.stand_alone).collect();
-    for answered in converse(&solver, &turns) {
+    for answered in converse(&analyst, &turns) {
         if answered.item.gold.is_some() {
             report.add(Answer {
                 item: answered.item,
@@ -239,7 +240,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn write(weights: &mut RuleWeights, folder: &Path) -> std::io::Result<()> {
+fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     let lists = [
         &mut weights.slots,
         &mut weights.choice,

@@ -1,14 +1,14 @@
 //! The slot scorer: a conditional logit over joint choices of facts.
 
-use finqa_agents::offline::{RuleAnalyst, RuleWeights, SlotExample, example};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, SlotExample, example};
 
 use crate::items::Item;
 
-pub fn examples(solver: &RuleAnalyst, items: &[&Item]) -> Vec<SlotExample> {
+pub fn examples(analyst: &EmbeddedAnalyst, items: &[&Item]) -> Vec<SlotExample> {
     items
         .iter()
         .filter_map(|item| {
-            let page = solver.index(&item.question.document);
+            let page = analyst.index(&item.question.document);
             example(&page, &item.question, item.program.as_deref()?)
         })
         .collect()
@@ -69,11 +69,11 @@ pub fn fit(items: &[&Item], features: usize) -> Vec<f64> {
     let zero = vec![0.0; features];
     let mut weights = zero.clone();
     for _ in 0..3 {
-        let solver = RuleAnalyst::with_weights(RuleWeights {
+        let analyst = EmbeddedAnalyst::with_weights(EmbeddedWeights {
             slots: weights,
-            ..RuleWeights::embedded().clone()
+            ..EmbeddedWeights::built_in().clone()
         });
-        weights = train(&examples(&solver, items), &zero, l2);
+        weights = train(&examples(&analyst, items), &zero, l2);
     }
     weights
 }

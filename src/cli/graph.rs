@@ -21,7 +21,7 @@ enum Format {
 
 /// Prints the drawing.
 pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
-    let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
+    let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
     let drawing = match args.format {
         Format::Mermaid => pair.graph().mermaid(),
         Format::Dot => pair.graph().dot(),

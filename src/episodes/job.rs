@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Baseline, LocalEnvironment, ServerEnvironment, ServerQuestions, SessionPool, tool_specs,
+    EmbeddedModel, LocalEnvironment, ServerEnvironment, ServerQuestions, SessionPool, tool_specs,
 };
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
@@ -22,10 +22,10 @@ const PAID_DEFAULT_EPISODES: usize = 100;
 /// and might invent one after the other.
 const SERVER_DEFAULT_EPISODES: usize = 10_000;
 
-/// The part of a server's results that the baseline sees, which pays for no tokens: those
-/// of an honest server whole, and of any server no more than memory and the journal can
-/// hold.
-const BASELINE_CHARS: (usize, usize) = (2_000_000, 8_000_000);
+/// The part of a server's results that the embedded analyst sees, which pays for no tokens:
+/// those of an honest server whole, and of any server no more than memory and the journal
+/// can hold.
+const EMBEDDED_CHARS: (usize, usize) = (2_000_000, 8_000_000);
 
 /// The location of the environment.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ impl EpisodeOptions {
 /// The model that calls the tools.
 struct ToolModel {
     model: Arc<dyn ChatModel>,
-    /// The location of its server; none offline.
+    /// The location of its server; none without a chat model.
     endpoint: Option<Endpoint>,
     /// `offline`, or provider, address and model.
     name: String,
@@ -96,7 +96,7 @@ impl ToolModel {
     ) -> Result<Self, PipelineError> {
         if settings.model.is_offline() {
             return Ok(Self {
-                model: Arc::new(Baseline::new()),
+                model: Arc::new(EmbeddedModel::default()),
                 endpoint: None,
                 name: "offline".to_owned(),
                 resolved: settings.clone(),
@@ -190,8 +190,8 @@ pub(crate) fn job(
     let meta = meta(settings, options, &tool_model, &episodes, n)?;
     let (result_chars, total_chars) = match (tool_model.endpoint, &episodes.question_source) {
         (Some(_), _) => SHOWN_CHARS,
-        (None, Some(_)) => BASELINE_CHARS,
-        // The baseline reads results whole or not at all.
+        (None, Some(_)) => EMBEDDED_CHARS,
+        // The embedded analyst reads results whole or not at all.
         (None, None) => (usize::MAX, usize::MAX),
     };
     let agent = ToolAgentOptions {

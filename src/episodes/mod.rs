@@ -1,9 +1,9 @@
 //! Environments for the tool-using agent: this process's own, and servers that
-//! speak OpenEnv's WebSocket protocol; and the embedded analyst as a player, a model without
-//! a network that plays in both.
+//! speak OpenEnv's WebSocket protocol; and the embedded analyst as a tool-using model that
+//! answers in both without a network.
 
 mod address;
-mod baseline;
+mod embedded;
 mod error;
 mod job;
 mod local;
@@ -17,7 +17,7 @@ use finqa_agents::models::ToolSpec;
 use finqa_env::tools::specs;
 
 pub(crate) use address::Address;
-pub(crate) use baseline::Baseline;
+pub(crate) use embedded::EmbeddedModel;
 pub(crate) use error::RemoteError;
 pub(crate) use job::job;
 pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};

@@ -20,7 +20,7 @@ pub struct Job {
     /// The run's identity, data and settings. Id, time, version and commit are added when
     /// it is started.
     pub meta: RunMeta,
-    /// The prompt templates by file name; `None` offline.
+    /// The prompt templates by file name; `None` without a chat model.
     pub prompts: Option<BTreeMap<String, String>>,
     /// The records, or why they are not available.
     pub records: Result<Dataset, String>,

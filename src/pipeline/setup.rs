@@ -20,7 +20,7 @@ use super::explain::JournaledModel;
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
     pub pair: PairOptions,
-    /// The analyst's server, and the critic's, if it differs; none offline.
+    /// The analyst's server, and the critic's, if it differs; none without a chat model.
     servers: Vec<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
@@ -57,7 +57,7 @@ pub(crate) fn pair_setup(
         false => Some(models_setup(settings, variables, context)?),
     };
     let (backend, name, critic_model) = match &models {
-        None => (Backend::Offline, "offline".to_owned(), ""),
+        None => (Backend::Embedded, "offline".to_owned(), ""),
         Some([analyst, critic]) => {
             let backend = Backend::Llm {
                 analyst: Arc::clone(&analyst.model),
@@ -138,7 +138,7 @@ pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
 }
 
 /// Conversations in flight at a time, at first and at most: as many as the user says, else
-/// offline the cores are the limit, on this machine a model that may be alone on them, and
+/// the cores without a chat model, two for a model on this machine, which shares its cores, and
 /// elsewhere what the provider turns out to allow.
 pub(crate) fn concurrency(
     settings: &Settings,

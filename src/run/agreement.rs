@@ -12,7 +12,7 @@ use crate::score::Row;
 /// The value of the second opinions of a run, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
-    /// The agreement between model and rules, with or without gold.
+    /// The agreement between model and embedded analyst, with or without gold.
     pub count: AgreementCount,
     /// The effect of replaced answers; absent if no answer was weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,11 +32,11 @@ pub struct Agreement {
 pub struct ArbitrationEffect {
     /// Questions for which the two answers were weighed.
     pub weighed: usize,
-    /// Of these, with the rules' answer.
+    /// Of these, with the embedded analyst's answer.
     pub taken: usize,
-    /// Wrong or without an answer by the model, right by the rules.
+    /// Wrong or without an answer by the model, right by the embedded analyst.
     pub fixed: usize,
-    /// Right by the model, wrong by the rules.
+    /// Right by the model, wrong by the embedded analyst.
     pub broken: usize,
     /// The model's accuracy that confidences were compared with.
     pub model_accuracy: f64,
@@ -78,20 +78,20 @@ impl Agreement {
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
     }
 
-    /// Shares of right answers, of the model's at most and of the rules', where the rules' is
-    /// larger by more than chance and no answer was replaced.
-    pub(crate) fn better_rules(&self) -> Option<(f64, f64)> {
+    /// Shares of right answers, of the model's at most and of the embedded analyst's, where
+    /// the latter is larger by more than chance and no answer was replaced.
+    pub(crate) fn better_embedded(&self) -> Option<(f64, f64)> {
         if self.count.answers < HINT_FROM || self.arbitration.is_some() {
             return None;
         }
         let most = self.count.model_accuracy();
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
-        let rules = self.count.expected / self.count.answers as f64;
-        (rules > most).then_some((most, rules))
+        let embedded = self.count.expected / self.count.answers as f64;
+        (embedded > most).then_some((most, embedded))
     }
 }
 
-/// Answers from which a run says that the rules would do better.
+/// Answers from which a run says that the embedded analyst would do better.
 const HINT_FROM: usize = 20;
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn better_rules_are_reported_only_beyond_chance() {
+    fn a_better_embedded_analyst_is_reported_only_beyond_chance() {
         let told = |answers, agreed, expected| {
             let count = AgreementCount {
                 answers,
@@ -133,9 +133,9 @@ mod tests {
                 count,
                 ..Agreement::default()
             };
-            agreement.better_rules().is_some()
+            agreement.better_embedded().is_some()
         };
-        // Two of 40 answers agree with rules that are right in about twenty.
+        // Two of 40 answers agree with an analyst that is right in about twenty.
         assert!(told(40, 2, 20.0));
         assert!(!told(12, 1, 6.0), "too few answers");
         assert!(!told(40, 14, 20.0), "a model of 0.7");

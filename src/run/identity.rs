@@ -70,7 +70,7 @@ impl Identity {
         words.chain(hashes).collect()
     }
 
-    /// True if a model would get other prompts; offline runs use none.
+    /// True if a model would get other prompts; runs without a chat model use none.
     fn has_other_prompts(&self, now: &Self) -> bool {
         now.model != "offline" && self.prompts != now.prompts
     }

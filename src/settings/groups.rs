@@ -111,7 +111,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum conversations or episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores offline]
+    /// Maximum conversations or episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

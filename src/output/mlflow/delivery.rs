@@ -422,7 +422,7 @@ impl RunDelivery {
         let mut artifacts = vec![Artifact::text(TABLE, table(journal)?)];
         // The tool-using agent has none.
         if self.meta.kind() == RunKind::Questions {
-            let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
+            let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
             let graph = pair.graph();
             artifacts.extend([
                 Artifact::text("graph/graph.svg", graph.svg()),

@@ -381,13 +381,13 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     if !parts.is_empty() {
         lines.push(style.wrap(&format!("Second opinion: {}", parts.join(", "))));
     }
-    if let Some((most, offline)) = agreement.better_rules() {
+    if let Some((most, embedded)) = agreement.better_embedded() {
         lines.push(style.wrap(&format!(
             "Judging by their agreement, at most {:.0} % of the model's answers are right, and about \
              {:.0} % of the embedded analyst's; --second-opinion arbitrate --model-accuracy {most:.2} \
              returns the likelier answer.",
             100.0 * most,
-            100.0 * offline
+            100.0 * embedded
         )));
     }
     lines.join("\n")

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Journal {
     /// Makes the journal of a new run, with the texts that the models are asked
-    /// with, by their file names; offline there are none.
+    /// with, by their file names; there are none without a chat model.
     pub fn create(
         path: &Path,
         meta: &RunMeta,

@@ -1,4 +1,4 @@
-//! The baseline, which plays without a network.
+//! The embedded analyst plays episodes without a network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
 }
 
 #[test]
-fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
+fn the_embedded_analyst_plays_the_built_in_data_by_the_four_tools() {
     let place = Workplace::new();
     let summary = played(&place, "--out a.jsonl");
     let catalog = convfinqa::env_data::builtin().unwrap();
@@ -78,7 +78,7 @@ fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
 }
 
 #[test]
-fn the_baseline_plays_the_same_on_a_server() {
+fn the_embedded_analyst_plays_the_same_on_a_server() {
     let here = Workplace::new();
     played(&here, &format!("--data {FIXTURE} --out a.jsonl"));
     let server = Serving::start(fixture(), ServerOptions::default());

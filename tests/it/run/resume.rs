@@ -108,7 +108,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let dataset = convfinqa::dataset::sample().unwrap();
     let dataset = dataset.pick(&[0, 1, 2]);
     let plan = Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap();
-    let pair = Pair::new(&PairOptions::new(Backend::Offline)).unwrap();
+    let pair = Pair::new(&PairOptions::new(Backend::Embedded)).unwrap();
     let scheduler = Scheduler {
         workload: Workload::new(plan, Arc::new(pair)),
         models: RunModels::default(),

@@ -15,8 +15,8 @@ use finqa_core::text::{cut, single_spaced};
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::calls::order_samples;
+use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, QuestionFailure, opening};
-use super::offline::OfflineAnalyst;
 use super::settings::{SampleCount, Sampling};
 use super::trace;
 use super::verify;
@@ -33,7 +33,7 @@ pub(super) struct AnalystDraft {
 /// Who writes analyses.
 pub(super) enum AnalystKind {
     Llm(LlmAnalyst),
-    Offline(OfflineAnalyst),
+    Embedded(EmbeddedAgent),
 }
 
 pub(super) struct AnalystNode {
@@ -73,7 +73,7 @@ impl AnalystNode {
     async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
         let drafted = match &self.kind {
             AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
-            AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange, self.answer_from)),
+            AnalystKind::Embedded(analyst) => Ok(analyst.draft(exchange, self.answer_from)),
         };
         let draft = match drafted {
             Ok(Some(draft)) => draft,

@@ -1,11 +1,11 @@
 //! The choice between a model's answer and the embedded analyst's where they differ
 //! (`--second-opinion arbitrate`), by which of the two is more likely right.
 //!
-//! The rules' confidence is calibrated. The model's accuracy is estimated without gold:
+//! The embedded analyst's confidence is calibrated. The model's accuracy is estimated without gold:
 //! answers that are wrong seldom coincide, so that the two agree where both are right, and
-//! with independent errors a model of accuracy m agrees with rules of confidence c on a
-//! share c × m of the questions. Where they differ, the rules alone are right with odds
-//! c (1 - m) to (1 - c) m, which favours them from c > m on. Questions that are hard for
+//! with independent errors a model of accuracy m agrees with an analyst of confidence c on a
+//! share c × m of the questions. Where they differ, the analyst alone is right with odds
+//! c (1 - m) to (1 - c) m, which favours it from c > m on. Questions that are hard for
 //! both make m look larger than it is, and the upper end of its interval is compared: both
 //! keep more of the model's answers.
 
@@ -21,9 +21,9 @@ use super::opinion::SecondOpinion;
 pub struct AgreementCount {
     /// Answers with a second opinion.
     pub answers: usize,
-    /// Of these, the same as the rules'.
+    /// Of these, the same as the embedded analyst's.
     pub agreed: usize,
-    /// The expected number of right answers of the rules, by their confidence.
+    /// The expected number of right answers of the embedded analyst, by its confidence.
     pub expected: f64,
 }
 
@@ -63,16 +63,17 @@ impl AgreementCount {
 /// Whose answer was returned, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arbitration {
-    /// The rules' answer was chosen.
+    /// The embedded analyst's answer was chosen.
     pub taken: bool,
     /// The accuracy that the model has at most (the upper end of the 95 % interval, or
-    /// `--model-accuracy`), with which the rules' confidence was compared.
+    /// `--model-accuracy`), with which the embedded analyst's confidence
+    /// was compared.
     pub model_accuracy: f64,
 }
 
 impl Arbitration {
-    /// The choice for an answer with this opinion: the rules' where the model has no answer,
-    /// or another that is less likely right.
+    /// The choice for an answer with this opinion: the embedded analyst's where the model has
+    /// no answer, or another that is less likely right.
     #[must_use]
     pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
         Self {
@@ -122,7 +123,7 @@ mod tests {
         for accuracy in [0.1_f64, 0.5, 0.9] {
             let mut count = AgreementCount::default();
             for at in 0..1000 {
-                // The rules are right every other time, the model as often on those.
+                // The embedded analyst is right every other time, the model as often on those.
                 let agrees = at % 2 == 0 && f64::from(at / 2 % 10) < 10.0 * accuracy;
                 count.add(Some(&opinion(0.5, Some(agrees))));
             }
@@ -139,7 +140,7 @@ mod tests {
         count.add(None);
         count.add(Some(&opinion(0.5, None)));
         assert_eq!(count, AgreementCount::default());
-        // More agreement than the rules' confidence explains does not lift the accuracy above 1.
+        // More agreement than the analyst's confidence explains does not lift the accuracy above 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
         assert_eq!(count.estimate(), (1.0, 1.0));
     }

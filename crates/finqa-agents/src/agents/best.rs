@@ -81,12 +81,12 @@ fn withheld(solution: Solution, error: String) -> Solution {
     }
 }
 
-/// Gives the rules' answer where it is likelier right than a model of this accuracy, or
-/// where the model's own failure left the question without one.
+/// Gives the embedded analyst's answer where it is likelier right than a model of this
+/// accuracy, or where the model's own failure left the question without one.
 pub(super) fn arbitrate(
     solution: Solution,
     model_accuracy: f64,
-    rules: impl FnOnce() -> Option<Answer>,
+    embedded: impl FnOnce() -> Option<Answer>,
 ) -> Solution {
     let replaceable = !matches!(
         solution.outcome,
@@ -96,7 +96,7 @@ pub(super) fn arbitrate(
         return solution;
     };
     let arbitration = Arbitration::choose(&opinion, model_accuracy);
-    let answer = if arbitration.taken { rules() } else { None };
+    let answer = if arbitration.taken { embedded() } else { None };
     let opinion = Some(SecondOpinion {
         arbitration: Some(Arbitration {
             taken: answer.is_some(),

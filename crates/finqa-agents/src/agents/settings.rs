@@ -80,7 +80,7 @@ impl FromStr for SampleCount {
 #[command(next_help_heading = "Agents")]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Who reviews each answer [default: llm with a chat model, rules offline]
+    /// Who reviews each answer [default: llm with a chat model, otherwise rules]
     #[arg(
         long,
         value_name = "WHO",
@@ -230,7 +230,7 @@ impl Sampling {
 
 #[derive(Clone)]
 pub enum Backend {
-    Offline,
+    Embedded,
     /// Chat models for the two agents; may be the same.
     Llm {
         analyst: Arc<dyn ChatModel>,
@@ -270,7 +270,7 @@ impl PairOptions {
     #[must_use]
     pub fn critic(&self) -> CriticMode {
         match (&self.backend, self.settings.critic) {
-            (Backend::Offline, CriticMode::Llm | CriticMode::Auto) => CriticMode::Rules,
+            (Backend::Embedded, CriticMode::Llm | CriticMode::Auto) => CriticMode::Rules,
             (_, critic) => critic,
         }
     }

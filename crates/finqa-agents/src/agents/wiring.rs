@@ -14,8 +14,8 @@ use super::answer::{Round, Solution};
 use super::best::{abstain, arbitrate, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
+use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, QuestionFailure};
-use super::offline::{EmbeddedSolver, OfflineAnalyst};
 use super::opinion::OpinionUse;
 use super::settings::{Backend, CriticMode, PairOptions};
 
@@ -90,7 +90,7 @@ pub struct Pair {
     /// An answer below this confidence is withheld; 0 for never.
     min_confidence: f64,
     /// Gives second opinions on a chat model's answers.
-    second_opinion: Option<EmbeddedSolver>,
+    second_opinion: Option<EmbeddedAgent>,
     /// The second opinion must agree.
     agreement_required: bool,
     /// The likelier of the two answers is returned.
@@ -118,7 +118,7 @@ impl Pair {
         Ok(Self {
             graph,
             second_opinion: (is_llm && options.settings.second_opinion != OpinionUse::Off)
-                .then(EmbeddedSolver::default),
+                .then(EmbeddedAgent::default),
             agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
             arbitrates: is_llm && options.settings.second_opinion == OpinionUse::Arbitrate,
             model_accuracy: options
@@ -127,7 +127,7 @@ impl Pair {
                 .map_or_else(OnceLock::new, OnceLock::from),
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
-                Backend::Offline => options.settings.min_confidence,
+                Backend::Embedded => options.settings.min_confidence,
                 // A chat model's own confidence is not calibrated.
                 Backend::Llm { .. } => 0.0,
             },
@@ -161,7 +161,7 @@ impl Pair {
         let opinion = self
             .second_opinion
             .as_ref()
-            .and_then(|rules| rules.opinion(&question));
+            .and_then(|embedded| embedded.opinion(&question));
         let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
         exchange.opinion = opinion;
         let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
@@ -200,15 +200,15 @@ impl Pair {
         }
     }
 
-    /// Replaces an answer that is less likely right than the rules', and withholds one that
-    /// is not certain enough.
+    /// Replaces an answer that is less likely right than the embedded analyst's, and
+    /// withholds one that is not certain enough.
     fn choose(&self, solution: Solution, question: &Question) -> Solution {
-        if let (true, Some(accuracy), Some(rules)) = (
+        if let (true, Some(accuracy), Some(embedded)) = (
             self.arbitrates,
             self.model_accuracy.get(),
             &self.second_opinion,
         ) {
-            return arbitrate(solution, *accuracy, || rules.answer(question));
+            return arbitrate(solution, *accuracy, || embedded.answer(question));
         }
         let solution = abstain(solution, self.min_confidence);
         if self.agreement_required {
@@ -221,7 +221,7 @@ impl Pair {
 
 fn analyst(options: &PairOptions) -> AnalystNode {
     let kind = match &options.backend {
-        Backend::Offline => AnalystKind::Offline(OfflineAnalyst::default()),
+        Backend::Embedded => AnalystKind::Embedded(EmbeddedAgent::default()),
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
@@ -267,7 +267,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_graph_beyond_its_step_limit_is_a_bug() {
-        let mut pair = Pair::new(&PairOptions::new(Backend::Offline)).unwrap();
+        let mut pair = Pair::new(&PairOptions::new(Backend::Embedded)).unwrap();
         pair.step_limit = 0;
         let question = Arc::new(Question {
             key: finqa_core::question::QuestionKey {

@@ -1,6 +1,6 @@
 //! The embedded analyst: answers without a network or a key.
 //!
-//! A page is read once into a fact store ([`RuleAnalyst::index`]); a question becomes
+//! A page is read once into a fact store ([`EmbeddedAnalyst::index`]); a question becomes
 //! plans (an operation over open slots), a linear scorer ranks facts for every
 //! slot, and the best joint choice is written as a program of the dataset's
 //! language. It sees no gold and calls no model.
@@ -16,11 +16,11 @@ mod training;
 mod weights;
 
 pub use answering::analyst::PageIndex;
-pub use answering::analyst::{EmbeddedAnswer, RuleAnalyst};
+pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer};
 pub use answering::choice::forest::{Tree, TreeSplit};
 pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;
 pub use question::proposal::{BUCKETS, ShapeModel};
 pub use training::ProgramCandidate;
 pub use training::{SlotExample, buckets, candidates, example, shape_of, shapes};
-pub use weights::RuleWeights;
+pub use weights::EmbeddedWeights;

@@ -15,7 +15,7 @@ use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::shape::{self, SHAPES};
 
-use crate::offline::answering::analyst::{self, PageIndex, RuleAnalyst};
+use crate::offline::answering::analyst::{self, EmbeddedAnalyst, PageIndex};
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::follow_up;
 use crate::offline::question::slots::Rankings;
@@ -31,7 +31,7 @@ pub struct SlotExample {
 #[derive(Clone, Debug)]
 pub struct ProgramCandidate {
     pub program: String,
-    /// Its features that are not zero: index in [`RuleWeights::choice`](super::RuleWeights) and value.
+    /// Its features that are not zero: index in [`EmbeddedWeights::choice`](super::EmbeddedWeights) and value.
     pub features: Vec<(usize, f64)>,
     /// Its score by the linear model.
     pub linear: f64,
@@ -43,7 +43,7 @@ pub struct ProgramCandidate {
 /// that it compares, or all.
 #[must_use]
 pub fn candidates(
-    solver: &RuleAnalyst,
+    embedded: &EmbeddedAnalyst,
     page: &PageIndex,
     question: &Question,
     all: bool,
@@ -51,9 +51,9 @@ pub fn candidates(
     let facts = &*page.facts;
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
-    let (scene, plans) = solver.scene(facts, &asked, &state, question);
+    let (scene, plans) = embedded.scene(facts, &asked, &state, question);
     let most = if all { usize::MAX } else { analyst::COMPARED };
-    let found = analyst::candidates(&scene, &plans, &solver.weights.choice, most);
+    let found = analyst::candidates(&scene, &plans, &embedded.weights.choice, most);
     let mut details = if all {
         Vec::new()
     } else {

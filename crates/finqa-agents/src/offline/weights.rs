@@ -1,4 +1,4 @@
-//! The trained weights of the rules: `data/offline_weights.json`, written by
+//! The trained weights of the embedded analyst: `data/offline_weights.json`, written by
 //! `examples/offline_train`; see `docs/offline-training.md`.
 
 use std::collections::HashMap;
@@ -20,9 +20,9 @@ const SHAPE_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_shapes.bin
 /// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// The weights of the three models, each in the order of its features.
+/// The weights of its models, each in the order of its features.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RuleWeights {
+pub struct EmbeddedWeights {
     /// Of the scorer that ranks facts for a slot of a program.
     pub slots: Vec<f64>,
     pub choice: Vec<f64>,
@@ -67,10 +67,10 @@ struct WeightsFile {
     confidence: HashMap<String, f64>,
 }
 
-impl RuleWeights {
+impl EmbeddedWeights {
     #[must_use]
-    pub fn embedded() -> &'static Self {
-        static WEIGHTS: OnceLock<RuleWeights> = OnceLock::new();
+    pub fn built_in() -> &'static Self {
+        static WEIGHTS: OnceLock<EmbeddedWeights> = OnceLock::new();
         // A test reads the file, so the empty weights of a broken one never ship.
         WEIGHTS.get_or_init(|| Self {
             shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn the_embedded_file_is_read_and_written_again_without_a_change() {
-        let weights = RuleWeights::from_json(EMBEDDED).unwrap();
+        let weights = EmbeddedWeights::from_json(EMBEDDED).unwrap();
         assert!(weights.slots.first().is_some_and(|weight| *weight > 0.0));
         let written = weights.to_json();
         let difference = written.lines().zip(EMBEDDED.lines()).find(|(a, b)| a != b);
         assert_eq!(difference, None);
         assert_eq!(written.len(), EMBEDDED.len());
-        let embedded = RuleWeights::embedded();
+        let embedded = EmbeddedWeights::built_in();
         assert_eq!(weights.slots, embedded.slots);
         let trees: Vec<Tree> = from_features_file("trees", TREES).unwrap();
         assert_eq!(trees, embedded.trees);
@@ -232,7 +232,7 @@ mod tests {
         let refusal = |from: &str, to: &str| {
             let text = EMBEDDED.replacen(from, to, 1);
             assert_ne!(text, EMBEDDED);
-            RuleWeights::from_json(&text).unwrap_err().to_string()
+            EmbeddedWeights::from_json(&text).unwrap_err().to_string()
         };
         assert_eq!(
             refusal("\"version\": 1", "\"version\": 2"),

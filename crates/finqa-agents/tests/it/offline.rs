@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst, candidates};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer, candidates};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
@@ -44,10 +44,10 @@ fn question(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Q
 
 fn ask(history: &[HistoryEntry], text: &str) -> EmbeddedAnswer {
     let document = Arc::new(page());
-    let solver = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     let question = question(&document, history, text);
-    solver
-        .answer(&solver.index(&document), &question)
+    analyst
+        .answer(&analyst.index(&document), &question)
         .expect("an answer")
 }
 
@@ -202,8 +202,8 @@ fn a_page_without_numbers_gives_no_answer() {
         text: "what was the revenue in 2011?".to_owned(),
         history: Vec::new(),
     };
-    let solver = RuleAnalyst::new();
-    assert_eq!(solver.answer(&solver.index(&document), &question), None);
+    let analyst = EmbeddedAnalyst::new();
+    assert_eq!(analyst.answer(&analyst.index(&document), &question), None);
 }
 
 #[test]
@@ -312,19 +312,19 @@ fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
         table: table.iter().map(row).collect(),
         ..page()
     });
-    let solver = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     let question = question(&document, &[], text);
-    let page = solver.index(&document);
-    let all = candidates(&solver, &page, &question, true).into_iter();
+    let page = analyst.index(&document);
+    let all = candidates(&analyst, &page, &question, true).into_iter();
     all.map(|candidate| candidate.program).collect()
 }
 
 #[test]
 fn growth_continues_from_the_last_year_of_the_page() {
     let document = Arc::new(page());
-    let solver = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     let text = "assuming the same trend as in 2012, what would net revenue be in 2013?";
-    let answer = solver.answer(&solver.index(&document), &question(&document, &[], text));
+    let answer = analyst.answer(&analyst.index(&document), &question(&document, &[], text));
     assert_eq!(
         answer.unwrap().program,
         "divide(520.0, 400.0), multiply(#0, 520.0)"

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use finqa_agents::agents::{Answer, AnswerFrom, EmbeddedSolver, verify};
-use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
+use finqa_agents::agents::{Answer, AnswerFrom, EmbeddedAgent, verify};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, print};
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
@@ -78,10 +78,10 @@ pub(crate) fn answer(
     history: &[HistoryEntry],
     text: &str,
 ) -> EmbeddedAnswer {
-    let solver = RuleAnalyst::new();
+    let analyst = EmbeddedAnalyst::new();
     let question = asked(document, history, text);
-    solver
-        .answer(&solver.index(document), &question)
+    analyst
+        .answer(&analyst.index(document), &question)
         .expect("an answer")
 }
 
@@ -270,7 +270,7 @@ fn a_question_for_a_name_is_answered_by_a_label(
         (Value::Text(expected.to_owned()), None),
         "{question}"
     );
-    let opinion = EmbeddedSolver::default().opinion(&asked(&document(table), &[], question));
+    let opinion = EmbeddedAgent::default().opinion(&asked(&document(table), &[], question));
     assert_eq!(
         opinion.map(|opinion| opinion.printed).as_deref(),
         Some(expected)
@@ -433,7 +433,7 @@ fn the_critic_says_that_a_figure_is_not_defined_and_not_that_it_is_a_guess() {
         ),
     ] {
         let question = asked(&document(YEARS), &[], question);
-        let found = RuleAnalyst::new();
+        let found = EmbeddedAnalyst::new();
         let found = found
             .answer(&found.index(&question.document), &question)
             .expect("an answer");

@@ -23,7 +23,7 @@ use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use crate::offline::shape::{SHAPES, shape};
-use crate::offline::weights::RuleWeights;
+use crate::offline::weights::EmbeddedWeights;
 use finqa_core::program::Op;
 
 /// A page, read once for all its questions; cheap to clone.
@@ -101,11 +101,11 @@ impl EmbeddedAnswer {
 }
 
 #[derive(Clone, Debug)]
-pub struct RuleAnalyst {
-    pub(crate) weights: Cow<'static, RuleWeights>,
+pub struct EmbeddedAnalyst {
+    pub(crate) weights: Cow<'static, EmbeddedWeights>,
 }
 
-impl Default for RuleAnalyst {
+impl Default for EmbeddedAnalyst {
     fn default() -> Self {
         Self::new()
     }
@@ -121,18 +121,18 @@ const BEHIND: f64 = 0.35;
 /// The doubt in an answer from a user's table whose labels did not account for the question.
 const UNREAD: &str = "the labels do not answer the question in full";
 
-impl RuleAnalyst {
-    /// A solver with the built-in weights.
+impl EmbeddedAnalyst {
+    /// An analyst with the built-in weights.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            weights: Cow::Borrowed(RuleWeights::embedded()),
+            weights: Cow::Borrowed(EmbeddedWeights::built_in()),
         }
     }
 
-    /// A solver with other weights, for training.
+    /// An analyst with other weights, for training.
     #[must_use]
-    pub fn with_weights(weights: RuleWeights) -> Self {
+    pub fn with_weights(weights: EmbeddedWeights) -> Self {
         Self {
             weights: Cow::Owned(weights),
         }

@@ -1,11 +1,11 @@
-//! The embedded analyst: its best answer first; when that is sent back, the
-//! next best to which the checks do not object.
+//! The embedded analyst as one of the agents: it drafts answers in the chat model's place, or
+//! gives a second opinion on the model's.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::offline::{EmbeddedAnswer, PageIndex, RuleAnalyst};
+use crate::offline::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
 use crate::parse::Analysis;
 use finqa_core::question::{Document, Question};
 
@@ -19,31 +19,32 @@ use super::verify::{self, FindingKind};
 const PAGES_KEPT: usize = 16;
 
 #[derive(Default)]
-pub struct EmbeddedSolver {
-    solver: RuleAnalyst,
+pub struct EmbeddedAgent {
+    analyst: EmbeddedAnalyst,
     pages: Mutex<Vec<(Arc<Document>, PageIndex)>>,
 }
 
-impl EmbeddedSolver {
-    /// The rules' answer; `None` if the page has no number that fits.
-    #[must_use]
-    pub(crate) fn guess(&self, question: &Question) -> Option<EmbeddedAnswer> {
-        self.solver.answer(&self.page(&question.document), question)
+impl EmbeddedAgent {
+    /// `None` if the page has no number that fits.
+    fn embedded_answer(&self, question: &Question) -> Option<EmbeddedAnswer> {
+        self.analyst
+            .answer(&self.page(&question.document), question)
     }
 
     /// The second opinion on a question. There is none where the question names a year that
-    /// the page lacks: the rules would answer for another year.
+    /// the page lacks: the embedded analyst would answer for
+    /// another year.
     #[must_use]
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
             return None;
         }
-        self.guess(question).map(SecondOpinion::from)
+        self.embedded_answer(question).map(SecondOpinion::from)
     }
 
-    /// The rules' answer as an answer of the two agents.
+    /// Its answer as an answer of the two agents.
     pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
-        let guess = self.guess(question)?;
+        let guess = self.embedded_answer(question)?;
         let doubt = guess.doubt.clone();
         let analysis = analyses(guess).into_iter().next()?;
         Some(Answer {
@@ -63,7 +64,7 @@ impl EmbeddedSolver {
             return page;
         }
         // Read without the lock: questions about other pages do not wait.
-        let page = self.solver.index(document);
+        let page = self.analyst.index(document);
         let mut pages = lock();
         if known(&pages).is_none() {
             if pages.len() >= PAGES_KEPT {
@@ -73,18 +74,12 @@ impl EmbeddedSolver {
         }
         page
     }
-}
 
-#[derive(Default)]
-pub(super) struct OfflineAnalyst {
-    embedded: EmbeddedSolver,
-}
-
-impl OfflineAnalyst {
-    /// The next analysis; `None` if there is no other.
+    /// The next draft: the best answer first; when that is sent back, the next best to which
+    /// the checks do not object. `None` if there is no other.
     pub(super) fn draft(&self, exchange: &Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
         let question = &exchange.question;
-        let guess = self.embedded.guess(question)?;
+        let guess = self.embedded_answer(question)?;
         let doubt = guess.doubt.clone();
         let candidates = analyses(guess);
         let mut fresh = candidates.into_iter().filter(|analysis| {

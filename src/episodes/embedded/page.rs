@@ -1,4 +1,4 @@
-//! Makes the pages that the solver reads from the tools' results about a company's
+//! Makes the pages that the embedded analyst reads from the tools' results about a company's
 //! tables.
 
 use std::collections::HashSet;

@@ -18,26 +18,20 @@ use finqa_agents::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use finqa_agents::offline::{EmbeddedAnswer, RuleAnalyst};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{TableColumns, chosen, documents};
 
-/// The submission for a question that the solver cannot answer; certainly wrong.
+/// The submission for a question that it cannot answer; certainly wrong.
 const NO_ANSWER: &str = "unknown";
 
-/// The embedded analyst, playing.
 #[derive(Debug, Default)]
-pub(crate) struct Baseline {
-    solver: RuleAnalyst,
+pub(crate) struct EmbeddedModel {
+    analyst: EmbeddedAnalyst,
 }
 
-impl Baseline {
-    /// The baseline with the built-in weights.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
+impl EmbeddedModel {
     /// The calls it makes next, given the conversation so far.
     fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
         let (question, company) = asked(messages);
@@ -90,7 +84,7 @@ impl Baseline {
     /// The answer of the surest guess over the documents.
     fn solve(&self, question: &str, documents: Vec<Document>) -> Option<String> {
         let guesses = documents.into_iter().filter_map(|document| {
-            let page = self.solver.index(&document);
+            let page = self.analyst.index(&document);
             let question = Question {
                 key: QuestionKey {
                     id: String::new(),
@@ -100,7 +94,7 @@ impl Baseline {
                 text: question.to_owned(),
                 history: Vec::new(),
             };
-            self.solver.answer(&page, &question)
+            self.analyst.answer(&page, &question)
         });
         guesses
             .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
@@ -187,7 +181,7 @@ impl<'m> ShownResults<'m> {
     }
 }
 
-impl ChatModel for Baseline {
+impl ChatModel for EmbeddedModel {
     fn name(&self) -> &'static str {
         "offline"
     }
