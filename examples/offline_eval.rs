@@ -120,13 +120,13 @@ impl<'a> Answered<'a> {
     fn new(case: &'a Case, turn: usize, half: &'static str, guess: Option<EmbeddedAnswer>) -> Self {
         let value = guess.as_ref().and_then(|guess| {
             let (table, dialect) = (&case.question.document.table, official::Dialect::ConvFinQa);
-            match official::evaluate(&guess.program, table, dialect) {
+            match official::evaluate(&guess.best.program, table, dialect) {
                 (true, value) => value,
                 _ => None,
             }
         });
         let printed = match (&guess, &value) {
-            (Some(guess), Some(value)) => print(value, guess.unit, guess.in_percent),
+            (Some(guess), Some(value)) => print(value, guess.best.unit, guess.best.in_percent),
             _ => String::new(),
         };
         let gold = &case.gold;
@@ -153,7 +153,9 @@ impl<'a> Answered<'a> {
     }
 
     fn template(&self) -> &'static str {
-        self.guess.as_ref().map_or("none", |guess| guess.template)
+        self.guess
+            .as_ref()
+            .map_or("none", |guess| guess.best.template)
     }
 
     fn in_history(&self, mode: HistoryMode) -> HistoryEntry {
@@ -170,7 +172,7 @@ impl<'a> Answered<'a> {
             ),
             HistoryMode::Own => (
                 self.value.as_ref().map(rounded),
-                guess.map(|guess| guess.program.clone()),
+                guess.map(|guess| guess.best.program.clone()),
                 HistorySource::Own,
             ),
         };
@@ -178,7 +180,7 @@ impl<'a> Answered<'a> {
             question: self.case.question.text.clone(),
             value,
             program,
-            label: guess.map(|guess| guess.label.clone()),
+            label: guess.map(|guess| guess.best.label.clone()),
             source,
         }
     }
@@ -199,7 +201,7 @@ impl<'a> Answered<'a> {
         } else if is_scaled(1e3) || is_scaled(1e6) {
             "scale"
         } else if self.gold_program() == "look-up"
-            || shape(self.gold_program()) == shape(&guess.program)
+            || shape(self.gold_program()) == shape(&guess.best.program)
         {
             "slot"
         } else {
@@ -214,11 +216,11 @@ impl<'a> Answered<'a> {
             "    gold {:?} = {:?} {:?}",
             gold.program, gold.exe_ans, gold.answer
         );
-        let evidence = guess.iter().flat_map(|guess| &guess.evidence);
+        let evidence = guess.iter().flat_map(|guess| &guess.best.evidence);
         println!(
             "    {} {:?} {:?} = {:?} {:?}",
             self.template(),
-            guess.map(|guess| &guess.program),
+            guess.map(|guess| &guess.best.program),
             evidence.map(|it| &it.id).collect::<Vec<_>>(),
             self.value,
             self.printed

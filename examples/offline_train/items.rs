@@ -216,7 +216,7 @@ pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answer
         question.history.clone_from(&own);
         let page = analyst.index(&question.document);
         let guess = analyst.answer(&page, &question);
-        let program = guess.as_ref().map(|g| g.program.clone());
+        let program = guess.as_ref().map(|g| g.best.program.clone());
         let value = program.as_deref().and_then(|p| item.value(p));
         let rounded = |v: &Value| v.number().map_or(v.clone(), |x| Value::Number(round5(x)));
         own.push(HistoryEntry {

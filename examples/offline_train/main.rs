@@ -179,10 +179,10 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report
         report.add(Answer {
             item,
             history: if item.stand_alone { "" } else { "gold" },
-            right: guess.as_ref().is_some_and(|g| is_right(&g.program)),
-            linear: by_linear.is_some_and(|g| is_right(&g.program)),
+            right: guess.as_ref().is_some_and(|g| is_right(&g.best.program)),
+            linear: by_linear.is_some_and(|g| is_right(&g.best.program)),
             place,
-            program: guess.as_ref().map(|g| g.program.clone()),
+            program: guess.as_ref().map(|g| g.best.program.clone()),
             signals: guess.map(|g| g.signals).unwrap_or_default(),
         });
     }

@@ -18,7 +18,7 @@ use finqa_agents::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
+use finqa_agents::offline::{EmbeddedAnalyst, RankedAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{TableColumns, chosen, documents};
@@ -98,7 +98,7 @@ impl EmbeddedModel {
         });
         guesses
             .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
-            .map(|guess| printed(&guess))
+            .map(|guess| printed(&guess.best))
     }
 }
 
@@ -120,7 +120,7 @@ fn bare(question: &str) -> &str {
 
 /// With all digits that count for a grader of 1 %: the main job's answers keep
 /// one decimal of a percentage.
-fn printed(guess: &EmbeddedAnswer) -> String {
+fn printed(guess: &RankedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::offline::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
+use crate::offline::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
 use crate::parse::Analysis;
 use finqa_core::question::{Document, Question};
 
@@ -125,35 +125,31 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
 }
 
 /// The answer and its alternatives, best first, as analyses.
-fn analyses(guess: EmbeddedAnswer) -> Vec<Analysis> {
-    let EmbeddedAnswer {
-        program,
-        unit,
-        label,
-        evidence,
-        steps,
-        confidence,
-        words,
-        alternatives,
-        ..
-    } = guess;
+fn analyses(answer: EmbeddedAnswer) -> Vec<Analysis> {
     let first = Analysis {
-        steps,
-        program: words.is_none().then_some(program),
-        answer: words.unwrap_or_default(),
-        evidence,
-        unit: Some(unit),
-        label: Some(label).filter(|label| !label.is_empty()),
-        confidence: Some(confidence),
+        confidence: Some(answer.confidence),
+        ..analysis(answer.best)
     };
-    let rest = alternatives.into_iter().map(|other| Analysis {
-        steps: other.steps,
-        answer: String::new(),
-        evidence: other.evidence,
-        program: Some(other.program),
-        unit: Some(other.unit),
-        label: Some(other.label).filter(|label| !label.is_empty()),
-        confidence: None,
-    });
+    let first = match answer.words {
+        Some(words) => Analysis {
+            program: None,
+            answer: words,
+            ..first
+        },
+        None => first,
+    };
+    let rest = answer.alternatives.into_iter().map(analysis);
     std::iter::once(first).chain(rest).collect()
+}
+
+fn analysis(ranked: RankedAnswer) -> Analysis {
+    Analysis {
+        steps: ranked.steps,
+        answer: String::new(),
+        evidence: ranked.evidence,
+        program: Some(ranked.program),
+        unit: Some(ranked.unit),
+        label: Some(ranked.label).filter(|label| !label.is_empty()),
+        confidence: None,
+    }
 }

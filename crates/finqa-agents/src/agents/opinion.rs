@@ -55,17 +55,18 @@ pub struct SecondOpinion {
 }
 
 impl From<EmbeddedAnswer> for SecondOpinion {
-    fn from(guess: EmbeddedAnswer) -> Self {
-        let printed = match Program::parse(&guess.program) {
-            Ok(program) => percent::print(&program, &guess.value, guess.unit, guess.in_percent),
-            Err(_) => print(&guess.value, guess.unit, guess.in_percent),
+    fn from(answer: EmbeddedAnswer) -> Self {
+        let best = answer.best;
+        let printed = match Program::parse(&best.program) {
+            Ok(program) => percent::print(&program, &best.value, best.unit, best.in_percent),
+            Err(_) => print(&best.value, best.unit, best.in_percent),
         };
         Self {
             printed,
-            value: guess.value,
-            program: guess.program,
-            evidence: guess.evidence,
-            confidence: guess.confidence,
+            value: best.value,
+            program: best.program,
+            evidence: best.evidence,
+            confidence: answer.confidence,
             agrees: None,
             arbitration: None,
         }

@@ -15,8 +15,7 @@ mod shape;
 mod training;
 mod weights;
 
-pub use answering::analyst::PageIndex;
-pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer};
+pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
 pub use answering::choice::forest::{Tree, TreeSplit};
 pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;

@@ -56,15 +56,15 @@ fn converse(turns: &[&str]) -> Vec<String> {
     let mut history = Vec::new();
     for text in turns {
         let guess = ask(&history, text);
-        let value = Program::parse(&guess.program)
+        let value = Program::parse(&guess.best.program)
             .unwrap()
             .execute(&page().table)
             .unwrap();
         history.push(HistoryEntry {
             question: (*text).to_owned(),
             value: Some(value),
-            program: Some(guess.program),
-            label: Some(guess.label),
+            program: Some(guess.best.program),
+            label: Some(guess.best.label),
             source: HistorySource::Own,
         });
     }
@@ -101,7 +101,7 @@ fn a_value_has_the_scale_of_the_caption_or_the_sentence_it_is_from() {
     ] {
         let guess = ask(&[], text);
         assert_eq!(
-            (guess.program.as_str(), guess.unit.scale),
+            (guess.best.program.as_str(), guess.best.unit.scale),
             (program, scale),
             "{text}"
         );
@@ -143,7 +143,7 @@ fn stand_alone_questions() {
             "subtract(130.0, 110.0), divide(#0, 110.0)",
         ),
     ] {
-        assert_eq!(ask(&[], text).program, program, "{text}");
+        assert_eq!(ask(&[], text).best.program, program, "{text}");
     }
 }
 
@@ -153,9 +153,9 @@ fn a_share_is_a_percent_and_names_its_cells() {
         &[],
         "what percentage of net revenue was fuel expense in 2012?",
     );
-    assert_eq!(guess.program, "divide(130.0, 520.0)");
-    assert_eq!(guess.unit.kind, UnitKind::Percent);
-    let ids: Vec<&str> = guess.evidence.iter().map(|e| e.id.as_str()).collect();
+    assert_eq!(guess.best.program, "divide(130.0, 520.0)");
+    assert_eq!(guess.best.unit.kind, UnitKind::Percent);
+    let ids: Vec<&str> = guess.best.evidence.iter().map(|e| e.id.as_str()).collect();
     assert_eq!(ids, ["r2c1", "r1c1"]);
 }
 
@@ -183,7 +183,7 @@ fn a_conversation_refers_back() {
 #[test]
 fn a_lost_dash_is_not_a_number() {
     let guess = ask(&[], "what were the impairments in 2012?");
-    assert_ne!(guess.program, "2014");
+    assert_ne!(guess.best.program, "2014");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
         let guess = ask(&[], vague);
         assert!((0.0..=1.0).contains(&guess.confidence));
         for other in &guess.alternatives {
-            assert_ne!(other.program, guess.program);
+            assert_ne!(other.program, guess.best.program);
             assert!(!other.steps.is_empty(), "{}", other.program);
             seen += 1;
         }
@@ -253,7 +253,7 @@ fn a_clear_question_has_no_unlikely_alternatives() {
         &[],
         "what percentage of net revenue was fuel expense in 2012?",
     );
-    let near = |score: f64| guess.score - score <= 0.7;
+    let near = |score: f64| guess.best.score - score <= 0.7;
     assert!(guess.alternatives.iter().all(|other| near(other.score)));
     assert!(guess.alternatives.len() < 3, "{:?}", guess.alternatives);
 }
@@ -296,7 +296,7 @@ fn compound_growth_the_largest_and_its_year_have_their_own_programs() {
         ("what was the lowest fuel expense observed?", "110.0"),
     ] {
         let guess = ask(&[], text);
-        assert_eq!(guess.program, program, "{text}");
+        assert_eq!(guess.best.program, program, "{text}");
         let beyond = guess
             .doubt
             .filter(|doubt| doubt.ends_with("which is not supported"));
@@ -326,7 +326,7 @@ fn growth_continues_from_the_last_year_of_the_page() {
     let text = "assuming the same trend as in 2012, what would net revenue be in 2013?";
     let answer = analyst.answer(&analyst.index(&document), &question(&document, &[], text));
     assert_eq!(
-        answer.unwrap().program,
+        answer.unwrap().best.program,
         "divide(520.0, 400.0), multiply(#0, 520.0)"
     );
 }

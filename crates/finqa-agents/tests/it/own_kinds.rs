@@ -80,7 +80,7 @@ fn revenue_at_a_price_of_no_period_is_a_guess() {
     let question = "what was the revenue of the rake in 2033?";
     named(PRICES, question, "no price of 2033");
     let found = answer(&document(PRICES), &[], question);
-    assert_eq!(found.program, "multiply(110, 15)");
+    assert_eq!(found.best.program, "multiply(110, 15)");
 }
 
 #[test]

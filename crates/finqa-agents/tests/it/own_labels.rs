@@ -222,8 +222,8 @@ fn a_follow_up_is_read_in_full(#[case] table: &str, #[case] turns: &[(&str, &str
         assert_eq!(shown, ((*expected).to_owned(), None), "{question}");
         history.push(HistoryEntry {
             question: (*question).to_owned(),
-            value: Some(found.value),
-            program: Some(found.program),
+            value: Some(found.best.value),
+            program: Some(found.best.program),
             label: None,
             source: HistorySource::Own,
         });

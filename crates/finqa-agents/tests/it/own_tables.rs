@@ -86,7 +86,7 @@ pub(crate) fn answer(
 }
 
 pub(crate) fn printed(answer: &EmbeddedAnswer) -> String {
-    print(&answer.value, answer.unit, answer.in_percent)
+    print(&answer.best.value, answer.best.unit, answer.best.in_percent)
 }
 
 /// Asks one question and expects a certain answer, and that it is not a guess.
@@ -266,7 +266,7 @@ fn a_question_for_a_name_is_answered_by_a_label(
 ) {
     let found = answer(&document(table), &[], question);
     assert_eq!(
-        (found.value, found.doubt),
+        (found.best.value, found.doubt),
         (Value::Text(expected.to_owned()), None),
         "{question}"
     );
@@ -334,8 +334,8 @@ fn a_complete_question_inherits_nothing_from_the_one_before() {
         assert_eq!(printed(&found), expected, "{question}");
         history.push(HistoryEntry {
             question: question.to_owned(),
-            value: Some(found.value),
-            program: Some(found.program),
+            value: Some(found.best.value),
+            program: Some(found.best.program),
             label: None,
             source: HistorySource::Own,
         });
@@ -474,7 +474,7 @@ fn growth_is_not_paired_over_rows_of_one_name() {
         &[],
         "which region grew fastest from 2030 to 2031?",
     );
-    assert!(found.doubt.is_some() || found.value != Value::Text("Other".to_owned()));
+    assert!(found.doubt.is_some() || found.best.value != Value::Text("Other".to_owned()));
 }
 
 const TWINS: &str = "Item;2031;2030\nSales;100;90\nOther;5;4\nSales;70;60";

@@ -32,13 +32,14 @@ pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
 }
 
+/// A program that may answer a question, with its result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Alternative {
-    /// In the dataset's language.
+pub struct RankedAnswer {
+    /// In the dataset's language, literals as the official evaluator reads them.
     pub program: String,
     /// The template that made it.
     pub template: &'static str,
-    /// Higher is better; comparable within one guess only.
+    /// Higher is better; comparable between answers to one question only.
     pub score: f64,
     pub unit: Unit,
     /// A name for the value.
@@ -52,20 +53,7 @@ pub struct Alternative {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedAnswer {
-    /// In the dataset's language, literals as the official evaluator reads them.
-    pub program: String,
-    /// The template that made it.
-    pub template: &'static str,
-    pub unit: Unit,
-    /// A name for the value.
-    pub label: String,
-    pub evidence: Vec<CitedEvidence>,
-    pub steps: Vec<String>,
-    /// The program's result, unrounded.
-    pub value: Value,
-    pub in_percent: bool,
-    /// Comparable with the alternatives' scores only.
-    pub score: f64,
+    pub best: RankedAnswer,
     /// Probability that it is right.
     pub confidence: f64,
     /// Why it is only a guess, if so.
@@ -74,27 +62,19 @@ pub struct EmbeddedAnswer {
     pub words: Option<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
-    /// The next best programs, best first.
-    pub alternatives: Vec<Alternative>,
+    /// The next best, best first.
+    pub alternatives: Vec<RankedAnswer>,
 }
 
 impl EmbeddedAnswer {
     /// An answer without alternatives and doubts.
-    pub(super) fn of(best: Alternative, confidence: f64) -> Self {
+    pub(super) fn of(best: RankedAnswer, confidence: f64) -> Self {
         Self {
+            best,
             confidence,
             doubt: None,
             words: None,
             signals: Vec::new(),
-            program: best.program,
-            template: best.template,
-            unit: best.unit,
-            label: best.label,
-            evidence: best.evidence,
-            steps: best.steps,
-            value: best.value,
-            in_percent: best.in_percent,
-            score: best.score,
             alternatives: Vec::new(),
         }
     }
@@ -178,7 +158,7 @@ impl EmbeddedAnalyst {
             }
             DirectReading::Open => {
                 let guess = self.ranked_answer(page, asked)?;
-                let of_table = guess.evidence.iter().all(|of| of.id.starts_with('r'));
+                let of_table = guess.best.evidence.iter().all(|of| of.id.starts_with('r'));
                 let of_labels = || text_only.unwrap_or_else(|| UNREAD.to_owned());
                 let doubt = guess.doubt.or_else(|| of_table.then(of_labels));
                 Some(EmbeddedAnswer { doubt, ..guess })
@@ -212,7 +192,7 @@ impl EmbeddedAnalyst {
         let dated = ranked
             .first()
             .and_then(|(_, best)| scene.dated_otherwise(&best.expr));
-        let alternatives: Vec<Alternative> = all.collect();
+        let alternatives: Vec<RankedAnswer> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
             doubt: dated.or_else(|| doubt::doubt(&scene, &best, confidence)),
@@ -426,7 +406,7 @@ pub(super) fn describe(
     expr: &Expr,
     history: &[Option<&str>],
     points: bool,
-) -> Option<Alternative> {
+) -> Option<RankedAnswer> {
     let percentages = description::percentages(page.facts, expr);
     let kind = match plan.kind {
         // A difference in percentage points is a plain number.
@@ -435,7 +415,7 @@ pub(super) fn describe(
     };
     let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
     let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
-    Some(Alternative {
+    Some(RankedAnswer {
         program: expr.program(),
         template: plan.name,
         score,

@@ -9,7 +9,7 @@ use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::{TokenKind, stem};
 use crate::offline::reading::words::{is_stop, is_weak};
 
-use super::analyst::Alternative;
+use super::analyst::RankedAnswer;
 use super::choice::ChoiceContext;
 use finqa_core::number::UnitKind;
 
@@ -62,7 +62,7 @@ const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 /// Why an answer is a guess; `None` if it is more.
 pub(crate) fn doubt(
     scene: &ChoiceContext<'_>,
-    best: &Alternative,
+    best: &RankedAnswer,
     confidence: f64,
 ) -> Option<String> {
     let asked = scene.asked;

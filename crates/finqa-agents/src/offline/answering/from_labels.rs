@@ -3,7 +3,7 @@
 use finqa_core::number::{Unit, Value};
 use finqa_core::question::Question;
 
-use super::analyst::{EmbeddedAnswer, PageIndex, describe};
+use super::analyst::{EmbeddedAnswer, PageIndex, RankedAnswer, describe};
 use super::description::DescribedPage;
 use crate::offline::direct::DirectAnswer;
 use crate::offline::question::plan::{ProgramPattern, ProgramPlan};
@@ -54,21 +54,21 @@ impl EmbeddedAnswer {
             None => (DIRECT, why),
             Some(doubt) => (DIRECT_DOUBTED, format!("{why}; and {doubt}")),
         };
-        Self {
-            confidence,
-            doubt: Some(why),
-            words: Some(none.clone()),
-            signals: Vec::new(),
+        let best = RankedAnswer {
             program: String::new(),
             template: "undefined",
+            score: 0.0,
             unit: Unit::default(),
             label: String::new(),
             evidence: Vec::new(),
             steps: Vec::new(),
-            value: Value::Text(none),
+            value: Value::Text(none.clone()),
             in_percent: false,
-            score: 0.0,
-            alternatives: Vec::new(),
+        };
+        Self {
+            doubt: Some(why),
+            words: Some(none),
+            ..Self::of(best, confidence)
         }
     }
 }
