@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use convfinqa::dataset::Dataset;
 use convfinqa::run::{
     HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
@@ -15,7 +16,6 @@ use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::{
     self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
 };
-use futures::future::BoxFuture;
 
 /// The records, repeated under new ids with pages of their own, as one file.
 pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
@@ -97,6 +97,7 @@ pub async fn run(
 /// that what is left is ours.
 pub struct Scripted(pub fn(&ChatRequest) -> String);
 
+#[async_trait]
 impl ChatModel for Scripted {
     fn name(&self) -> &str {
         "scripted"
@@ -106,19 +107,13 @@ impl ChatModel for Scripted {
         Support::Yes
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        _stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {
         let content = (self.0)(request);
         // As a provider does.
         let span = models::trace::chat(self.name(), request);
-        Box::pin(async move {
-            let reply = reply(content);
-            models::trace::record_reply(&span, &reply);
-            Ok(reply)
-        })
+        let reply = reply(content);
+        models::trace::record_reply(&span, &reply);
+        Ok(reply)
     }
 }
 

@@ -183,7 +183,6 @@ pub fn compare(
         causes: causes(&pairs),
         spending: RunAmounts {
             latency: amounts(&pairs, |row| row.latency),
-            #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
             cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },

@@ -135,7 +135,6 @@ fn unchecked_causes((missing, misses): (&'static str, usize)) -> Option<Unchecke
 }
 
 fn counted(misses: &[Miss]) -> Vec<CauseCount> {
-    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
     let share = |count: usize| count as f64 / misses.len().max(1) as f64;
     let mut counts: Vec<CauseCount> = Cause::VARIANTS
         .iter()

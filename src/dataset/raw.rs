@@ -95,10 +95,6 @@ impl<'de> Deserialize<'de> for Scalar {
                 Ok(Scalar::Number(x))
             }
 
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "the cast is only taken where it is exact"
-            )]
             fn visit_u64<E: Error>(self, n: u64) -> Result<Scalar, E> {
                 if n <= EXACT {
                     Ok(Scalar::Number(n as f64))
@@ -107,10 +103,6 @@ impl<'de> Deserialize<'de> for Scalar {
                 }
             }
 
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "the cast is only taken where it is exact"
-            )]
             fn visit_i64<E: Error>(self, n: i64) -> Result<Scalar, E> {
                 if n.unsigned_abs() <= EXACT {
                     Ok(Scalar::Number(n as f64))

@@ -51,10 +51,6 @@ pub struct Range {
 }
 
 impl Range {
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "rows of a file are far below 2^52"
-    )]
     fn of(values: &[usize]) -> Self {
         Self {
             min: values.iter().copied().min().unwrap_or_default(),

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::question::{QuestionIdentity, planned};
@@ -93,28 +92,23 @@ fn gold(question: &EnvQuestion) -> Gold {
     }
 }
 
+#[async_trait]
 impl ToolEnvironment for LocalEnvironment {
-    fn begin<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
-        async move {
-            let known = self.places.get(&QuestionIdentity::of_question(question));
-            let at = *known.ok_or_else(|| EnvironmentError {
-                message: format!("the environment has no question {}", question.key),
-                fatal: None,
-            })?;
-            let catalog = Arc::clone(self.tools.catalog());
-            let environment = Environment::on_question(catalog, self.rules, at);
-            let asked = episode_question(environment.current());
-            let session = LocalSession {
-                environment,
-                tools: Arc::clone(&self.tools),
-            };
-            let begun: StartedEpisode = (asked, Box::new(session));
-            Ok(begun)
-        }
-        .boxed()
+    async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError> {
+        let known = self.places.get(&QuestionIdentity::of_question(question));
+        let at = *known.ok_or_else(|| EnvironmentError {
+            message: format!("the environment has no question {}", question.key),
+            fatal: None,
+        })?;
+        let catalog = Arc::clone(self.tools.catalog());
+        let environment = Environment::on_question(catalog, self.rules, at);
+        let asked = episode_question(environment.current());
+        let session = LocalSession {
+            environment,
+            tools: Arc::clone(&self.tools),
+        };
+        let begun: StartedEpisode = (asked, Box::new(session));
+        Ok(begun)
     }
 }
 
@@ -124,36 +118,34 @@ struct LocalSession {
     tools: Arc<Tools>,
 }
 
+#[async_trait]
 impl EpisodeSession for LocalSession {
-    fn step<'a>(
-        &'a mut self,
-        tool: &'a str,
+    async fn step(
+        &mut self,
+        tool: &str,
         arguments: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<StepReply, EnvironmentError>> {
-        async move {
-            let outcome = match self.environment.begin(tool, &arguments) {
-                Err(refused) => return Ok(StepReply::refused("", refused.to_string())),
-                Ok(StepStart::Answered(outcome)) => outcome,
-                Ok(StepStart::RunTool) => {
-                    let (tools, name) = (Arc::clone(&self.tools), tool.to_owned());
-                    // A query may hold its thread for as long as queries may take.
-                    let call = move || tools.call(&name, &arguments);
-                    let result = tokio::task::spawn_blocking(call).await;
-                    let result = result.map_err(|error| EnvironmentError {
-                        message: format!("the tool {tool} failed: {error}"),
-                        fatal: None,
-                    })?;
-                    self.environment.finish(tool, result)
-                }
-            };
-            Ok(reply(outcome))
-        }
-        .boxed()
+    ) -> Result<StepReply, EnvironmentError> {
+        let outcome = match self.environment.begin(tool, &arguments) {
+            Err(refused) => return Ok(StepReply::refused("", refused.to_string())),
+            Ok(StepStart::Answered(outcome)) => outcome,
+            Ok(StepStart::RunTool) => {
+                let (tools, name) = (Arc::clone(&self.tools), tool.to_owned());
+                // A query may hold its thread for as long as queries may take.
+                let call = move || tools.call(&name, &arguments);
+                let result = tokio::task::spawn_blocking(call).await;
+                let result = result.map_err(|error| EnvironmentError {
+                    message: format!("the tool {tool} failed: {error}"),
+                    fatal: None,
+                })?;
+                self.environment.finish(tool, result)
+            }
+        };
+        Ok(reply(outcome))
     }
 
-    fn ground_truth(&mut self) -> BoxFuture<'_, Result<Option<String>, EnvironmentError>> {
+    async fn ground_truth(&mut self) -> Result<Option<String>, EnvironmentError> {
         let truth = self.environment.state().ground_truth;
-        async move { Ok(Some(truth).filter(|truth| !truth.is_empty())) }.boxed()
+        Ok(Some(truth).filter(|truth| !truth.is_empty()))
     }
 }
 

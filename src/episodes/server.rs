@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::error::RemoteError;
@@ -18,37 +17,32 @@ use finqa_agents::solve::{
 /// The environment on a server.
 pub(crate) struct ServerEnvironment(pub Arc<SessionPool>);
 
+#[async_trait]
 impl ToolEnvironment for ServerEnvironment {
-    fn begin<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
-        async move {
-            let key = QuestionIdentity::of_question(question);
-            let take = || self.0.take_waiting(&key);
-            let mut waiting = take();
-            if waiting.is_none() {
-                // An episode that failed is played again: the server has to ask its question
-                // again.
-                let found = self.0.find_question(true, |other| *other == key).await;
-                let found = found.map_err(|error| EnvironmentError {
-                    message: error.to_string(),
-                    fatal: Some(error.fault()),
-                })?;
-                waiting = found.and_then(|_| take());
-            }
-            let (asked, session) = waiting.ok_or_else(|| EnvironmentError {
-                message: format!("the server no longer deals the question {}", question.key),
-                fatal: None,
+    async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError> {
+        let key = QuestionIdentity::of_question(question);
+        let take = || self.0.take_waiting(&key);
+        let mut waiting = take();
+        if waiting.is_none() {
+            // An episode that failed is played again: the server has to ask its question
+            // again.
+            let found = self.0.find_question(true, |other| *other == key).await;
+            let found = found.map_err(|error| EnvironmentError {
+                message: error.to_string(),
+                fatal: Some(error.fault()),
             })?;
-            let session = ServerSession {
-                pool: Arc::clone(&self.0),
-                session: Some(session),
-            };
-            let begun: StartedEpisode = (asked, Box::new(session));
-            Ok(begun)
+            waiting = found.and_then(|_| take());
         }
-        .boxed()
+        let (asked, session) = waiting.ok_or_else(|| EnvironmentError {
+            message: format!("the server no longer deals the question {}", question.key),
+            fatal: None,
+        })?;
+        let session = ServerSession {
+            pool: Arc::clone(&self.0),
+            session: Some(session),
+        };
+        let begun: StartedEpisode = (asked, Box::new(session));
+        Ok(begun)
     }
 }
 
@@ -86,25 +80,20 @@ impl Drop for ServerSession {
     }
 }
 
+#[async_trait]
 impl EpisodeSession for ServerSession {
-    fn step<'a>(
-        &'a mut self,
-        tool: &'a str,
+    async fn step(
+        &mut self,
+        tool: &str,
         arguments: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<StepReply, EnvironmentError>> {
-        async move {
-            let stepped = self.remote()?.step(tool, arguments).await;
-            stepped.map_err(|error| self.lost(&error))
-        }
-        .boxed()
+    ) -> Result<StepReply, EnvironmentError> {
+        let stepped = self.remote()?.step(tool, arguments).await;
+        stepped.map_err(|error| self.lost(&error))
     }
 
-    fn ground_truth(&mut self) -> BoxFuture<'_, Result<Option<String>, EnvironmentError>> {
-        async move {
-            let truth = self.remote()?.ground_truth().await;
-            let truth = truth.map_err(|error| self.lost(&error))?;
-            Ok(Some(truth).filter(|truth| !truth.is_empty()))
-        }
-        .boxed()
+    async fn ground_truth(&mut self) -> Result<Option<String>, EnvironmentError> {
+        let truth = self.remote()?.ground_truth().await;
+        let truth = truth.map_err(|error| self.lost(&error))?;
+        Ok(Some(truth).filter(|truth| !truth.is_empty()))
     }
 }

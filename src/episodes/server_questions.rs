@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 
 use super::question::QuestionIdentity;
 use super::sessions::SessionPool;
@@ -37,6 +36,7 @@ impl ServerQuestions {
     }
 }
 
+#[async_trait]
 impl QuestionSource for ServerQuestions {
     fn skip_answered(&mut self, row: &Row) {
         self.asked.insert(QuestionIdentity::of_row(row));
@@ -53,31 +53,28 @@ impl QuestionSource for ServerQuestions {
         }
     }
 
-    fn next_question(&mut self) -> BoxFuture<'_, Result<Option<StartedQuestion>, RunFailure>> {
-        async move {
-            if self.left == 0 {
-                return Ok(None);
-            }
-            let taken = &self.asked;
-            let found = self
-                .sessions
-                .find_question(false, |key| !taken.contains(key))
-                .await?;
-            let Some(mut planned) = found else {
-                return Ok(None);
-            };
-            let key = QuestionIdentity::of_question(&planned.case.question);
-            let prompt = self.sessions.prompt(&key);
-            let begun = prompt.and_then(|prompt| self.started.remove(&prompt));
-            let (index, calls) = begun.unwrap_or_else(|| {
-                self.next_index += 1;
-                (self.next_index - 1, Vec::new())
-            });
-            planned.index = index;
-            self.asked.insert(key);
-            self.left -= 1;
-            Ok(Some((planned, calls)))
+    async fn next_question(&mut self) -> Result<Option<StartedQuestion>, RunFailure> {
+        if self.left == 0 {
+            return Ok(None);
         }
-        .boxed()
+        let taken = &self.asked;
+        let found = self
+            .sessions
+            .find_question(false, |key| !taken.contains(key))
+            .await?;
+        let Some(mut planned) = found else {
+            return Ok(None);
+        };
+        let key = QuestionIdentity::of_question(&planned.case.question);
+        let prompt = self.sessions.prompt(&key);
+        let begun = prompt.and_then(|prompt| self.started.remove(&prompt));
+        let (index, calls) = begun.unwrap_or_else(|| {
+            self.next_index += 1;
+            (self.next_index - 1, Vec::new())
+        });
+        planned.index = index;
+        self.asked.insert(key);
+        self.left -= 1;
+        Ok(Some((planned, calls)))
     }
 }

@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -242,6 +241,7 @@ impl MeasuringModel {
     }
 }
 
+#[async_trait]
 impl ChatModel for MeasuringModel {
     fn name(&self) -> &str {
         self.model.name()
@@ -251,17 +251,13 @@ impl ChatModel for MeasuringModel {
         self.model.supports(feature)
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        _: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
         let bytes = serde_json::to_vec(request).map_or(0, |json| json.len());
         let mut prompts = self.prompts.lock();
         prompts.push(bytes as u64);
         drop(prompts);
         let reply = ChatReply::text(self.reply(request));
-        async move { Ok(reply) }.boxed()
+        Ok(reply)
     }
 }
 

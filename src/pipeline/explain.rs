@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use crate::dataset::{HistoryEntry, Question};
@@ -42,6 +41,7 @@ pub(super) struct JournaledModel {
     pub calls: Arc<Mutex<JournaledCalls>>,
 }
 
+#[async_trait]
 impl ChatModel for JournaledModel {
     fn name(&self) -> &str {
         &self.name
@@ -51,11 +51,7 @@ impl ChatModel for JournaledModel {
         Support::Unknown
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        _: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
         let mut calls = self.calls.lock();
         calls.requests.push(ServerRequest {
             server: self.server.clone(),
@@ -68,7 +64,7 @@ impl ChatModel for JournaledModel {
         let reply = at.and_then(|at| calls.replies.remove(at));
         let reply = reply.map(|(_, reply)| reply);
         let end = || ModelError::new(ErrorKind::Cancelled, "no further reply is journaled");
-        std::future::ready(reply.ok_or_else(end)).boxed()
+        reply.ok_or_else(end)
     }
 }
 

@@ -85,7 +85,6 @@ impl Agreement {
             return None;
         }
         let most = self.count.model_accuracy();
-        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let embedded = self.count.expected / self.count.answers as f64;
         (embedded > most).then_some((most, embedded))
     }

@@ -414,10 +414,6 @@ impl<'f> ShardSurvey<'f> {
     }
 }
 
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands over a reference"
-)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

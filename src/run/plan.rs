@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use thiserror::Error;
 
 use crate::dataset::{
@@ -204,6 +204,7 @@ impl Plan {
 pub type StartedQuestion = (PlannedQuestion, Vec<Call>);
 
 /// The questions of a run that cannot be planned, because a server chooses them.
+#[async_trait]
 pub trait QuestionSource: Send {
     /// Takes note of a question that an earlier process of the run has answered.
     fn skip_answered(&mut self, row: &Row);
@@ -213,7 +214,7 @@ pub trait QuestionSource: Send {
 
     /// The next question, with the calls that were begun; `None` when there is
     /// no other.
-    fn next_question(&mut self) -> BoxFuture<'_, Result<Option<StartedQuestion>, RunFailure>>;
+    async fn next_question(&mut self) -> Result<Option<StartedQuestion>, RunFailure>;
 }
 
 /// The questions of a record that are asked one after the other.

@@ -284,7 +284,6 @@ fn layers(tally: &ScoreTally) -> Vec<Layer> {
     let n = tally.judged;
     let layers = LAYERS.into_iter().zip(tally.layers);
     let layers = layers.filter(|_| n > 0).map(|((name, _), hits)| {
-        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let rate = hits as f64 / n as f64;
         Layer {
             name,

@@ -42,7 +42,6 @@ pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<Labe
             best = Some((hits, low.midpoint(*high)));
         }
     }
-    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
     best.map(|(hits, answer)| LabelFloor {
         answer,
         hits,

@@ -9,8 +9,7 @@
 
 mod page;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::dataset::{Document, Question, QuestionKey};
@@ -181,6 +180,7 @@ impl<'m> ShownResults<'m> {
     }
 }
 
+#[async_trait]
 impl ChatModel for EmbeddedModel {
     fn name(&self) -> &'static str {
         "offline"
@@ -193,26 +193,19 @@ impl ChatModel for EmbeddedModel {
         }
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        _stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        async move {
-            let made: usize = request.messages.iter().map(|m| m.tool_calls.len()).sum();
-            let calls = self.next(&request.messages).into_iter().enumerate();
-            let tool_calls = calls.map(|(at, (name, arguments))| ToolCall {
-                id: format!("call_{}", made + at),
-                name: name.to_owned(),
-                arguments: arguments.to_string(),
-            });
-            Ok(ChatReply {
-                tool_calls: tool_calls.collect(),
-                finish: FinishReason::ToolCalls,
-                model: "offline".to_owned(),
-                ..ChatReply::default()
-            })
-        }
-        .boxed()
+    async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {
+        let made: usize = request.messages.iter().map(|m| m.tool_calls.len()).sum();
+        let calls = self.next(&request.messages).into_iter().enumerate();
+        let tool_calls = calls.map(|(at, (name, arguments))| ToolCall {
+            id: format!("call_{}", made + at),
+            name: name.to_owned(),
+            arguments: arguments.to_string(),
+        });
+        Ok(ChatReply {
+            tool_calls: tool_calls.collect(),
+            finish: FinishReason::ToolCalls,
+            model: "offline".to_owned(),
+            ..ChatReply::default()
+        })
     }
 }

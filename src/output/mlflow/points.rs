@@ -281,7 +281,6 @@ impl StepPoints {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of questions and tokens")]
 fn number(count: u64) -> f64 {
     count as f64
 }

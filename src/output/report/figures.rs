@@ -187,7 +187,6 @@ impl Histogram {
 }
 
 /// `part` in percent of `whole`.
-#[allow(clippy::cast_precision_loss, reason = "counts of questions")]
 pub(super) fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }

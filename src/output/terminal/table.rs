@@ -405,7 +405,6 @@ fn tokens(node: &NodeUsage, count: u64) -> String {
 
 /// The share in percent of the tokens read that came from a provider's cache, where one
 /// reports any.
-#[expect(clippy::cast_precision_loss, reason = "a share in percent")]
 fn cached_share(tokens: &Usage) -> Option<f64> {
     let [cached, all] = [tokens.cached_input_tokens, tokens.input_tokens].map(|count| count as f64);
     (cached > 0.0 && all > 0.0).then(|| 100.0 * cached / all)

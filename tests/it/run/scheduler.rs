@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::{
     Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
@@ -14,7 +15,6 @@ use finqa_agents::agents::{
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
 };
-use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 
@@ -29,6 +29,7 @@ struct Scripted {
     in_flight: Mutex<(usize, usize)>,
 }
 
+#[async_trait]
 impl ChatModel for Scripted {
     fn name(&self) -> &str {
         "scripted"
@@ -42,28 +43,22 @@ impl ChatModel for Scripted {
         Some(Decimal::ONE)
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        Box::pin(async move {
-            let at = {
-                let mut calls = self.calls.lock().unwrap();
-                calls.push(request.clone());
-                calls.len() - 1
-            };
-            {
-                let mut calls = self.in_flight.lock().unwrap();
-                *calls = (calls.0 + 1, calls.1.max(calls.0 + 1));
-            }
-            // The last that is begun is answered first.
-            for _ in at..10 {
-                tokio::task::yield_now().await;
-            }
-            self.in_flight.lock().unwrap().0 -= 1;
-            (self.script)(at, request, stop).map_err(|error| *error)
-        })
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+        let at = {
+            let mut calls = self.calls.lock().unwrap();
+            calls.push(request.clone());
+            calls.len() - 1
+        };
+        {
+            let mut calls = self.in_flight.lock().unwrap();
+            *calls = (calls.0 + 1, calls.1.max(calls.0 + 1));
+        }
+        // The last that is begun is answered first.
+        for _ in at..10 {
+            tokio::task::yield_now().await;
+        }
+        self.in_flight.lock().unwrap().0 -= 1;
+        (self.script)(at, request, stop).map_err(|error| *error)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
@@ -41,31 +41,27 @@ pub(super) struct AnalystNode {
     pub(super) answer_from: AnswerFrom,
 }
 
+#[async_trait]
 impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
     fn routes(&self) -> &[Route] {
         &[Route::Submit, Route::Stop]
     }
 
-    fn run<'a>(
-        &'a self,
-        exchange: &'a mut Exchange,
-    ) -> BoxFuture<'a, Result<Route, QuestionFailure>> {
-        Box::pin(async move {
-            let number = exchange.next_round();
-            exchange.round = trace::round(number);
-            let span = trace::agent(&exchange.round, "analyst");
-            let taken = self.answer(exchange, number).instrument(span.clone()).await;
-            let said = match taken {
-                Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
-                // The round ends here.
-                _ => {
-                    exchange.round = Span::none();
-                    None
-                }
-            };
-            trace::record_step(&span, &taken, said);
-            taken
-        })
+    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+        let number = exchange.next_round();
+        exchange.round = trace::round(number);
+        let span = trace::agent(&exchange.round, "analyst");
+        let taken = self.answer(exchange, number).instrument(span.clone()).await;
+        let said = match taken {
+            Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
+            // The round ends here.
+            _ => {
+                exchange.round = Span::none();
+                None
+            }
+        };
+        trace::record_step(&span, &taken, said);
+        taken
     }
 }
 

@@ -41,7 +41,6 @@ impl AgreementCount {
 
     /// The model's accuracy: its estimate, and the upper end of the 95 % interval.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
     pub fn estimate(&self) -> (f64, f64) {
         if self.expected <= 0.0 {
             return (1.0, 1.0);

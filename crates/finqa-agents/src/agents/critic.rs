@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
@@ -28,27 +28,23 @@ pub(super) struct CriticNode {
     pub(super) llm: Option<LlmCritic>,
 }
 
+#[async_trait]
 impl Node<Exchange, Route, QuestionFailure> for CriticNode {
     fn routes(&self) -> &[Route] {
         &[Route::Accept, Route::Revise]
     }
 
-    fn run<'a>(
-        &'a self,
-        exchange: &'a mut Exchange,
-    ) -> BoxFuture<'a, Result<Route, QuestionFailure>> {
-        Box::pin(async move {
-            let span = trace::agent(&exchange.round, "critic");
-            let taken = self.judge(exchange).instrument(span.clone()).await;
-            let round = exchange.rounds.last();
-            let said = round.and_then(|round| round.critic_reply.as_deref());
-            trace::record_step(&span, &taken, said);
-            if let Some(round) = round {
-                trace::record_verdict(&exchange.round, round);
-            }
-            exchange.round = Span::none();
-            taken
-        })
+    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+        let span = trace::agent(&exchange.round, "critic");
+        let taken = self.judge(exchange).instrument(span.clone()).await;
+        let round = exchange.rounds.last();
+        let said = round.and_then(|round| round.critic_reply.as_deref());
+        trace::record_step(&span, &taken, said);
+        if let Some(round) = round {
+            trace::record_verdict(&exchange.round, round);
+        }
+        exchange.round = Span::none();
+        taken
     }
 }
 

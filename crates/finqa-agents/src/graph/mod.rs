@@ -9,7 +9,7 @@
 //! models, keeps checkpoints or prints: a hook sees every step.
 //!
 //! ```
-//! use finqa_agents::graph::{BoxFuture, END, Graph, Node, RunOptions};
+//! use finqa_agents::graph::{END, Graph, Node, RunOptions};
 //!
 //! #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 //! enum Route { Again, Done }
@@ -20,13 +20,12 @@
 //! }
 //!
 //! struct CountTo(u32);
+//! #[async_trait::async_trait]
 //! impl Node<u32, Route, std::io::Error> for CountTo {
 //!     fn routes(&self) -> &[Route] { &[Route::Again, Route::Done] }
-//!     fn run<'a>(&'a self, n: &'a mut u32) -> BoxFuture<'a, Result<Route, std::io::Error>> {
-//!         Box::pin(async move {
-//!             *n += 1;
-//!             Ok(if *n < self.0 { Route::Again } else { Route::Done })
-//!         })
+//!     async fn run(&self, n: &mut u32) -> Result<Route, std::io::Error> {
+//!         *n += 1;
+//!         Ok(if *n < self.0 { Route::Again } else { Route::Done })
 //!     }
 //! }
 //!
@@ -50,9 +49,10 @@ mod error;
 mod run;
 mod svg;
 
+use async_trait::async_trait;
+
 pub use build::{CompiledGraph, Graph};
 pub use error::{GraphError, GraphRunError};
-pub use futures::future::BoxFuture;
 pub use run::{RunOptions, StepEvent};
 
 /// The name of the end: an edge to it finishes the run.
@@ -61,10 +61,11 @@ pub const END: &str = "END";
 pub const START: &str = "START";
 
 /// A node works on the state and names the route to take.
+#[async_trait]
 pub trait Node<S, R, E>: Send + Sync {
     /// Every route that [`Node::run`] may name; each must be wired.
     fn routes(&self) -> &[R];
 
     /// Works on the state. An error ends the run and keeps the state as it is.
-    fn run<'a>(&'a self, state: &'a mut S) -> BoxFuture<'a, Result<R, E>>;
+    async fn run(&self, state: &mut S) -> Result<R, E>;
 }

@@ -97,7 +97,6 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "columns and rows of a picture")]
 fn length(count: usize) -> f64 {
     count as f64
 }

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -376,8 +375,37 @@ struct CachedModel {
     server: String,
 }
 
-impl CachedModel {
-    async fn ask(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+/// True if a reply is an answer that another request would only repeat.
+fn is_whole(reply: &ChatReply) -> bool {
+    let ended = match &reply.finish {
+        FinishReason::Stop | FinishReason::ToolCalls => true,
+        // Some servers give no reason; any word that is not known may be a failure.
+        FinishReason::Other(word) => word.is_empty(),
+        FinishReason::Length | FinishReason::ContentFilter => false,
+    };
+    let says = !reply.content.trim().is_empty() || !reply.tool_calls.is_empty();
+    ended && says && !reply.is_withheld()
+}
+
+#[async_trait]
+impl ChatModel for CachedModel {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        self.model.supports(feature)
+    }
+
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        self.model.cost(reply)
+    }
+
+    fn sends_batches(&self) -> bool {
+        self.model.sends_batches()
+    }
+
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
         let started = Instant::now();
         let key = CacheKey::new(&self.server, request);
         let gate = self.cache.request_lock(key.hash());
@@ -412,43 +440,5 @@ impl CachedModel {
             self.cache.store(&key, &reply);
         }
         Ok(reply)
-    }
-}
-
-/// True if a reply is an answer that another request would only repeat.
-fn is_whole(reply: &ChatReply) -> bool {
-    let ended = match &reply.finish {
-        FinishReason::Stop | FinishReason::ToolCalls => true,
-        // Some servers give no reason; any word that is not known may be a failure.
-        FinishReason::Other(word) => word.is_empty(),
-        FinishReason::Length | FinishReason::ContentFilter => false,
-    };
-    let says = !reply.content.trim().is_empty() || !reply.tool_calls.is_empty();
-    ended && says && !reply.is_withheld()
-}
-
-impl ChatModel for CachedModel {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        self.model.supports(feature)
-    }
-
-    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        self.model.cost(reply)
-    }
-
-    fn sends_batches(&self) -> bool {
-        self.model.sends_batches()
-    }
-
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        self.ask(request, stop).boxed()
     }
 }

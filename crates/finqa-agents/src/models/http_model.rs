@@ -14,8 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_openai::Client;
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use tracing::Instrument;
@@ -208,6 +207,7 @@ impl std::fmt::Debug for HttpModel {
     }
 }
 
+#[async_trait]
 impl ChatModel for HttpModel {
     fn name(&self) -> &str {
         &self.settings.model
@@ -226,18 +226,11 @@ impl ChatModel for HttpModel {
         self.batches.is_some()
     }
 
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        async move {
-            let span = trace::chat(&self.settings.model, request);
-            trace::server(&span, &self.settings);
-            let outcome = self.call(request, stop).instrument(span.clone()).await;
-            trace::record_end(&span, &outcome, |reply| self.cost(reply));
-            outcome
-        }
-        .boxed()
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+        let span = trace::chat(&self.settings.model, request);
+        trace::server(&span, &self.settings);
+        let outcome = self.call(request, stop).instrument(span.clone()).await;
+        trace::record_end(&span, &outcome, |reply| self.cost(reply));
+        outcome
     }
 }

@@ -5,10 +5,9 @@
 
 use std::fmt;
 use std::ops::AddAssign;
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,6 +30,7 @@ pub struct Stop {
 /// One call is one answer to the caller: retries, the correction of a refused parameter
 /// and the step down from JSON schema happen inside, and [`ChatReply::attempts`] counts
 /// the HTTP requests that they took.
+#[async_trait]
 pub trait ChatModel: Send + Sync {
     /// The model (on Azure the deployment) as the user named it.
     fn name(&self) -> &str;
@@ -57,37 +57,7 @@ pub trait ChatModel: Send + Sync {
     /// [`ChatReply::refusal`]. `stop.drain` ends a wait between two attempts at
     /// once, `stop.abort` a request too, with
     /// [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
-}
-
-impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        (**self).supports(feature)
-    }
-
-    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        (**self).cost(reply)
-    }
-
-    fn sends_batches(&self) -> bool {
-        (**self).sends_batches()
-    }
-
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        stop: &'a Stop,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        (**self).chat(request, stop)
-    }
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError>;
 }
 
 /// A feature that a model may support.

@@ -1,7 +1,7 @@
 //! The interface between the tool-using agent and its environment: an environment begins an
 //! episode on a question, its session runs tools and grades the answer.
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use crate::agents::Fault;
@@ -66,32 +66,31 @@ pub struct EnvironmentError {
 pub type StartedEpisode = (EpisodeQuestion, Box<dyn EpisodeSession>);
 
 /// Something that asks questions, runs tools and grades answers.
+#[async_trait]
 pub trait ToolEnvironment: Send + Sync {
     /// Begins the episode of a question.
     ///
     /// # Errors
     /// [`EnvironmentError`] if it cannot.
-    fn begin<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>>;
+    async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError>;
 }
 
 /// One episode in an environment.
+#[async_trait]
 pub trait EpisodeSession: Send {
     /// Calls a tool.
     ///
     /// # Errors
     /// [`EnvironmentError`] if the session is lost.
-    fn step<'a>(
-        &'a mut self,
-        tool: &'a str,
+    async fn step(
+        &mut self,
+        tool: &str,
         arguments: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<StepReply, EnvironmentError>>;
+    ) -> Result<StepReply, EnvironmentError>;
 
     /// The truth of an episode that is over, where the environment tells it.
     ///
     /// # Errors
     /// [`EnvironmentError`] if the session is lost.
-    fn ground_truth(&mut self) -> BoxFuture<'_, Result<Option<String>, EnvironmentError>>;
+    async fn ground_truth(&mut self) -> Result<Option<String>, EnvironmentError>;
 }

@@ -10,8 +10,7 @@ mod written;
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use tracing::Span;
 
 use crate::agents::{self, CallMemory, Interruption, Pair, Round, Solution};
@@ -24,6 +23,7 @@ pub use environment::{
 pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
 
 /// Something that answers questions. A run holds one and knows no more of it.
+#[async_trait]
 pub trait Solver: Send + Sync {
     /// Answers one question in the pass `epoch` (from 0); `on_round` is called
     /// with every round that has its verdict.
@@ -31,14 +31,14 @@ pub trait Solver: Send + Sync {
     /// # Errors
     /// [`Interruption`] if the question is left without an outcome; every other
     /// trouble is an outcome in [`Solution`].
-    fn solve<'a>(
-        &'a self,
+    async fn solve(
+        &self,
         question: Arc<Question>,
         epoch: u32,
         memory: CallMemory,
         stop: Stop,
-        on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Solution, Interruption>>;
+        on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
+    ) -> Result<Solution, Interruption>;
 
     /// Sets the model's accuracy, by which `--second-opinion arbitrate` chooses; before,
     /// every answer is kept.
@@ -50,16 +50,17 @@ pub trait Solver: Send + Sync {
     }
 }
 
+#[async_trait]
 impl Solver for Pair {
-    fn solve<'a>(
-        &'a self,
+    async fn solve(
+        &self,
         question: Arc<Question>,
         epoch: u32,
         memory: CallMemory,
         stop: Stop,
-        on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Solution, Interruption>> {
-        self.ask(question, epoch, memory, stop, on_round).boxed()
+        on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        self.ask(question, epoch, memory, stop, on_round).await
     }
 
     fn set_model_accuracy(&self, accuracy: f64) {

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use tracing::Span;
 
 use super::environment::{EnvironmentError, ToolEnvironment};
@@ -116,16 +115,17 @@ impl ToolAgent {
     }
 }
 
+#[async_trait]
 impl Solver for ToolAgent {
-    fn solve<'a>(
-        &'a self,
+    async fn solve(
+        &self,
         question: Arc<Question>,
         epoch: u32,
         memory: CallMemory,
         stop: Stop,
-        _on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Solution, Interruption>> {
-        async move { self.play(&question, epoch, memory, stop).await }.boxed()
+        _on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        self.play(&question, epoch, memory, stop).await
     }
 
     fn span(&self, question: &Question, run: Option<&str>) -> Span {

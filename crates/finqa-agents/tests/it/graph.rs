@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Mutex;
 
-use finqa_agents::graph::{
-    BoxFuture, CompiledGraph, END, Graph, GraphError, GraphRunError, Node, RunOptions,
-};
+use async_trait::async_trait;
+use finqa_agents::graph::{CompiledGraph, END, Graph, GraphError, GraphRunError, Node, RunOptions};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -39,23 +38,22 @@ struct Scripted {
 
 type Trace = Vec<&'static str>;
 
+#[async_trait]
 impl Node<Trace, Route, NoAnswer> for Scripted {
     fn routes(&self) -> &[Route] {
         &self.routes
     }
 
-    fn run<'a>(&'a self, state: &'a mut Trace) -> BoxFuture<'a, Result<Route, NoAnswer>> {
-        Box::pin(async move {
-            state.push(self.name);
-            tokio::task::yield_now().await;
-            let mut script = self.script.lock().unwrap();
-            let next = if script.len() > 1 {
-                script.remove(0)
-            } else {
-                script[0]
-            };
-            next.ok_or(NoAnswer)
-        })
+    async fn run(&self, state: &mut Trace) -> Result<Route, NoAnswer> {
+        state.push(self.name);
+        tokio::task::yield_now().await;
+        let mut script = self.script.lock().unwrap();
+        let next = if script.len() > 1 {
+            script.remove(0)
+        } else {
+            script[0]
+        };
+        next.ok_or(NoAnswer)
     }
 }
 

@@ -82,7 +82,6 @@ mod tests {
         };
         for _ in 0..200_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            #[allow(clippy::cast_precision_loss, reason = "any double will do")]
             let fraction = (seed >> 11) as f64 / (1_u64 << 53) as f64;
             // Every size, and what is on, just below and just above a half.
             let size = 10f64.powi(i32::try_from(seed % 24).unwrap() - 8);

@@ -213,7 +213,6 @@ fn over_row(
         Op::TableMax => extreme(|x, best| x > best),
         Op::TableMin => extreme(|x, best| x < best),
         Op::TableSum => Some(sum()),
-        #[allow(clippy::cast_precision_loss, reason = "a row has few cells")]
         _ => first.map(|_| sum() / numbers.len() as f64),
     };
     result.map(StepValue::Number).ok_or_else(not_numeric)

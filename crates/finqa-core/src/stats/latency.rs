@@ -24,7 +24,6 @@ impl LatencySummary {
         seconds.sort_by(f64::total_cmp);
         let (min, max) = (*seconds.first()?, *seconds.last()?);
         let at = |q| percentile(&seconds, q);
-        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
         Some(Self {
             n: seconds.len(),
@@ -44,7 +43,6 @@ impl LatencySummary {
 /// between the two nearest ranks, as numpy and spreadsheets do. NaN without values.
 pub fn percentile(ascending: &[f64], q: f64) -> f64 {
     #[allow(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a rank between 0 and the number of values"

@@ -137,7 +137,6 @@ pub fn wilson(rate: f64, n: f64) -> (f64, f64) {
     (bound(centre - half), bound(centre + half))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts of questions")]
 fn count(n: usize) -> f64 {
     n as f64
 }

@@ -75,7 +75,7 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
             FrameCell::Null => "nan".to_owned(),
             FrameCell::Bool(b) => b.to_string(),
             FrameCell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
-            #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
+            // As OpenEnv's float64 column.
             FrameCell::Integer(i) => python::repr_float(*i as f64),
             FrameCell::Real(x) => python::repr_float(*x),
         };
@@ -93,7 +93,7 @@ fn unique(cells: &[FrameCell]) -> Vec<Value> {
     let values = cells.iter().map(|cell| match cell {
         FrameCell::Null => Value::Null,
         FrameCell::Bool(b) => Value::from(*b),
-        #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
+        // As OpenEnv's float64 column.
         FrameCell::Integer(i) if float => Value::from(*i as f64),
         FrameCell::Integer(i) => Value::from(*i),
         FrameCell::Real(x) => Value::from(*x),

@@ -105,10 +105,7 @@ fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
     if !values.iter().all(|v| *v > FIRST_EPOCH) {
         return None;
     }
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "an epoch's microseconds need fewer bits"
-    )]
+    // An epoch's microseconds need fewer bits than a double has.
     let epochs: Vec<Option<f64>> = values.iter().map(|v| Some(*v as f64)).collect();
     let dates = timestamp::from_epochs(&epochs)?;
     dates.into_iter().map(|d| d.map(timestamp::print)).collect()
@@ -129,7 +126,7 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, FrameCell::Integer(_))) {
         return (ColumnType::Integer, numbers);
     }
-    #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
+    // As OpenEnv's float64 column.
     let real = |n: FrameCell| match n {
         FrameCell::Integer(i) => FrameCell::Real(i as f64),
         other => other,
@@ -191,10 +188,7 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
         Some(d) => FrameCell::Text(timestamp::print(d)),
         None => FrameCell::Null,
     };
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "an epoch's microseconds need fewer bits"
-    )]
+    // An epoch's microseconds need fewer bits than a double has.
     let epoch = |cell: &FrameCell| match cell {
         FrameCell::Null => Some(None),
         FrameCell::Integer(i) => Some(Some(*i as f64)),
@@ -203,7 +197,6 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
         FrameCell::Bool(_) => None,
     };
     if let Some(epochs) = cells.iter().map(epoch).collect::<Option<Vec<_>>>() {
-        #[allow(clippy::cast_precision_loss, reason = "a small constant")]
         let in_range = epochs.iter().flatten().all(|e| *e > FIRST_EPOCH as f64);
         let dates = in_range
             .then(|| timestamp::from_epochs(&epochs))

@@ -266,10 +266,6 @@ fn field(value: ValueRef<'_>) -> Result<ResultValue, QueryError> {
 
 /// Only reading, calling functions and recursion: no write, no schema change, no
 /// PRAGMA, no ATTACH, no transaction.
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the hook's signature is rusqlite's"
-)]
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let allowed = match context.action {
         AuthAction::Select | AuthAction::Recursive => true,

@@ -233,7 +233,7 @@ fn numeric(c: &Context<'_>, at: usize) -> Value {
 
 fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     match numeric(c, at) {
-        #[allow(clippy::cast_precision_loss, reason = "as SQLite converts it")]
+        // As SQLite converts it.
         Value::Integer(i) => Some(i as f64),
         Value::Real(x) => Some(x),
         _ => None,

@@ -60,7 +60,7 @@ fn is_float_column<'a>(fields: impl Iterator<Item = &'a ResultValue>) -> bool {
 fn push_field(out: &mut String, field: &ResultValue, float: bool) {
     match field {
         ResultValue::Null => out.push_str("null"),
-        #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
+        // As OpenEnv's float64 column.
         ResultValue::Integer(i) if float => push_float(out, *i as f64),
         ResultValue::Integer(i) => {
             let _ = write!(out, "{i}");

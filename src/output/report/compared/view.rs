@@ -291,7 +291,6 @@ fn causes(comparison: &Comparison) -> Vec<CauseLine<'_>> {
         of: change,
         width_a: percent(change.a, most.unwrap_or(0)),
         width_b: percent(change.b, most.unwrap_or(0)),
-        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         change: change.b as f64 - change.a as f64,
     });
     lines.collect()
@@ -324,7 +323,6 @@ fn spending(comparison: &Comparison, pairs: &[ListedPair<'_>]) -> Vec<SpendLine>
             ],
         })
     };
-    #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
     let rounds = |row: &Row| row.rounds().map(|n| n as f64);
     let cost = |row: &Row| {
         let cost = row.cost.as_ref();

@@ -284,7 +284,6 @@ fn count_in(share: &mut f64, is: bool) {
     *share += (f64::from(u8::from(is)) - *share) * NEWEST;
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn as_f64(count: usize) -> f64 {
     count as f64
 }
