@@ -29,9 +29,6 @@ pub(crate) struct Capabilities {
     /// The OpenAI API used for the model, unless `--api` names one.
     #[serde(default)]
     pub(super) api: OpenAiApi,
-    /// Prompt and answer together, in tokens.
-    #[serde(default)]
-    pub(crate) context_tokens: Option<u64>,
     #[serde(default)]
     system_role: SystemRole,
     #[serde(default)]
@@ -274,45 +271,20 @@ mod tests {
     #[test]
     fn the_table_parses_and_the_longest_match_counts() {
         serde_json::from_str::<CapabilityTable>(TABLE).unwrap();
-        assert_eq!(Capabilities::for_model("gpt-4").context_tokens, Some(8192));
-        assert_eq!(
-            Capabilities::for_model("gpt-4-0613").context_tokens,
-            Some(8192)
-        );
-        assert_eq!(
-            Capabilities::for_model("gpt-4o-mini").json_schema,
-            Support::Yes
-        );
-        assert_eq!(
-            Capabilities::for_model("gpt-4o-2024-05-13").json_schema,
-            Support::No
-        );
-        assert_eq!(
-            Capabilities::for_model("openai/o3-mini").temperature,
-            Support::No
-        );
-        assert_eq!(
-            Capabilities::for_model("gpt-5-chat-latest").temperature,
-            Support::Unknown
-        );
-        assert!(!Capabilities::for_model("gpt-5-chat-latest").reasoning);
-        assert!(Capabilities::for_model("gpt-5.4-mini").reasoning);
-        assert_eq!(
-            Capabilities::for_model("llama3.2:3b").json_schema,
-            Support::Unknown
-        );
-        assert_eq!(
-            Capabilities::for_model("gpt-4-turbo").json_object,
-            Support::Yes
-        );
-        assert_eq!(
-            Capabilities::for_model("claude-opus-4-8").temperature,
-            Support::No
-        );
-        assert_eq!(
-            Capabilities::for_model("claude-opus-4-6").temperature,
-            Support::Unknown
-        );
+        let of = Capabilities::for_model;
+        assert_eq!(of("gpt-4").json_object, Support::No);
+        assert_eq!(of("gpt-4-0613").json_object, Support::No);
+        assert_eq!(of("gpt-4-1106-preview").json_object, Support::Yes);
+        assert_eq!(of("gpt-4-turbo").json_object, Support::Yes);
+        assert_eq!(of("gpt-4o-mini").json_schema, Support::Yes);
+        assert_eq!(of("gpt-4o-2024-05-13").json_schema, Support::No);
+        assert_eq!(of("llama3.2:3b").json_schema, Support::Unknown);
+        assert_eq!(of("openai/o3-mini").temperature, Support::No);
+        assert_eq!(of("gpt-5-chat-latest").temperature, Support::Unknown);
+        assert_eq!(of("claude-opus-4-8").temperature, Support::No);
+        assert_eq!(of("claude-opus-4-6").temperature, Support::Unknown);
+        assert!(!of("gpt-5-chat-latest").reasoning);
+        assert!(of("gpt-5.4-mini").reasoning);
     }
 
     #[test]
