@@ -6,7 +6,6 @@ use crate::dataset::Document;
 use finqa_core::number::{self, percent_forms, readings};
 use finqa_core::table::{CellKind, Table, TableStyle};
 
-/// A number of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageNumber {
     /// As a program reads it: 0.17 for `17%`.
@@ -19,7 +18,6 @@ pub(super) struct PageNumber {
     pub dash: bool,
 }
 
-/// The numbers of a page.
 #[derive(Debug)]
 pub(super) struct PageNumbers {
     places: Vec<PageNumber>,
@@ -94,7 +92,6 @@ impl PageNumbers {
         })
     }
 
-    /// The number in a cell.
     pub(crate) fn at(&self, cell: (usize, usize)) -> Option<&PageNumber> {
         self.places.iter().find(|place| place.cell == Some(cell))
     }

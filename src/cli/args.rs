@@ -16,7 +16,7 @@ use finqa_agents::models::{
 use super::ci::CiArgs;
 use super::outputs::{EXPORT_PREDICTIONS, OutputOption, inputs};
 use super::run::RunDisplay;
-use super::{Exit, Failure, settings, telemetry};
+use super::{Failure, settings, telemetry};
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -117,7 +117,7 @@ pub(super) fn needs_model(
     }
     let line = "--record and --replay need a chat model, because the embedded analyst sends no \
                 requests; pass --model NAME";
-    Err(Failure::new(Exit::Usage, line))
+    Err(Failure::usage(line))
 }
 
 /// The arguments of every command that drives a run.

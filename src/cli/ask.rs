@@ -84,7 +84,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     if settings.agents.needs_pilot() && !settings.model.is_offline() {
         let line = "--second-opinion arbitrate needs --model-accuracy here; a run with \
                     --second-opinion show estimates it (second_opinion in summary.json)";
-        return Err(Failure::new(Exit::Usage, line).into());
+        return Err(Failure::usage(line).into());
     }
     let (own, question) = document(args)?;
     let cassette = args.cassette.open(false)?;
@@ -159,12 +159,11 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
 
 /// The document, and the question if there is one.
 fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
-    let usage = |message: &str| Failure::new(Exit::Usage, message);
     let parts = args.table.is_some() || args.text.is_some();
     match (parts, &args.file, &args.question) {
         // The question alone, which is likelier than such a name.
         (false, Some(file), None) if file.contains(' ') && !Path::new(file).exists() => {
-            Err(usage(&format!(
+            Err(Failure::usage(format!(
                 "no file named \"{}\": name the document before the question (convfinqa ask FILE \"QUESTION\")",
                 single_spaced(file)
             ))
@@ -173,11 +172,11 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
         (false, Some(file), question) => {
             Ok((dataset::read_own(Path::new(file))?, question.clone()))
         }
-        (false, None, _) => Err(usage(
+        (false, None, _) => Err(Failure::usage(
             "no document: name a file (convfinqa ask report.md \"question\"), or a --table and a --text",
         )
         .into()),
-        (true, Some(_), Some(_)) => Err(usage(
+        (true, Some(_), Some(_)) => Err(Failure::usage(
             "FILE cannot be combined with --table or --text: name the document in one way, and put the question in quotes",
         )
         .into()),
@@ -212,7 +211,7 @@ struct AskResult {
 impl Session {
     async fn once(&self, text: String) -> anyhow::Result<Exit> {
         if text.trim().is_empty() {
-            return Err(Failure::new(Exit::Usage, "the question is empty").into());
+            return Err(Failure::usage("the question is empty").into());
         }
         let mut history = Vec::new();
         match self.ask(&text, &mut history).await? {
@@ -258,8 +257,7 @@ impl Session {
             }
         }
         if !asked {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(Failure::usage(
                 "no question: give one on the command line, or one per line on stdin",
             )
             .into());

@@ -137,7 +137,7 @@ fn no_run(output: &Path, what: &str) -> anyhow::Error {
         "{}: {what}; start one with `convfinqa batch submit`",
         output.display()
     );
-    Failure::new(Exit::Usage, line).into()
+    Failure::usage(line).into()
 }
 
 /// A batch in one line.

@@ -73,8 +73,8 @@ pub(crate) fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::R
 
 fn open(args: &FolderArgs, matches: &ArgMatches) -> anyhow::Result<ResponseCache> {
     let folder = settings::load(args, matches, None)?.model.cache;
-    let folder = folder
-        .ok_or_else(|| Failure::new(Exit::Usage, "no cache: name its folder with --cache DIR"))?;
+    let folder =
+        folder.ok_or_else(|| Failure::usage("no cache: name its folder with --cache DIR"))?;
     Ok(ResponseCache::existing(&folder, Arc::new(|_| {}))?)
 }
 

@@ -241,21 +241,15 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         .records
         .iter()
         .filter(|record| record.id().contains(id));
+    let refused = |what: String| Failure::usage(format!("{}: {what}", dataset.source));
     let record = match (dataset.record(id), found.next(), found.next()) {
         (Some(record), ..) | (None, Some(record), None) => record,
         (None, Some(_), Some(_)) => {
-            let message = format!(
-                "{}: several ids contain {id}; give a whole id",
-                dataset.source
-            );
-            return Err(Failure::new(Exit::Usage, message).into());
+            return Err(refused(format!("several ids contain {id}; give a whole id")).into());
         }
         (None, None, _) => {
-            let message = format!(
-                "{}: no id contains {id}; `convfinqa data stats` describes the file",
-                dataset.source
-            );
-            return Err(Failure::new(Exit::Usage, message).into());
+            let what = "`convfinqa data stats` describes the file";
+            return Err(refused(format!("no id contains {id}; {what}")).into());
         }
     };
     let view = dataset::show(record, style);

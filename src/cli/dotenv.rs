@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::settings::Variables;
 use finqa_core::files;
 
-use super::{Exit, Failure};
+use super::Failure;
 
 const FILE: &str = ".env";
 
@@ -75,7 +75,7 @@ fn unreadable(line: usize) -> anyhow::Error {
 }
 
 fn failure(reason: &str) -> anyhow::Error {
-    Failure::new(Exit::Usage, format!("{FILE}: {reason}")).into()
+    Failure::usage(format!("{FILE}: {reason}")).into()
 }
 
 /// Gives a line at a time, so that the number of the one being parsed is known.

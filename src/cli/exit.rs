@@ -83,6 +83,11 @@ impl Failure {
             message: message.into(),
         }
     }
+
+    /// An error with [`Exit::Usage`].
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
 }
 
 /// Adds a hint to the error of a file that `option` names and that cannot be written:
@@ -92,7 +97,7 @@ pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> 
         OutputError::Write { path, source } => {
             let path = path.display();
             let line = format!("cannot write {path}: {source}; choose another place with {option}");
-            Failure::new(Exit::Usage, line).into()
+            Failure::usage(line).into()
         }
         error => error.into(),
     }

@@ -231,7 +231,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
             Ok(Exit::Done)
         }
         Some(Command::Man { output: Some(dir) }) => {
-            let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", dir.display()));
+            let error = |error| Failure::usage(format!("{}: {error}", dir.display()));
             std::fs::create_dir_all(&dir).map_err(error)?;
             clap_mangen::generate_to(Cli::command(), &dir).map_err(error)?;
             Ok(Exit::Done)

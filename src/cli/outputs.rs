@@ -9,9 +9,9 @@ use crate::run::RunMeta;
 use crate::settings::Settings;
 use finqa_core::files;
 
+use super::Failure;
 use super::args::ControlArgs;
 use super::exit::with_output_hint;
-use super::{Exit, Failure};
 
 /// A file to write, with the option that names it and its placeholder.
 pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
@@ -21,7 +21,7 @@ pub(super) const EXPORT_PREDICTIONS: &str = "--export-predictions FILE";
 /// Refuses an output that cannot be written, or that would replace an input or another output.
 ///
 /// # Errors
-/// [`Exit::Usage`], naming the path as it was given, and the option.
+/// [`Exit::Usage`](super::Exit::Usage), naming the path as it was given, and the option.
 pub(super) fn check_outputs(
     outputs: &[OutputOption<'_>],
     inputs: &[PathBuf],
@@ -32,7 +32,7 @@ pub(super) fn check_outputs(
         let refused = |what: &str| {
             let path = path.display();
             let line = format!("{path}: {what}; choose another place with {option}");
-            Err(Failure::new(Exit::Usage, line).into())
+            Err(Failure::usage(line).into())
         };
         if inputs.iter().any(|input| is_same_file(path, input)) {
             return refused("the command reads this file and would replace it");

@@ -49,7 +49,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
             page.to_owned()
         }
         Some(into) => {
-            let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
+            let error = |error| Failure::usage(format!("{}: {error}", into.display()));
             std::fs::create_dir_all(into).map_err(error)?;
             let mut files = RunFolder::RESULTS.iter().map(|name| into.join(name));
             files.try_for_each(|file| check(&file))?;

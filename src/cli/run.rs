@@ -424,7 +424,7 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
 /// The error for a model that does not support tools.
 pub(super) fn without_tools(line: &str) -> Failure {
     let line = format!("{line}; env play needs a model that does, or `--model offline`");
-    Failure::new(Exit::Usage, line)
+    Failure::usage(line)
 }
 
 fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::settings::{Layers, LogSettings, Origin, Settings, flag, keys, unknown_variable};
 
-use super::{Exit, Failure, dotenv};
+use super::{Failure, dotenv};
 
 /// The settings: those of `flags`, groups of settings, that `matches` says were
 /// given, over the environment and the file `named`, or `convfinqa.toml` if it
@@ -54,7 +54,7 @@ fn command_line_table(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::R
     };
     if let Some(key) = keys().find(|key| !is_text(key)) {
         let line = format!("{} is not valid UTF-8", flag(key));
-        return Err(Failure::new(Exit::Usage, line).into());
+        return Err(Failure::usage(line).into());
     }
     // TOML's whole numbers end at 2^63 - 1.
     let json = serde_json::to_value(flags).context("command line")?;
@@ -62,7 +62,7 @@ fn command_line_table(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::R
     if let Some((key, value)) = fields.find(|(_, value)| value.is_u64() && !value.is_i64()) {
         let (flag, most) = (flag(key), i64::MAX);
         let line = format!("{flag} is {value}; it must be at most {most}");
-        return Err(Failure::new(Exit::Usage, line).into());
+        return Err(Failure::usage(line).into());
     }
     let mut table = toml::Table::try_from(flags).context("command line")?;
     table.retain(|key, _| is_given(key));
@@ -76,7 +76,7 @@ pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     // Always the same one, whatever the order of the environment.
     unknown
         .min()
-        .map_or(Ok(()), |line| Err(Failure::new(Exit::Usage, line)))
+        .map_or(Ok(()), |line| Err(Failure::usage(line)))
 }
 
 /// The log settings of a command without other settings, over the environment.

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 
 use crate::output::terminal::harmless;
 
-use super::{Exit, Failure};
+use super::Failure;
 
 /// Prints to standard output; `false` if it is closed.
 pub(super) fn print(
@@ -16,10 +16,9 @@ pub(super) fn print(
     match write(&mut stdout).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::new(
-            Exit::Usage,
-            format!("cannot write to standard output: {error}"),
-        )),
+        Err(error) => Err(Failure::usage(format!(
+            "cannot write to standard output: {error}"
+        ))),
     }
 }
 

@@ -142,10 +142,9 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
         None => return Ok(None),
     };
     let mut url = Url::parse(address.trim()).map_err(|error| {
-        Failure::new(
-            Exit::Usage,
-            format!("{name} is not an address: {error}; it looks like {LOCAL_COLLECTOR}"),
-        )
+        Failure::usage(format!(
+            "{name} is not an address: {error}; it looks like {LOCAL_COLLECTOR}"
+        ))
     })?;
     let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;
     let milliseconds = [

@@ -168,8 +168,7 @@ async fn deliver(
         .or_else(|| own.map(str::to_owned))
         .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
         .ok_or_else(|| {
-            Failure::new(
-                Exit::Usage,
+            Failure::usage(
                 "no MLflow server is known; name it with --mlflow or MLFLOW_TRACKING_URI",
             )
         })?;

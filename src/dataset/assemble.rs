@@ -30,7 +30,6 @@ struct PartialRecord {
     from_turns: bool,
 }
 
-/// The errors of raw records.
 enum RawRecordError {
     /// A field: its path, and what is wrong and what to do.
     Field(String, String),

@@ -191,31 +191,11 @@ fn closest<'a>(dataset: &'a Dataset, id: &str) -> Vec<&'a str> {
         .map(|known| {
             let other = known.to_lowercase();
             let outside = lower.is_empty() || !other.contains(&lower);
-            (outside, distance(&lower, &other), known)
+            (outside, strsim::levenshtein(&lower, &other), known)
         })
         .collect();
     ranked.sort_by_key(|(outside, distance, _)| (*outside, *distance));
     ranked.into_iter().take(3).map(|(_, _, id)| id).collect()
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        let mut next = vec![left];
-        for (y, above) in b.iter().zip(row.iter().skip(1)) {
-            left = (diagonal + usize::from(x != *y))
-                .min(left + 1)
-                .min(above + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 /// A regular expression, or else the text itself, so `s&p 500 (a)` also matches.
@@ -273,14 +253,6 @@ fn shuffle(positions: &mut [usize], seed: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", ""), 3);
-        assert_eq!(distance("page", "page"), 0);
-    }
 
     #[test]
     fn a_seed_always_gives_the_same_order() {

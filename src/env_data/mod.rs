@@ -172,7 +172,6 @@ fn files(
     Ok((files, report))
 }
 
-/// Adds the tables of a page to the files.
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {

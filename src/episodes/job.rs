@@ -32,7 +32,6 @@ const EMBEDDED_CHARS: (usize, usize) = (2_000_000, 8_000_000);
 pub(crate) enum EpisodePlace {
     /// In this process.
     Local(Arc<LocalEnvironment>),
-    /// On a server.
     Server(Arc<SessionPool>),
 }
 

@@ -14,7 +14,6 @@ use finqa_agents::solve::{
     EnvironmentError, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
 
-/// The environment on a server.
 pub(crate) struct ServerEnvironment(pub Arc<SessionPool>);
 
 #[async_trait]

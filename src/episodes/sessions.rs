@@ -171,7 +171,6 @@ impl SessionPool {
         }
     }
 
-    /// Puts a session back.
     pub(super) fn put_back(&self, mut session: PooledSession) {
         session.lost = 0;
         self.sessions().idle.push(session);

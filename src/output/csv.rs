@@ -89,7 +89,6 @@ impl CsvFile {
         Ok(Self(file))
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
         let cells = COLUMNS.map(|(_, cell)| cell(row));
         self.0.put(|file| write_record(file, cells))

@@ -41,7 +41,6 @@ struct CallLine<'r> {
     left_out: &'r [String],
 }
 
-/// The usage of all calls.
 #[derive(Serialize)]
 struct UsageLine {
     calls: usize,
@@ -52,7 +51,6 @@ struct UsageLine {
     cost_usd: Option<Decimal>,
 }
 
-/// One episode.
 #[derive(Serialize)]
 struct EpisodeLine<'r> {
     format: u32,

@@ -45,7 +45,6 @@ impl Transcripts {
         Ok(Self { file, shared })
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
         self.file.put(|file| {
             let mut question = serde_json::to_value(TranscriptLine {

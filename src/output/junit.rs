@@ -42,7 +42,6 @@ impl JunitFile {
         }
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
         self.case(row).map_err(OutputError::at(&self.path))
     }

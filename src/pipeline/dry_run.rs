@@ -37,7 +37,6 @@ const REPLY_TOKENS: Estimate<u64> = Estimate {
     high: 600,
 };
 
-/// Seconds of a call.
 const CALL_SECONDS: Estimate<f64> = Estimate {
     low: 1.0,
     high: 10.0,
@@ -53,7 +52,6 @@ pub(crate) struct Estimate<T> {
     pub high: T,
 }
 
-/// The estimate for a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct DryRun {
     pub records: usize,

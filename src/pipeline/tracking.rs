@@ -28,7 +28,6 @@ pub enum Tracking {
     Off,
     /// Nowhere, although a variable says where: what is wrong with it.
     Unusable(String),
-    /// On a server.
     On(TrackingServer),
 }
 

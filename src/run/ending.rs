@@ -73,7 +73,6 @@ pub(super) fn join_error_message(error: JoinError) -> String {
     }
 }
 
-/// The message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()

@@ -122,7 +122,6 @@ impl RunFolder {
         &self.folder
     }
 
-    /// The folder of the runs' outputs.
     pub(crate) fn output(&self) -> &Path {
         &self.output
     }

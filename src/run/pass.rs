@@ -27,7 +27,6 @@ pub(super) enum PassKind {
     Last,
 }
 
-/// The result of a pass.
 #[derive(Default)]
 pub(super) struct PassResult {
     pub postponed: Vec<PlanUnit>,

@@ -88,7 +88,6 @@ pub(super) struct ConversationTally {
     after_right: RateTally,
     after_wrong: RateTally,
     errors: usize,
-    /// Conversations with an error.
     first_errors: usize,
 }
 

@@ -36,19 +36,19 @@ fn bad_data_is_one_line_and_exit_code_3() {
 #[test]
 fn bad_usage_is_one_line_and_exit_code_2() {
     let place = Workplace::new();
-    place.run("--n 0").fails(2, &["n is 0"]);
-    place
-        .run("--temperature 1.5")
-        .fails(2, &["temperature", "between 0 and 1"]);
-    place.run("--temperature -0.1").fails(2, &["temperature"]);
-    place
-        .run("--ids Single_NOPE/2001/page_1.pdf-1")
-        .fails(2, &["Single_NOPE"]);
-    place.run("--range 9000..9001").fails(2, &["9000"]);
-    place.run("--filter (").fails(2, &["("]);
-    place.run("--max-rounds 0").fails(2, &["max-rounds"]);
-    place.run("--resume").fails(2, &["no unfinished run"]);
-    place.run("--resume 01zz").fails(2, &["no such run"]);
+    for (line, words) in [
+        ("--n 0", &["n is 0"][..]),
+        ("--temperature 1.5", &["temperature", "between 0 and 1"]),
+        ("--temperature -0.1", &["temperature"]),
+        ("--ids Single_NOPE/2001/page_1.pdf-1", &["Single_NOPE"]),
+        ("--range 9000..9001", &["9000"]),
+        ("--filter (", &["("]),
+        ("--max-rounds 0", &["max-rounds"]),
+        ("--resume", &["no unfinished run"]),
+        ("--resume 01zz", &["no such run"]),
+    ] {
+        place.run(line).fails(2, words);
+    }
     place.write("convfinqa.toml", "colour = 'red'\n");
     place.run("").fails(2, &["convfinqa.toml", "colour"]);
     place.write("convfinqa.toml", "model = \n");
@@ -70,15 +70,11 @@ fn an_output_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
     let place = Workplace::new();
     place.write("output", "a file, not a folder");
     let server = FaultServer::start(scripted);
-    let arguments = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &server.base_url(),
-    ];
-    place.run(&arguments).fails(2, &["cannot write", "output"]);
+    let line = format!(
+        "--model m --data-path sample --base-url {}",
+        server.base_url()
+    );
+    place.run(&line).fails(2, &["cannot write", "output"]);
     assert_eq!(server.count(), 0);
 }
 
@@ -355,16 +351,13 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
         ("epochs", "4294967295"),
         ("samples", "4294967295"),
     ] {
-        place
-            .run(&[&format!("--{flag}"), value])
-            .fails(2, &[flag, value, "at most"]);
+        let ran = place.run(&format!("--{flag} {value}"));
+        ran.fails(2, &[flag, value, "at most"]);
     }
+    let whole = "it must be a number without sign and decimals";
     for (flag, reason) in [
-        ("--n=ten", "it must be a number without sign and decimals"),
-        (
-            "--seed=1.5",
-            "it must be a number without sign and decimals",
-        ),
+        ("--n=ten", whole),
+        ("--seed=1.5", whole),
         ("--temperature=warm", "it must be a number, such as 0.5"),
         ("--seed=99999999999999999999", "the number is too large"),
     ] {

@@ -124,7 +124,7 @@ pub(crate) fn execute(
     if args.dry_run {
         let line = "env play has no --dry-run, because the model decides how many calls an episode \
                     takes; --max-cost or --max-tokens-total limits them";
-        return Err(Failure::new(Exit::Usage, line).into());
+        return Err(Failure::usage(line).into());
     }
     let variables = variables(&args.model);
     let variable = |name: &str| variables.get(name);
@@ -147,7 +147,7 @@ pub(crate) fn execute(
         if settings.shards.shard.is_some() {
             let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
                         `env play --resume RUN`";
-            return Err(Failure::new(Exit::Usage, line).into());
+            return Err(Failure::usage(line).into());
         }
         refuse_foreign(path, run)?;
     }
@@ -323,19 +323,16 @@ fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
         && error.kind() != ErrorKind::NotFound
     {
         let line = format!("{}: {error}", path.display());
-        return Err(Failure::new(Exit::Usage, line));
+        return Err(Failure::usage(line));
     }
     if !path.exists() || run.is_some_and(|run| is_export_of(path, run)) {
         return Ok(());
     }
-    Err(Failure::new(
-        Exit::Usage,
-        format!(
-            "{}: the file exists and is not replaced; name another file. Only version 0.1 continued \
+    Err(Failure::usage(format!(
+        "{}: the file exists and is not replaced; name another file. Only version 0.1 continued \
              a file of episodes: continue a run with --resume",
-            path.display()
-        ),
-    ))
+        path.display()
+    )))
 }
 
 /// The environment's variables. Where this program's own are not set, those of `OpenEnv`'s

@@ -109,7 +109,7 @@ fn explained(error: ServerError) -> anyhow::Error {
             let said = format!(
                 "{error}: another program uses this port; choose another --port, or 0 for a free one"
             );
-            Failure::new(Exit::Usage, said).into()
+            Failure::usage(said).into()
         }
         _ => error.into(),
     }
@@ -120,7 +120,7 @@ fn checked(options: &ServerOptions) -> Result<(), Failure> {
     if options.max_sessions == 0 || none_each || options.message_limit < 1024 {
         let said = "--max-sessions and --max-sessions-per-client must be at least 1 and \
                     --message-limit at least 1024";
-        return Err(Failure::new(Exit::Usage, said));
+        return Err(Failure::usage(said));
     }
     Ok(())
 }

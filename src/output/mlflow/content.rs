@@ -115,7 +115,6 @@ pub(super) fn tags(meta: &RunMeta) -> Vec<KeyValue> {
     tags
 }
 
-/// Tags for the outcome of a run.
 pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<KeyValue> {
     let logged = json!([{"path": table, "type": "table"}]);
     let mut tags = vec![

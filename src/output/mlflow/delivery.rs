@@ -86,7 +86,6 @@ impl RunDelivery {
         &self.meta
     }
 
-    /// The server.
     pub(crate) fn server(&self) -> &TrackingServer {
         &self.server
     }

@@ -248,7 +248,6 @@ pub(super) fn start_millis(meta: &RunMeta) -> i64 {
     time.map_or(0, jiff::Timestamp::as_millisecond)
 }
 
-/// Points of one step.
 struct StepPoints(Vec<MetricPoint>, (i64, i64));
 
 impl StepPoints {

@@ -162,7 +162,6 @@ impl QuestionList {
         self.lines.write_all(&line)
     }
 
-    /// The values of a facet by its key.
     pub(super) fn values(&self, key: &str) -> &[FacetValue] {
         let at = FACETS.iter().position(|(name, _)| *name == key);
         at.and_then(|at| self.values.get(at))

@@ -26,7 +26,7 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::analysis::Miss;
-use crate::output::terminal::{p_value, rule_title};
+use crate::output::terminal::{self, p_value, rule_title};
 use crate::run::Row;
 use crate::score::Rule;
 
@@ -182,12 +182,7 @@ fn in_words(value: &str, facet: &str) -> String {
     }
 }
 
-/// A difference with its sign, and no sign that rounding has made meaningless.
+/// A difference with its sign.
 fn signed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:+.decimals$}");
-    if text.contains(|c: char| ('1'..='9').contains(&c)) {
-        text.replace('-', "−")
-    } else {
-        format!("{:.decimals$}", 0.0)
-    }
+    terminal::signed(value, decimals).replace('-', "−")
 }

@@ -3,7 +3,7 @@
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{counted, cut, single_spaced};
 
-use super::style::{TerminalStyle, harmless};
+use super::style::{TerminalStyle, broken, harmless};
 use super::table::{align, rule_title};
 
 /// Characters that are shown of an answer, which may be a page of text.
@@ -102,28 +102,14 @@ fn shown(
         } else {
             format!(" · {}", miss.detail)
         };
-        lines.push(indented(&format!(
+        let values = format!(
             "gold {} · answer {}{detail}",
             cut(&single_spaced(&miss.gold), SHOWN, "…"),
             cut(&single_spaced(&miss.answer), SHOWN, "…")
-        )));
+        );
+        lines.push(format!("    {}", broken(&single_spaced(&values), 4, 4, 80)));
     }
     Some(harmless(&lines.join("\n")).into_owned())
-}
-
-/// Broken at spaces and set in by four columns.
-fn indented(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= 80 => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("    {word}")),
-        }
-    }
-    lines.join("\n")
 }
 
 fn blind(analysis: &MissAnalysis, style: TerminalStyle) -> Vec<String> {

@@ -1,13 +1,11 @@
 //! One answer for a person at a terminal of 80 columns.
 
-use console::measure_text_width;
-
 use crate::output::AnswerView;
 use finqa_agents::agents::Solution;
 use finqa_core::number::Unit;
 use finqa_core::text::{counted, single_spaced};
 
-use super::style::harmless;
+use super::style::{broken, harmless};
 
 /// Columns of the narrowest terminal that the text is laid out for.
 const WIDTH: usize = 80;
@@ -181,35 +179,14 @@ fn opinion(solution: &Solution) -> Vec<String> {
 
 /// A title and a text, which is broken at spaces.
 fn entry(title: &str, text: &str) -> String {
-    let mut out = format!("{title:INDENT$}");
-    let mut width = INDENT;
-    let mut spaces = 0;
-    for word in text.split(' ') {
-        if word.is_empty() {
-            spaces += 1;
-            continue;
-        }
-        let long = measure_text_width(word);
-        if width > INDENT && width + 1 + spaces + long > WIDTH {
-            out.push('\n');
-            out.push_str(&" ".repeat(INDENT + 2));
-            width = INDENT + 2;
-        } else if width > INDENT {
-            let gap = 1 + spaces;
-            out.push_str(&" ".repeat(gap));
-            width += gap;
-        }
-        spaces = 0;
-        out.push_str(word);
-        width += long;
-    }
-    out.push('\n');
-    out
+    let text = broken(text, INDENT, INDENT + 2, WIDTH);
+    format!("{title:INDENT$}{text}\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use console::measure_text_width;
 
     #[test]
     fn no_line_is_wider_than_the_terminal() {

@@ -128,7 +128,7 @@ fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
 }
 
 /// A difference with its sign; one that rounds to 0 has none.
-fn signed(x: f64, digits: usize) -> String {
+pub(in crate::output) fn signed(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
     match text.contains(|c: char| ('1'..='9').contains(&c)) {
         true => text,

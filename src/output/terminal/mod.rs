@@ -14,7 +14,7 @@ mod unsent;
 pub(crate) use analysis::analysis_tables;
 pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
-pub(super) use comparison::{p_value, span};
+pub(super) use comparison::{p_value, signed, span};
 pub(super) use progress::verdict_text;
 pub(crate) use progress::{ProgressOptions, RunProgress, TerminalWriter};
 pub(crate) use runs::runs_list;

@@ -60,7 +60,6 @@ impl Default for TerminalStyle {
 }
 
 impl TerminalStyle {
-    /// A table with its header.
     pub(super) fn table(self, header: &[&str]) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -92,22 +91,36 @@ impl TerminalStyle {
     pub(super) fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
         let text = text.replace(" %", "\u{a0}%");
-        let mut out = String::new();
-        let mut width = 0;
-        for word in text.split(' ') {
-            let long = measure_text_width(word);
-            if width > 0 && width + 1 + long > limit {
-                out.push_str("\n  ");
-                width = 2;
-            } else if width > 0 {
-                out.push(' ');
-                width += 1;
-            }
-            out.push_str(word);
-            width += long;
-        }
-        out.replace("\u{a0}%", " %")
+        broken(&text, 0, 2, limit).replace("\u{a0}%", " %")
     }
+}
+
+/// Breaks a text that begins in column `start` at spaces: later lines begin in column
+/// `indent`, and none is wider than `limit`.
+pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> String {
+    let mut out = String::new();
+    let mut width = start;
+    let mut spaces = 0;
+    for word in text.split(' ') {
+        if word.is_empty() {
+            spaces += 1;
+            continue;
+        }
+        let long = measure_text_width(word);
+        if width > start && width + 1 + spaces + long > limit {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            width = indent;
+        } else if width > start {
+            let gap = 1 + spaces;
+            out.push_str(&" ".repeat(gap));
+            width += gap;
+        }
+        spaces = 0;
+        out.push_str(word);
+        width += long;
+    }
+    out
 }
 
 #[cfg(test)]

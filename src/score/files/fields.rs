@@ -1,6 +1,5 @@
 //! The names of the columns and keys of the known formats.
 
-/// A field of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum PredictionField {
     Id,

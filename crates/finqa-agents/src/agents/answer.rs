@@ -63,13 +63,11 @@ pub struct Answer {
 
 impl Answer {
     /// True if the requested figure does not exist; the doubt has the reason.
-    #[must_use]
     pub fn is_undefined(&self) -> bool {
         self.printed == UNDEFINED && self.doubt.is_some()
     }
 
     /// The analysis in the requested form, as the critic sees it.
-    #[must_use]
     pub(crate) fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({
             "evidence": self.evidence,
@@ -84,7 +82,6 @@ impl Answer {
 
     /// The answer of an analysis: executes its program over the question's table and prints
     /// the value by its unit.
-    #[must_use]
     pub fn from_analysis(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
         let executed = analysis
             .program
@@ -193,7 +190,6 @@ fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> 
 }
 
 /// Our own answer as a later turn sees it.
-#[must_use]
 pub fn answer_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),
@@ -264,7 +260,6 @@ pub struct Round {
 
 impl Round {
     /// The findings of the checks that send the answer back.
-    #[must_use]
     pub fn objections(&self) -> usize {
         self.findings
             .iter()
@@ -326,7 +321,6 @@ pub struct Solution {
 
 impl Solution {
     /// An outcome of which nothing else is known.
-    #[must_use]
     pub fn new(outcome: Outcome, stop: StopReason) -> Self {
         Self {
             outcome,
@@ -344,20 +338,17 @@ impl Solution {
     }
 
     /// The model's answer: the best of its rounds, whoever's was returned.
-    #[must_use]
     pub fn model_answer(&self) -> Option<&Answer> {
         super::best::best_round(&self.rounds).map(|round| &round.answer)
     }
 
     /// Calls that the response cache answered.
-    #[must_use]
     pub fn cached_calls(&self) -> usize {
         let replies = self.calls.iter().filter_map(|call| call.reply.as_ref());
         replies.filter(|reply| reply.cached).count()
     }
 
     /// Tokens read and written over all calls that report them.
-    #[must_use]
     pub fn tokens(&self) -> (u64, u64) {
         let usages = self
             .calls

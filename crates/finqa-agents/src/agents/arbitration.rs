@@ -40,7 +40,6 @@ impl AgreementCount {
     }
 
     /// The model's accuracy: its estimate, and the upper end of the 95 % interval.
-    #[must_use]
     pub fn estimate(&self) -> (f64, f64) {
         if self.expected <= 0.0 {
             return (1.0, 1.0);
@@ -53,7 +52,6 @@ impl AgreementCount {
     }
 
     /// The accuracy that confidences are compared with.
-    #[must_use]
     pub fn model_accuracy(&self) -> f64 {
         self.estimate().1
     }
@@ -73,7 +71,6 @@ pub struct Arbitration {
 impl Arbitration {
     /// The choice for an answer with this opinion: the embedded analyst's where the model has
     /// no answer, or another that is less likely right.
-    #[must_use]
     pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
         Self {
             taken: match opinion.agrees {

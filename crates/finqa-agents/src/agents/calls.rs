@@ -45,7 +45,6 @@ fn unknown_cost() -> Cost {
 }
 
 impl Call {
-    #[must_use]
     pub fn usage(&self) -> NodeUsage {
         match &self.reply {
             Some(reply) => NodeUsage::of_reply(reply, self.cost),
@@ -88,7 +87,6 @@ pub struct RecordedCalls {
 
 impl RecordedCalls {
     /// Starts with the failed calls of earlier attempts.
-    #[must_use]
     pub(crate) fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
         Self {
             origin: RequestOrigin {
@@ -252,7 +250,6 @@ pub fn order_samples(calls: &mut [Call]) {
 }
 
 /// The duration of calls made one after the other; of parallel samples, the longest counts.
-#[must_use]
 pub fn total_seconds(calls: &[Call]) -> f64 {
     let mut alone = 0.0;
     let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();

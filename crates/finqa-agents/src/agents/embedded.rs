@@ -34,7 +34,6 @@ impl EmbeddedAgent {
     /// The second opinion on a question. There is none where the question names a year that
     /// the page lacks: the embedded analyst would answer for
     /// another year.
-    #[must_use]
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
             return None;

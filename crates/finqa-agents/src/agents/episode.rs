@@ -30,13 +30,11 @@ pub enum EpisodeEnd {
 
 impl EpisodeEnd {
     /// The name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// The outcome of the question.
-    #[must_use]
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Submitted => Outcome::Answered,
@@ -96,7 +94,6 @@ pub struct EpisodeRecord {
 
 impl EpisodeRecord {
     /// Calls that reached no tool.
-    #[must_use]
     pub fn invalid_calls(&self) -> usize {
         let invalid = self.steps.iter().filter(|step| step.error.is_some());
         invalid.count()

@@ -80,7 +80,6 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    #[must_use]
     pub(crate) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
         let calls = RecordedCalls::new(memory, stop, &question, epoch);
         Self {
@@ -98,7 +97,6 @@ impl Exchange {
     }
 
     /// The number of the round in progress, from 1.
-    #[must_use]
     pub(crate) fn next_round(&self) -> u32 {
         u32::try_from(self.rounds.len())
             .unwrap_or(u32::MAX)
@@ -134,7 +132,6 @@ impl Exchange {
     }
 
     /// Closes the exchange with the best candidate among its rounds.
-    #[must_use]
     pub(crate) fn into_solution(self) -> Solution {
         super::best::close(self)
     }

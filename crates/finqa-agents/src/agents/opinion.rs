@@ -74,19 +74,16 @@ impl From<EmbeddedAnswer> for SecondOpinion {
 }
 
 impl SecondOpinion {
-    #[must_use]
     pub(crate) fn agrees_with(&self, answer: &Answer) -> bool {
         let value = answer.value.as_ref();
         value.is_some_and(|value| self.is(value, &answer.printed))
     }
 
-    #[must_use]
     pub fn is(&self, value: &Value, printed: &str) -> bool {
         is_same_answer((value, printed), (&self.value, &self.printed))
     }
 
     /// The note to the critic about an answer that differs.
-    #[must_use]
     pub(super) fn finding(&self) -> Finding {
         let cells: Vec<String> = self
             .evidence
@@ -116,7 +113,6 @@ impl SecondOpinion {
 /// equal as printed (a percent with 1 decimal, another number with 3), or within half a
 /// percent. A percent and its fraction are the same only if one of the two is printed as a
 /// percent. The sign counts.
-#[must_use]
 pub fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {

@@ -52,7 +52,6 @@ impl SampleCount {
     pub const AUTO: Self = Self::Auto(AutoWord::Auto);
 
     /// The largest number of drafts, at least 1.
-    #[must_use]
     pub fn most(self) -> u32 {
         match self {
             Self::Fixed(count) => count.max(1),
@@ -148,13 +147,11 @@ pub struct AgentSettings {
 
 impl AgentSettings {
     /// True if the critic uses a separate server.
-    #[must_use]
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
     }
 
     /// True if the model's accuracy must be estimated first.
-    #[must_use]
     pub fn needs_pilot(&self) -> bool {
         self.second_opinion == OpinionUse::Arbitrate && self.model_accuracy.is_none()
     }
@@ -185,7 +182,6 @@ impl Sampling {
     /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from 0). Each
     /// draft has a different seed, because a provider that honours seeds would give the
     /// same reply again: `seed + epoch × samples + (number − 1)`.
-    #[must_use]
     pub fn nth(&self, epoch: u32, samples: u32, number: u32) -> Self {
         let passed = u64::from(epoch) * u64::from(samples.max(1));
         let offset = passed + u64::from(number.saturating_sub(1));
@@ -248,7 +244,6 @@ pub struct PairOptions {
 
 impl PairOptions {
     /// The default settings over a backend, with the embedded templates.
-    #[must_use]
     pub fn new(backend: Backend) -> Self {
         Self {
             backend,
@@ -259,7 +254,6 @@ impl PairOptions {
     }
 
     /// The form in which a model sees the page.
-    #[must_use]
     pub fn rendering(&self) -> Rendering {
         Rendering {
             table_style: self.settings.table_style,
@@ -267,7 +261,6 @@ impl PairOptions {
     }
 
     /// Who reviews answers: without a chat model the checks replace the LLM.
-    #[must_use]
     pub fn critic(&self) -> CriticMode {
         match (&self.backend, self.settings.critic) {
             (Backend::Embedded, CriticMode::Llm | CriticMode::Auto) => CriticMode::Rules,

@@ -78,7 +78,6 @@ pub(super) fn find_value(text: &str) -> Option<StatedValue<'_>> {
 /// The value that a printed answer states: a percent as its fraction, a yes or no as the
 /// word, a number without its scale word. `None` where the text states no value, or
 /// leaves open which of its numbers it is.
-#[must_use]
 pub fn printed_value(text: &str) -> Option<Value> {
     find_value(text).map(|stated| stated.value)
 }

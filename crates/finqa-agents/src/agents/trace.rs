@@ -20,7 +20,6 @@ use super::wiring::{Interruption, Route};
 const WORKFLOW: &str = "analyst_critic";
 
 /// The span of one question, the root of a trace; `run` is the run's span, if any.
-#[must_use]
 pub fn question(question: &Question, run: Option<&str>) -> Span {
     let QuestionKey { id, part } = &question.key;
     let span = info_span!(
@@ -76,7 +75,6 @@ pub fn solution(span: &Span, solution: &Solution) {
 
 /// The reason why there is no answer, as far as it may be recorded: a refusal, an
 /// unreadable reply, a withheld answer and a provider's own words may all quote content.
-#[must_use]
 pub fn reason(solution: &Solution) -> &str {
     recordable(
         solution.outcome,

@@ -60,7 +60,6 @@ pub struct RunFailure {
 
 impl RunFailure {
     /// A failure of a provider or of another server.
-    #[must_use]
     pub fn from_provider(message: String) -> Self {
         Self {
             message,
@@ -134,7 +133,6 @@ impl Pair {
         })
     }
 
-    #[must_use]
     pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
         &self.graph
     }

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::build::{CompiledGraph, Vertex, target};
 use super::error::GraphRunError;
 
-/// The default step limit.
 const DEFAULT_STEP_LIMIT: usize = 50;
 
 /// Called after every step with the state at that time.

@@ -126,13 +126,14 @@ pub struct CacheStats {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CacheLookup {
     /// The reply in this file.
-    Stored { file: String },
+    Stored {
+        file: String,
+    },
     /// Nothing; the nearest entry differs in these fields.
     Nearest {
         file: String,
         differences: Vec<FieldDifference>,
     },
-    /// The cache is empty.
     Empty,
 }
 

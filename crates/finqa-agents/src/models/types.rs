@@ -311,15 +311,11 @@ pub struct Usage {
     pub cached_input_tokens: u64,
     /// The part of `input_tokens` that was written to the provider's cache, where that is
     /// billed apart.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::usage::is_zero")]
     pub cache_write_tokens: u64,
     /// The part of `output_tokens` that was hidden reasoning.
     #[serde(default)]
     pub reasoning_tokens: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Usage {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cost::Cost;
 use super::types::{ChatReply, Usage};
 
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

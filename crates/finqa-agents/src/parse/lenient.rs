@@ -381,7 +381,7 @@ fn closing_quote(open: char) -> Option<char> {
 
 /// True if the comma at `at` is inside a figure such as `206,588`: one to three digits
 /// before it, exactly three after it.
-fn separates_thousands(text: &str, at: usize) -> bool {
+pub(super) fn separates_thousands(text: &str, at: usize) -> bool {
     let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
     let digits_behind = behind.iter().take(4).take_while(|b| b.is_ascii_digit());
     let before = text.as_bytes().get(..at).unwrap_or_default();

@@ -20,7 +20,6 @@ pub struct EpisodeQuestion {
 
 impl EpisodeQuestion {
     /// The message that asks a model.
-    #[must_use]
     pub fn prompt(&self) -> String {
         format!("{}\n\nCompany: {}", self.text, self.company)
     }
@@ -43,7 +42,6 @@ pub struct StepReply {
 
 impl StepReply {
     /// A call that could not be made.
-    #[must_use]
     pub fn refused(kind: &str, message: String) -> Self {
         Self {
             error: Some((kind.to_owned(), message)),

@@ -49,7 +49,6 @@ pub struct ToolAgentOptions {
 pub const SHOWN_CHARS: (usize, usize) = (16_000, 200_000);
 
 /// blake3 of the instructions to a model before the question: part of a run's identity.
-#[must_use]
 pub fn instructions_hash() -> String {
     blake3::hash(INSTRUCTIONS.as_bytes()).to_hex().to_string()
 }
@@ -63,7 +62,6 @@ pub struct ToolAgent {
 
 impl ToolAgent {
     /// An agent by `model` in `environment`.
-    #[must_use]
     pub fn new(
         model: Arc<dyn ChatModel>,
         environment: Arc<dyn ToolEnvironment>,

@@ -93,7 +93,6 @@ pub fn record_end(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
 
 /// The reason why there is no answer, as far as it may be recorded: a refusal and a
 /// provider's error may quote content.
-#[must_use]
 pub fn reason<'s>(solution: &'s Solution, episode: &EpisodeRecord) -> &'s str {
     let reason = solution.error.as_deref().unwrap_or_default();
     match episode.end {

@@ -126,7 +126,7 @@ pub(super) fn unpack(
                 found,
             });
         }
-        readable(unpacked.as_file()).map_err(write)?;
+        files::let_others_read(unpacked.as_file()).map_err(write)?;
         unpacked
             .persist(&target)
             .map_err(|failed| DownloadError::write(&target, failed.error))?;
@@ -167,18 +167,6 @@ fn copy(
             .map_err(|source| DownloadError::write(target, source))?;
         bytes += n as u64;
     }
-}
-
-/// Temporary files are private to their owner; data files need not be.
-#[cfg(unix)]
-fn readable(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable(_: &File) -> std::io::Result<()> {
-    Ok(())
 }
 
 /// The entry with this file name in any folder, but not a resource fork of macOS.

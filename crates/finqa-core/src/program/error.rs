@@ -34,7 +34,6 @@ pub enum ProgramError {
         /// The row label.
         label: String,
     },
-    /// Division by zero.
     #[error("step {step}: division by zero")]
     DivisionByZero { step: usize },
     /// The result is too large for a double.

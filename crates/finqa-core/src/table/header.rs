@@ -16,7 +16,6 @@ pub(super) struct HeaderLabels {
     pub(crate) repair: Repair,
 }
 
-/// The repair of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
     /// No repair: the labels are as published.

@@ -47,7 +47,6 @@ pub enum EnvError {
     BuildNote {
         /// The note.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// The folder to build into contains other files.

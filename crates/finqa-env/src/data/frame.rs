@@ -13,7 +13,6 @@ pub enum FrameCell {
     Integer(i64),
     /// Any other number.
     Real(f64),
-    /// A text.
     Text(String),
 }
 

@@ -111,11 +111,7 @@ pub struct DownloadReport {
 pub enum HubError {
     /// The hub's answer is not a listing.
     #[error("{url}: {reason}; check the address, the connection or the proxy")]
-    Listing {
-        url: String,
-        /// The reason.
-        reason: String,
-    },
+    Listing { url: String, reason: String },
     /// The revision lacks a file that every data directory has.
     #[error("{dataset} at {commit} has no {missing}, so it is not the benchmark")]
     NotTheBenchmark {

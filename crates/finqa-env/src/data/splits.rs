@@ -31,7 +31,6 @@ impl TaskSplit {
         self.into()
     }
 
-    /// The split of a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         name.parse().ok()
     }

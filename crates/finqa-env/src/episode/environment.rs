@@ -27,7 +27,6 @@ pub struct EpisodeRules {
 
 finqa_core::options::declared_defaults!(EpisodeRules);
 
-/// The phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EpisodePhase {
     /// Before the first reset: tools run, but a submission earns no reward.
@@ -42,7 +41,6 @@ pub enum TaskChoice {
     /// The next one of all questions.
     #[default]
     Next,
-    /// The next one of a split.
     NextOf(TaskSplit),
     /// The one at this index of a split.
     At(TaskSplit, usize),

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::python;
 
-/// One value of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ResultValue {
     Null,

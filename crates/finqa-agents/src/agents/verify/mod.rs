@@ -63,7 +63,6 @@ impl FindingKind {
     /// decides the value, so the slip is corrected already, and another round would only
     /// add cost. Nor does a second opinion, which is another reading and not an error. The
     /// LLM critic sees both anyway.
-    #[must_use]
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
     }
@@ -88,7 +87,6 @@ impl std::fmt::Display for Finding {
 
 /// Findings that make an analysis unusable whatever a critic says: no value, or a program
 /// that cannot be executed. Checked with `--no-verify` too.
-#[must_use]
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
     checks::value(answer)
@@ -98,7 +96,6 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
 }
 
 /// The findings of all checks, or of those that are never off.
-#[must_use]
 pub(super) fn findings(question: &Question, answer: &Answer, all: bool) -> Vec<Finding> {
     if all {
         check(question, answer)
@@ -109,7 +106,6 @@ pub(super) fn findings(question: &Question, answer: &Answer, all: bool) -> Vec<F
 
 /// A year that the question names and the page lacks; a hypothetical question may name
 /// any year.
-#[must_use]
 pub(crate) fn unnamed_year(question: &Question) -> Option<i32> {
     let asked = question_cues(&question.text);
     if asked.years.is_empty() {
@@ -123,7 +119,6 @@ fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<i32> {
     years.find(|year| !places.names_year(**year)).copied()
 }
 
-#[must_use]
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = question_cues(&question.text);
     let places = LiteralPlaces::of(question);

@@ -30,7 +30,6 @@ pub struct LiteralPlaces {
 }
 
 impl LiteralPlaces {
-    #[must_use]
     pub fn of(question: &Question) -> Self {
         let mut places = Self::default();
         places.years.extend(years_in(&question.document.filename));
@@ -105,7 +104,6 @@ impl LiteralPlaces {
 
     /// The places of a program's literal; signs and percent signs are ignored, because the
     /// dataset takes magnitudes of outflows and fractions of percents.
-    #[must_use]
     pub fn find(&self, literal: &str) -> Vec<&LiteralPlace> {
         let Some(value) = magnitude(literal) else {
             return Vec::new();
@@ -121,14 +119,12 @@ impl LiteralPlaces {
     }
 
     /// True if a row or column of the table is labelled with this year.
-    #[must_use]
     pub(crate) fn has_year(&self, year: i32) -> bool {
         self.places
             .iter()
             .any(|place| place.id.starts_with('r') && place.years.contains(&year))
     }
 
-    #[must_use]
     pub(crate) fn names_year(&self, year: i32) -> bool {
         self.years.contains(&year)
     }

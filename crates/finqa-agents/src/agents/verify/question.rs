@@ -54,7 +54,6 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
         .is_some_and(|pattern| pattern.is_match(text))
 }
 
-#[must_use]
 pub(crate) fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();
     let change = matches(&CHANGE, &text);

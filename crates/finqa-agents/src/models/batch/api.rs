@@ -11,7 +11,6 @@ use crate::models::transport::HttpReply;
 pub(in crate::models) trait BatchApi: Sync {
     fn limits(&self) -> BatchLimits;
 
-    /// The path of its batches.
     fn path(&self) -> &'static str;
 
     /// The parameter of the list that continues after a batch.

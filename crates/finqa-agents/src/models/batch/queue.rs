@@ -80,7 +80,6 @@ pub(super) struct WaitingCall {
     pub answer: oneshot::Sender<BatchAnswer>,
 }
 
-/// The answer to a waiting call.
 pub(in crate::models) enum BatchAnswer {
     Reply(Box<BatchReply>),
     /// The call is to be sent live.

@@ -82,7 +82,6 @@ impl BatchRecord {
     }
 }
 
-/// A request in a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BatchedRequest {
     /// Its `custom_id`: a hash of the request and of who asks.

@@ -13,7 +13,6 @@ use super::api::{BatchApi, BatchResult, BatchState};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::types::Stop;
 
-/// A line of the results.
 pub(super) enum ResultLine {
     Result {
         key: String,

@@ -182,7 +182,6 @@ impl CassetteCall {
     }
 }
 
-/// The body of a request.
 pub(in super::super) fn body_of(request: &reqwest::Request) -> Value {
     let bytes = request.body().and_then(reqwest::Body::as_bytes);
     serde_json::from_slice(bytes.unwrap_or_default()).unwrap_or_default()

@@ -55,7 +55,6 @@ pub(super) struct StartedAttempt {
     used: [u64; KINDS],
 }
 
-/// The end of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AttemptEnd {
     pub verdict: LimitVerdict,

@@ -1,5 +1,7 @@
 //! Splits at commas that separate, and not at those inside figures.
 
+use super::super::lenient::separates_thousands;
+
 /// Parts of `text` at separators outside parentheses. A comma inside a figure (`206,588`)
 /// separates only if `inside_figures`. `None` if parentheses do not match.
 pub(super) fn pieces<'a>(
@@ -15,7 +17,7 @@ pub(super) fn pieces<'a>(
             '(' => depth += 1,
             ')' => depth = depth.checked_sub(1)?,
             _ if depth == 0 && separators.contains(&c) => {
-                if c == ',' && !inside_figures && is_inside_figure(text, at) {
+                if c == ',' && !inside_figures && separates_thousands(text, at) {
                     continue;
                 }
                 out.push(text.get(start..at)?);
@@ -26,16 +28,6 @@ pub(super) fn pieces<'a>(
     }
     out.push(text.get(start..)?);
     (depth == 0).then_some(out)
-}
-
-/// True if the comma at `at` has one to three digits before it and exactly three after it.
-fn is_inside_figure(text: &str, at: usize) -> bool {
-    let bytes = text.as_bytes();
-    let digits = |byte: &&u8| byte.is_ascii_digit();
-    let behind = bytes.get(at + 1..).unwrap_or_default();
-    let before = bytes.get(..at).unwrap_or_default();
-    behind.iter().take(4).take_while(digits).count() == 3
-        && (1..=3).contains(&before.iter().rev().take(4).take_while(digits).count())
 }
 
 /// The arguments of a call. With more commas than arguments, those inside figures are

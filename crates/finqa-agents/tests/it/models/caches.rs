@@ -7,6 +7,7 @@ use finqa_agents::models::{
     RequestOrigin, ResponseCache, RunBatches,
 };
 use futures::future::join_all;
+use rstest::rstest;
 
 use super::*;
 use crate::support::batch_server::{BatchServer, Ending};
@@ -150,8 +151,31 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
     assert!(!ask_model(&elsewhere, &plain).await.unwrap().cached);
 }
 
-/// A reply of this kind is asked for again.
-async fn is_never_stored(reply: Reply) {
+fn refusal(content: &str) -> Reply {
+    let mut refusal = completion(content, "stop");
+    refusal["choices"][0]["message"]["refusal"] = json!("I cannot help with that.");
+    Reply::json(200, &refusal)
+}
+
+#[rstest]
+#[case::refusal(refusal(""))]
+#[case::refusal_in_words(refusal("I am sorry."))]
+#[case::filtered_answer(Reply::json(200, &completion("In 20", "content_filter")))]
+#[case::filtered_prompt(Reply::content_filter())]
+#[case::truncated(Reply::json(200, &completion("In 20", "length")))]
+#[case::status_400(Reply::error(400, "x", "no"))]
+#[case::status_401(Reply::error(401, "x", "no"))]
+#[case::status_404(Reply::error(404, "x", "no"))]
+#[case::status_429(Reply::error(429, "x", "no"))]
+#[case::status_500(Reply::error(500, "x", "no"))]
+#[case::connection_reset(Reply::reset())]
+#[case::error_for_a_body(Reply::json(200, &json!({"error": {"code": 502, "message": "upstream"}})))]
+#[case::error_for_a_reason(Reply::json(200, &completion("Bad gateway", "error")))]
+#[case::web_page(Reply::plain(200, "<html>busy</html>"))]
+#[case::empty(Reply::json(200, &completion("", "stop")))]
+#[case::blank(Reply::json(200, &completion(" \n", "stop")))]
+#[tokio::test]
+async fn a_reply_without_a_whole_answer_is_never_stored(#[case] reply: Reply) {
     let told = format!("{reply:?}");
     let cached = Cached::new();
     let server = FaultServer::start(move |_| reply.clone());
@@ -169,51 +193,6 @@ async fn is_never_stored(reply: Reply) {
         assert!(outcome.is_err() || !outcome.unwrap().cached, "{told}");
     }
     assert_eq!((server.count(), cached.entries().len()), (2, 0), "{told}");
-}
-
-#[tokio::test]
-async fn a_refusal_is_never_stored() {
-    for content in ["", "I am sorry."] {
-        let mut refusal = completion(content, "stop");
-        refusal["choices"][0]["message"]["refusal"] = json!("I cannot help with that.");
-        is_never_stored(Reply::json(200, &refusal)).await;
-    }
-}
-
-#[tokio::test]
-async fn a_filtered_reply_is_never_stored() {
-    is_never_stored(Reply::json(200, &completion("In 20", "content_filter"))).await;
-    is_never_stored(Reply::content_filter()).await;
-}
-
-#[tokio::test]
-async fn a_truncated_reply_is_never_stored() {
-    is_never_stored(Reply::json(200, &completion("In 20", "length"))).await;
-}
-
-#[tokio::test]
-async fn an_error_is_never_stored() {
-    for status in [400, 401, 404, 429, 500] {
-        is_never_stored(Reply::error(status, "x", "no")).await;
-    }
-    is_never_stored(Reply::reset()).await;
-}
-
-#[tokio::test]
-async fn a_success_with_an_error_in_its_body_is_never_stored() {
-    is_never_stored(Reply::json(
-        200,
-        &json!({"error": {"code": 502, "message": "upstream"}}),
-    ))
-    .await;
-    is_never_stored(Reply::json(200, &completion("Bad gateway", "error"))).await;
-    is_never_stored(Reply::plain(200, "<html>busy</html>")).await;
-}
-
-#[tokio::test]
-async fn an_empty_answer_is_never_stored() {
-    is_never_stored(Reply::json(200, &completion("", "stop"))).await;
-    is_never_stored(Reply::json(200, &completion(" \n", "stop"))).await;
 }
 
 #[tokio::test]

@@ -21,7 +21,6 @@ pub(crate) fn splits() -> Value {
         .collect()
 }
 
-/// The split of a name.
 pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
     TaskSplit::named(name).ok_or_else(|| TaskError::UnknownSplit(cut(name, 100, "...")))
 }

@@ -147,7 +147,6 @@ impl Clients {
         })
     }
 
-    /// The client of an address.
     pub(crate) fn of(&self, address: IpAddr) -> Arc<Client> {
         let mut table = self.table.lock();
         if table.known.len() >= table.sweep_at {
@@ -247,30 +246,32 @@ impl ConnectionActivity {
         self.since.store(millis, Ordering::Relaxed);
     }
 
+    /// True if the state was `from`, and now is `to`.
+    fn change(&self, from: u8, to: u8) -> bool {
+        let changed = self
+            .state
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        changed.is_ok()
+    }
+
     /// A request has arrived.
     pub(crate) fn begin(&self) {
-        let _ = self
-            .state
-            .compare_exchange(IDLE, BUSY, Ordering::Relaxed, Ordering::Relaxed);
+        self.change(IDLE, BUSY);
         self.touch();
     }
 
     /// The request is answered.
     pub(crate) fn end(&self) {
-        let _ = self
-            .state
-            .compare_exchange(BUSY, IDLE, Ordering::Relaxed, Ordering::Relaxed);
+        self.change(BUSY, IDLE);
         self.touch();
     }
 
     fn evict(&self) -> bool {
-        let evicted =
-            self.state
-                .compare_exchange(IDLE, EVICTED, Ordering::Relaxed, Ordering::Relaxed);
-        if evicted.is_ok() {
+        let evicted = self.change(IDLE, EVICTED);
+        if evicted {
             self.evicted.cancel();
         }
-        evicted.is_ok()
+        evicted
     }
 
     /// Returns when the connection must be closed.

@@ -224,7 +224,6 @@ impl SessionTable {
         })
     }
 
-    /// The session of an id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
         let found = self
             .open

@@ -20,12 +20,10 @@ use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::log::SocketLog;
 use crate::server::transport::websocket::{SocketFault, SocketMessage, WebSocket};
 
-/// The protocol of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketProtocol {
     /// OpenEnv's messages.
     OpenEnv,
-    /// JSON-RPC.
     JsonRpc,
 }
 

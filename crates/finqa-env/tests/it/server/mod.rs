@@ -188,19 +188,17 @@ const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 /// POSTs JSON; gives status and JSON.
 async fn post(server: &RunningServer, path: &str, body: &str) -> (u16, Value) {
     let (status, _, text) = request(server, "POST", path, JSON, body).await;
-    (
-        status,
-        serde_json::from_str(&text).unwrap_or(Value::String(text)),
-    )
+    (status, json_or_text(text))
 }
 
 /// GETs JSON; gives status and JSON.
 async fn get(server: &RunningServer, path: &str) -> (u16, Value) {
     let (status, _, text) = request(server, "GET", path, &[], "").await;
-    (
-        status,
-        serde_json::from_str(&text).unwrap_or(Value::String(text)),
-    )
+    (status, json_or_text(text))
+}
+
+fn json_or_text(text: String) -> Value {
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
 /// One JSON-RPC call over `POST /mcp`.
