@@ -32,8 +32,7 @@ impl EmbeddedAgent {
     }
 
     /// The second opinion on a question. There is none where the question names a year that
-    /// the page lacks: the embedded analyst would answer for
-    /// another year.
+    /// the page lacks: the embedded analyst would answer for another year.
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
             return None;
