@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, ShapeModel, candidates};
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, Forest, ShapeModel, candidates};
 
 use choice::Choices;
 use items::{FOLDS, Item, converse};
@@ -85,7 +85,7 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Emb
     let mut weights = EmbeddedWeights {
         slots: slots::fit(&used, start.slots.len()),
         shapes: of_shapes(None),
-        trees: Vec::new(),
+        trees: Forest::default(),
         ..start.clone()
     };
     let step = |what: &str| eprintln!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
@@ -155,7 +155,8 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Emb
     }
     drop(all);
     step("rows");
-    weights.trees = trees::fit(&rows, &trees::Growth::default());
+    let trees = trees::fit(&rows, &trees::Growth::default());
+    weights.trees = Forest::try_from(trees).unwrap_or_default();
     step("trees");
     weights.network = network::fit(&rows);
     step("network");
@@ -166,7 +167,7 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Emb
 fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report<'a>) {
     let analyst = EmbeddedAnalyst::with_weights(weights.clone());
     let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
-        trees: Vec::new(),
+        trees: Forest::default(),
         ..weights.clone()
     });
     for item in test.iter().filter(|item| item.gold.is_some()) {

@@ -16,7 +16,7 @@ mod training;
 mod weights;
 
 pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
-pub use answering::choice::forest::{Tree, TreeSplit};
+pub use answering::choice::forest::{Forest, Tree, TreeSplit};
 pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;
 pub use question::proposal::{BUCKETS, ShapeModel};

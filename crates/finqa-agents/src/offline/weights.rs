@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::answering::choice::{self, forest::Tree, network::Network};
+use super::answering::choice::{self, forest::Forest, network::Network};
 use super::answering::confidence::SIGNAL_NAMES;
 use super::question::proposal::ShapeModel;
 use super::question::slots::FEATURE_NAMES;
@@ -30,7 +30,7 @@ pub struct EmbeddedWeights {
     /// Which kind of calculation a question asks for.
     pub shapes: ShapeModel,
     /// What ranks the best candidates again, with the network.
-    pub trees: Vec<Tree>,
+    pub trees: Forest,
     pub network: Network,
 }
 
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(written.len(), EMBEDDED.len());
         let embedded = EmbeddedWeights::built_in();
         assert_eq!(weights.slots, embedded.slots);
-        let trees: Vec<Tree> = from_features_file("trees", TREES).unwrap();
+        let trees: Forest = from_features_file("trees", TREES).unwrap();
         assert_eq!(trees, embedded.trees);
         assert_eq!(embedded.trees_to_json(), TREES);
         let network = network_from_json(NETWORK).unwrap();
@@ -258,7 +258,7 @@ mod tests {
         };
         let trees = |edit| {
             let text = edited(TREES, edit);
-            let read = from_features_file::<Vec<Tree>>("trees", &text);
+            let read = from_features_file::<Forest>("trees", &text);
             read.unwrap_err().to_string()
         };
         let network = |edit| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, HistorySource, Question};
 
-use super::choice::{self, ChoiceContext, LinearRank, forest};
+use super::choice::{self, ChoiceContext, LinearRank};
 use super::confidence;
 use super::description::{self, DescribedPage};
 use super::doubt;
@@ -212,7 +212,7 @@ impl EmbeddedAnalyst {
         } else {
             let details = details(scene, plans, &compared);
             let by_network = details.iter().map(|one| weights.network.score(one));
-            forest::add_scores(&weights.trees, &details, by_network.collect())
+            weights.trees.add_scores(&details, by_network.collect())
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
