@@ -66,48 +66,59 @@ impl Network {
     /// value of each category.
     #[must_use]
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
-        let mut out = Vec::with_capacity(features.len());
-        for (at, (range, value)) in ranges.iter().zip(features).enumerate() {
-            // The number of a category's value says nothing by itself.
-            if CATEGORIES.iter().all(|(category, _)| *category != at) {
-                out.push((at, range.scaled(*value)));
-            }
-        }
-        let mut from = ranges.len();
-        for (at, values) in CATEGORIES {
+        let scaled = Self::scaled(ranges, features);
+        scaled.chain(Self::of_categories(features)).collect()
+    }
+
+    /// The features, scaled, but for the numbers of categories' values, which say nothing by
+    /// themselves.
+    fn scaled(ranges: &[InputRange], features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
+        let inputs = ranges.iter().zip(features).enumerate();
+        let inputs = inputs.filter(|(at, _)| CATEGORIES.iter().all(|(number, _)| number != at));
+        inputs.map(|(at, (range, value))| (at, range.scaled(*value)))
+    }
+
+    /// 1 for the value of each category; these inputs follow those of all features.
+    fn of_categories(features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
+        let mut from = features.len();
+        CATEGORIES.into_iter().filter_map(move |(at, values)| {
             let value = features.get(at).copied().unwrap_or_default();
             let value = (0..values).find(|known| super::detail::count(*known) >= value);
-            out.extend(value.map(|value| (from + value, 1.0)));
+            let input = value.map(|value| (from + value, 1.0));
             from += values;
-        }
-        out
+            input
+        })
     }
 
     #[must_use]
     pub(crate) fn score(&self, features: &[f64]) -> f64 {
-        let (mut sum, units) = self.sums(&Self::inputs(&self.features, features));
+        let bias = self.bias.first_chunk().copied();
+        let sums = (0.0, bias.unwrap_or([0.0; Self::UNITS]));
+        let sums = self.add(Self::scaled(&self.features, features), sums);
+        let (mut sum, units) = self.add(Self::of_categories(features), sums);
         for (unit, weight) in units.iter().zip(&self.output) {
             sum += unit.max(0.0) * weight;
         }
         f64::from(sum)
     }
 
-    /// The sum of the inputs by themselves, and the sum of each hidden unit: in a function of
-    /// its own, where all stay in registers.
+    /// Adds inputs to the sum of the inputs by themselves, and to the sum of each hidden unit: in
+    /// a function of its own, where all stay in registers.
     #[inline(never)]
-    fn sums(&self, inputs: &[(usize, f32)]) -> (f32, [f32; Self::UNITS]) {
-        let bias = self.bias.first_chunk();
-        let mut units: [f32; Self::UNITS] = bias.copied().unwrap_or([0.0; Self::UNITS]);
-        let mut sum = 0.0;
+    fn add(
+        &self,
+        inputs: impl Iterator<Item = (usize, f32)>,
+        (mut sum, mut units): (f32, [f32; Self::UNITS]),
+    ) -> (f32, [f32; Self::UNITS]) {
         for (input, value) in inputs {
-            let weights = self.hidden.get(*input).and_then(|of| of.first_chunk());
+            let weights = self.hidden.get(input).and_then(|of| of.first_chunk());
             let Some(weights): Option<&[f32; Self::UNITS]> = weights else {
                 continue;
             };
             for (unit, weight) in units.iter_mut().zip(weights) {
                 *unit += value * weight;
             }
-            sum += value * self.direct.get(*input).copied().unwrap_or_default();
+            sum += value * self.direct.get(input).copied().unwrap_or_default();
         }
         (sum, units)
     }
