@@ -350,12 +350,12 @@ impl Facts {
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
             return;
         };
-        let own = self.own && !number.percent;
+        let labelled = self.own && !number.percent;
         let of_labels = || {
             let names = [&of_row.name, column.map_or(&of_row.name, |c| &c.name)];
             names.into_iter().find_map(|name| scale_of_label(name))
         };
-        let scale = number.scale.or_else(|| of_labels().filter(|_| own));
+        let scale = number.scale.or_else(|| labelled.then(of_labels).flatten());
         let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
         let mut near = header.unwrap_or_default();
         if !extra.is_empty() {
@@ -415,18 +415,18 @@ impl Facts {
     }
 
     fn weigh(&mut self) {
-        let mut df = vec![0.0_f64; self.vocabulary.len()];
+        // Of each word in how many units it is, and the last of them.
+        let mut df = vec![(0.0_f64, 0.0_f64); self.vocabulary.len()];
         let mut units = 0.0;
         let mut count = |words: &mut dyn Iterator<Item = u32>| {
-            let mut seen: Vec<u32> = words.collect();
-            seen.sort_unstable();
-            seen.dedup();
-            for word in seen {
-                if let Some(n) = df.get_mut(word as usize) {
-                    *n += 1.0;
+            units += 1.0;
+            for word in words {
+                if let Some((n, last)) = df.get_mut(word as usize)
+                    && *last < units
+                {
+                    (*n, *last) = (*n + 1.0, units);
                 }
             }
-            units += 1.0;
         };
         for row in self.rows.iter().skip(1) {
             count(&mut row.label.iter().copied());
@@ -440,7 +440,7 @@ impl Facts {
         let total: f64 = units;
         self.idf = df
             .into_iter()
-            .map(|n| logarithm((total + 1.0) / (n + 0.5)).max(0.2))
+            .map(|(n, _)| logarithm((total + 1.0) / (n + 0.5)).max(0.2))
             .collect();
         let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
         for row in &mut self.rows {
