@@ -15,7 +15,8 @@ const EMBEDDED: &[u8] = include_bytes!("../../../../../data/offline_vectors.bin"
 /// The components of a vector.
 const DIMENSIONS: usize = 64;
 
-type Vector = [i8; DIMENSIONS];
+/// Its components are bytes, here of two for a faster product.
+type Vector = [i16; DIMENSIONS];
 
 #[derive(Debug, Default)]
 struct WordVectors {
@@ -51,7 +52,7 @@ impl WordVectors {
         for chunk in components.chunks_exact(DIMENSIONS) {
             let mut vector: Vector = [0; DIMENSIONS];
             for (component, byte) in vector.iter_mut().zip(chunk) {
-                *component = byte.cast_signed();
+                *component = byte.cast_signed().into();
             }
             #[allow(clippy::cast_precision_loss, reason = "64 squares of bytes")]
             let length = (product(&vector, &vector) as f32).sqrt();
