@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::slot_words::WordWeights;
-use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use crate::offline::reading::facts::{Fact, FactColumn, FactPlace, Facts};
+use crate::offline::reading::vocabulary::WordSet;
 use finqa_core::number::Scale;
 
 /// Where the features of a number in the text begin.
@@ -131,8 +132,12 @@ pub(crate) struct SlotScorer<'a> {
     /// The last of the facts that earlier turns used.
     anchor: Option<&'a Fact>,
     asks_total: bool,
+    /// For each column the weight of its words that are not requested.
+    unasked: Vec<f64>,
     /// Of the row or sentence read last: its numbers come one after the other.
     label: LabelFit,
+    /// The words near the fact read last.
+    near: WordSet,
 }
 
 /// How the label that the cells of a row, or the numbers of a sentence, share fits a query.
@@ -140,9 +145,7 @@ pub(crate) struct SlotScorer<'a> {
 struct LabelFit {
     /// Whether it is a row, and its index.
     of: Option<(bool, usize)>,
-    /// For each requested word, and for each inherited one, whether the label has it.
-    words: Vec<bool>,
-    inherited: Vec<bool>,
+    words: WordSet,
     /// Of a row [`side_by_side`], of a sentence zero.
     side_by_side: f64,
     /// Only of a row: the weight of its own words that are requested, and the share of its words
@@ -157,6 +160,10 @@ impl<'a> SlotScorer<'a> {
     pub(crate) fn new(facts: &'a Facts, query: &'a SlotQuery) -> Self {
         let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
         let asked = |total: u32| query.words.iter().any(|(word, _)| *word == total);
+        let unasked = |column: &FactColumn| {
+            let words = column.label.iter().filter(|word| !asked(**word));
+            words.map(|word| facts.weight(*word)).sum()
+        };
         Self {
             facts,
             query,
@@ -164,29 +171,28 @@ impl<'a> SlotScorer<'a> {
             inherited_total: query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0),
             anchor: query.anchors.last().and_then(|i| facts.all.get(*i)),
             asks_total: facts.total.is_some_and(asked),
-            label: LabelFit::default(),
+            unasked: facts.columns.iter().map(unasked).collect(),
+            label: LabelFit {
+                words: WordSet::of(&facts.vocabulary),
+                ..LabelFit::default()
+            },
+            near: WordSet::of(&facts.vocabulary),
         }
     }
 
-    fn sum_alike(&self, set: &[u32]) -> f64 {
-        let found = self
-            .query
-            .alike
-            .iter()
-            .filter(|(word, _)| set.contains(word));
+    fn sum_alike(&self, set: &WordSet) -> f64 {
+        let found = self.query.alike.iter().filter(|(word, _)| set.has(*word));
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
     /// Reads the label of a fact.
-    fn read_label(&self, fact: &Fact, of: (bool, usize), label: &mut LabelFit) {
+    fn read_label(&mut self, fact: &Fact, of: (bool, usize)) {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
-        let in_label = |(word, _): &(u32, f64)| fact.label.contains(word);
+        self.label.words.replace(&fact.label);
+        let alike = of_row.then(|| self.sum_alike(&self.label.words));
+        let label = &mut self.label;
         label.of = Some(of);
-        label.words.clear();
-        label.words.extend(query.words.iter().map(in_label));
-        label.inherited.clear();
-        label.inherited.extend(query.inherited.iter().map(in_label));
         label.places.clear();
         if of_row {
             label.matched = facts.rows.get(index).map_or(0.0, |row| {
@@ -194,12 +200,12 @@ impl<'a> SlotScorer<'a> {
                 let label = row.label.iter().filter(asked);
                 label.map(|word| facts.weight(*word)).sum()
             });
-            label.alike = self.sum_alike(&fact.label);
+            label.alike = alike.unwrap_or_default();
             label.side_by_side = side_by_side(fact, query);
         } else if let Some(sentence) = facts.sentences.get(index) {
             label.side_by_side = 0.0;
-            let words = query.words.iter().zip(&label.words).enumerate();
-            for (asked, ((word, _), _)) in words.filter(|(_, (_, of_label))| **of_label) {
+            let words = query.words.iter().enumerate();
+            for (asked, (word, _)) in words.filter(|(_, (word, _))| label.words.has(*word)) {
                 let places = sentence.words.iter().enumerate();
                 let places = places.filter(|(_, other)| **other == Some(*word));
                 label.places.extend(places.map(|(at, _)| (asked, at)));
@@ -212,23 +218,22 @@ impl<'a> SlotScorer<'a> {
             FactPlace::Cell { row, .. } => (true, row),
             FactPlace::Text { sentence, .. } => (false, sentence),
         };
-        let mut label = std::mem::take(&mut self.label);
-        if label.of != Some(of) {
-            self.read_label(fact, of, &mut label);
+        if self.label.of != Some(of) {
+            self.read_label(fact, of);
         }
-        let features = self.features_with(fact, index, &label);
-        self.label = label;
-        features
+        self.near.replace(&fact.near);
+        self.features_read(fact, index)
     }
 
-    fn features_with(&self, fact: &Fact, index: usize, label: &LabelFit) -> [f64; FEATURES] {
+    /// The features of a fact whose label and near words are read.
+    fn features_read(&self, fact: &Fact, index: usize) -> [f64; FEATURES] {
         let (facts, query, total) = (self.facts, self.query, self.total);
-        let has = |set: &[u32], word: u32| set.contains(&word);
+        let (label, near) = (&self.label, &self.near);
         // Weights of the requested words that are in its label, only near it, near it in all, and
         // for a cell only in the corner.
         let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
-        for ((word, weight), of_label) in query.words.iter().zip(&label.words) {
-            match (*of_label, has(&fact.near, *word)) {
+        for (word, weight) in &query.words {
+            match (label.words.has(*word), near.has(*word)) {
                 (true, near) => {
                     in_label += weight;
                     in_near += if near { *weight } else { 0.0 };
@@ -237,14 +242,15 @@ impl<'a> SlotScorer<'a> {
                     only_near += weight;
                     in_near += weight;
                 }
-                (false, false) if has(&facts.corner, *word) => in_corner += weight,
+                (false, false) if facts.corner.contains(word) => in_corner += weight,
                 (false, false) => {}
             }
         }
-        let inherited = query.inherited.iter().zip(&label.inherited);
-        let in_inherited: f64 = inherited
-            .filter(|((word, _), of_label)| **of_label || has(&fact.near, *word))
-            .map(|((_, weight), _)| weight)
+        let in_inherited: f64 = query
+            .inherited
+            .iter()
+            .filter(|(word, _)| label.words.has(*word) || near.has(*word))
+            .map(|(_, weight)| weight)
             .sum::<f64>()
             / self.inherited_total;
         let flag = |condition: bool| f64::from(u8::from(condition));
@@ -279,13 +285,7 @@ impl<'a> SlotScorer<'a> {
                 let of_row = facts.rows.get(row);
                 let label_total = of_row.map_or(0.0, |r| r.weight);
                 let label_matched = label.matched;
-                let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
-                    c.label
-                        .iter()
-                        .filter(|w| !query.words.iter().any(|(q, _)| q == *w))
-                        .map(|w| facts.weight(*w))
-                        .sum()
-                });
+                let column_unmatched = self.unasked.get(col).copied().unwrap_or_default();
                 let precision = if label_total > 0.0 {
                     label_matched / label_total
                 } else {
@@ -308,7 +308,7 @@ impl<'a> SlotScorer<'a> {
                     flag(!asked && col == 1),
                     flag(!asked) * flag(row + 1 == facts.rows.len()),
                     label.alike,
-                    self.sum_alike(&fact.near),
+                    self.sum_alike(near),
                 ]
             }
             FactPlace::Text { sentence, at, .. } => {
@@ -317,15 +317,15 @@ impl<'a> SlotScorer<'a> {
                 };
                 let mut close = 0.0;
                 let mut right_before = 0.0;
-                let words = query.words.iter().zip(&label.words).enumerate();
-                for (asked, ((_, weight), _)) in words.filter(|(_, (_, of_label))| **of_label) {
-                    let distance = label
-                        .places
+                for places in label.places.chunk_by(|(a, _), (b, _)| a == b) {
+                    let word = places
+                        .first()
+                        .and_then(|(asked, _)| query.words.get(*asked));
+                    let distance = places
                         .iter()
-                        .filter(|(word, _)| *word == asked)
                         .map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) })
                         .min();
-                    if let Some(distance) = distance {
+                    if let Some(((_, weight), distance)) = word.zip(distance) {
                         #[allow(clippy::cast_precision_loss, reason = "distances are small")]
                         let d = distance as f64;
                         close += weight / (1.0 + d / 10.0 + d * d / 200.0);
@@ -349,7 +349,7 @@ impl<'a> SlotScorer<'a> {
                     flag(bare && fact.literal.len() <= 2),
                     flag(bare),
                     flag(fact.dollar),
-                    self.sum_alike(&fact.near),
+                    self.sum_alike(near),
                 ]
             }
         };

@@ -86,3 +86,35 @@ impl Vocabulary {
 
 /// Minimum common beginning of related words, in letters.
 const RELATED: usize = 5;
+
+/// Words of the page as a set that is quick to change and to search.
+#[derive(Default)]
+pub(crate) struct WordSet {
+    /// For each word of the vocabulary the last of the sets that it was in.
+    last: Vec<u32>,
+    set: u32,
+}
+
+impl WordSet {
+    /// The empty set.
+    pub(crate) fn of(vocabulary: &Vocabulary) -> Self {
+        Self {
+            last: vec![0; vocabulary.len()],
+            set: 1,
+        }
+    }
+
+    /// Replaces its words.
+    pub(crate) fn replace(&mut self, words: &[u32]) {
+        self.set += 1;
+        for word in words {
+            if let Some(last) = self.last.get_mut(*word as usize) {
+                *last = self.set;
+            }
+        }
+    }
+
+    pub(crate) fn has(&self, word: u32) -> bool {
+        self.last.get(word as usize) == Some(&self.set)
+    }
+}
