@@ -117,14 +117,14 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                 .is_some_and(|(f, l)| bare(&f.literal) == bare(l))
         };
         let choices: Vec<_> = choices(facts, &plan, TRIED, TRIED * 3, &mut Rankings::default())
-            .into_iter()
+            .iter()
             .map(|choice| {
                 let right = choice
                     .facts
                     .iter()
                     .zip(&literals)
                     .all(|(fact, literal)| same(*fact, literal));
-                (joint_features(facts, &plan, &choice.facts), right)
+                (joint_features(facts, &plan, choice.facts), right)
             })
             .collect();
         let right = choices.iter().filter(|(_, right)| *right).count();

@@ -36,9 +36,9 @@ pub(crate) fn fill(
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
     choices(facts, plan, TRIED, keep, rankings)
-        .into_iter()
+        .iter()
         .filter_map(|choice| {
-            let leaves = leaves(facts, plan, &choice.facts)?;
+            let leaves = leaves(facts, plan, choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
             let expr = match (&plan.pattern, plan.slots.first()) {
                 (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
@@ -57,12 +57,36 @@ pub(crate) fn fill(
 }
 
 /// Facts chosen jointly for a plan's slots.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FactChoice {
-    pub(crate) facts: Vec<usize>,
+pub(crate) struct FactChoice<'a> {
+    pub(crate) facts: &'a [usize],
     /// The sum of the slots' scores and of what the pairs add.
     pub score: f64,
     pub(crate) lowest: Option<f64>,
+}
+
+/// Choices of the same number of facts, best first.
+pub(crate) struct FactChoices {
+    /// How many facts each has.
+    slots: usize,
+    /// The facts of all, one choice after the other.
+    facts: Vec<usize>,
+    /// The score of each, and the lowest of its slots.
+    scores: Vec<(f64, Option<f64>)>,
+}
+
+impl FactChoices {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = FactChoice<'_>> {
+        let scores = self.scores.iter().enumerate();
+        scores.map(|(at, (score, lowest))| FactChoice {
+            facts: self
+                .facts
+                .get(at * self.slots..)
+                .and_then(|all| all.get(..self.slots))
+                .unwrap_or_default(),
+            score: *score,
+            lowest: *lowest,
+        })
+    }
 }
 
 /// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for each
@@ -73,32 +97,44 @@ pub(crate) fn choices(
     tried: usize,
     keep: usize,
     rankings: &mut Rankings,
-) -> Vec<FactChoice> {
+) -> FactChoices {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
-    let mut beam = vec![FactChoice::default()];
+    let mut beam = FactChoices {
+        slots: 0,
+        facts: Vec::new(),
+        scores: vec![(0.0, None)],
+    };
     for (slot, query) in plan.slots.iter().enumerate() {
         let last = slot + 1 == plan.slots.len();
         let ranked = rankings.of(facts, query, tried);
-        let mut next = Vec::with_capacity(beam.len() * ranked.len());
-        for choice in &beam {
+        let kept = if last { keep } else { tried * 3 };
+        let mut next = Vec::with_capacity(beam.scores.len() * ranked.len());
+        for choice in beam.iter() {
             for (fact, score) in ranked {
-                let joint: f64 = pairs(facts, plan.pairing, &known, &choice.facts, *fact)
+                let joint: f64 = pairs(facts, plan.pairing, &known, choice.facts, *fact)
                     .map(weight)
                     .sum();
-                next.push((choice, *fact, *score, choice.score + score + joint));
+                let lowest = choice.lowest.map_or(*score, |lowest| lowest.min(*score));
+                let sum = choice.score + score + joint;
+                next.push((choice.facts, *fact, sum, lowest));
             }
         }
-        next.sort_by(|a, b| b.3.total_cmp(&a.3));
-        let kept = next.into_iter().take(if last { keep } else { tried * 3 });
-        beam = kept
-            .map(|(choice, fact, score, sum)| FactChoice {
-                facts: choice.facts.iter().copied().chain([fact]).collect(),
-                score: sum,
-                lowest: Some(choice.lowest.map_or(score, |lowest| lowest.min(score))),
-            })
-            .collect();
+        next.sort_by(|a, b| b.2.total_cmp(&a.2));
+        next.truncate(kept);
+        beam = FactChoices {
+            slots: slot + 1,
+            facts: next
+                .iter()
+                .flat_map(|(before, fact, ..)| before.iter().chain([fact]))
+                .copied()
+                .collect(),
+            scores: next
+                .iter()
+                .map(|(_, _, sum, lowest)| (*sum, Some(*lowest)))
+                .collect(),
+        };
     }
     beam
 }
