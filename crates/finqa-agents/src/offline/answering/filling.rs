@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::scale;
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::question::plan::{Pairing, ProgramPattern, ProgramPlan};
-use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer};
+use crate::offline::question::slots::{
+    FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, keep_first,
+};
 use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -118,21 +120,22 @@ pub(crate) fn choices(
                     .sum();
                 let lowest = choice.lowest.map_or(*score, |lowest| lowest.min(*score));
                 let sum = choice.score + score + joint;
-                next.push((choice.facts, *fact, sum, lowest));
+                next.push((next.len(), choice.facts, *fact, sum, lowest));
             }
         }
-        next.sort_by(|a, b| b.2.total_cmp(&a.2));
-        next.truncate(kept);
+        keep_first(&mut next, kept, |a, b| {
+            b.3.total_cmp(&a.3).then(a.0.cmp(&b.0))
+        });
         beam = FactChoices {
             slots: slot + 1,
             facts: next
                 .iter()
-                .flat_map(|(before, fact, ..)| before.iter().chain([fact]))
+                .flat_map(|(_, before, fact, ..)| before.iter().chain([fact]))
                 .copied()
                 .collect(),
             scores: next
                 .iter()
-                .map(|(_, _, sum, lowest)| (*sum, Some(*lowest)))
+                .map(|(.., sum, lowest)| (*sum, Some(*lowest)))
                 .collect(),
         };
     }

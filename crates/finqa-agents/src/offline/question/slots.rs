@@ -2,6 +2,7 @@
 //!
 //! A linear model over named features; its weights are in `data/offline_weights.json`.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -475,9 +476,19 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
         .enumerate()
         .map(|(i, f)| (i, scorer.score(f, i)))
         .collect();
-    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    scored.truncate(keep);
+    keep_first(&mut scored, keep, |a, b| {
+        b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
+    });
     scored
+}
+
+/// Keeps the first so many of a list, in their order.
+pub(crate) fn keep_first<T>(list: &mut Vec<T>, keep: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if keep < list.len() {
+        list.select_nth_unstable_by(keep, &order);
+        list.truncate(keep);
+    }
+    list.sort_unstable_by(order);
 }
 
 #[cfg(test)]
