@@ -12,6 +12,8 @@ pub(crate) mod network;
 mod operands;
 mod traits;
 
+use std::cell::OnceCell;
+
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
@@ -121,6 +123,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub state: &'a EarlierTurns,
     /// Its content words and their weights.
     pub words: Vec<(u32, f64)>,
+    /// For each fact which of these words its names have, once that was asked.
+    words_of: Vec<OnceCell<Vec<bool>>>,
     /// It names nothing that the last turns did not name.
     pub(crate) refers: bool,
     /// It names no thing at all.
@@ -197,6 +201,7 @@ impl<'a> ChoiceContext<'a> {
             asked,
             state,
             words,
+            words_of: vec![OnceCell::new(); facts.all.len()],
             refers: !state.turns.is_empty()
                 && (bare
                     || crate::offline::question::follow_up::names_the_same(facts, asked, state)),
@@ -279,6 +284,14 @@ impl<'a> ChoiceContext<'a> {
     /// The rule of a candidate's plan.
     fn rule(&self, filled: &FilledPlan) -> Option<usize> {
         self.rules.get(filled.plan).copied().flatten()
+    }
+
+    /// Which of the content words the names of a fact have.
+    fn words_of(&self, index: usize, fact: &Fact) -> &[bool] {
+        let has = |(word, _): &(u32, f64)| operands::names(fact, *word);
+        let read = || self.words.iter().map(has).collect();
+        let known = self.words_of.get(index);
+        known.map_or(&[], |of| of.get_or_init(read))
     }
 
     /// The share of the question's content words that no number of an expression is near.

@@ -102,7 +102,11 @@ pub(super) fn of(
     let all_known = read.known == read.numbers && read.numbers > 0;
     let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;
-    let outflow = signed && read.of_page.iter().any(|f| is_outflow(context.facts, f));
+    let outflow = signed
+        && read
+            .of_page
+            .iter()
+            .any(|(_, f)| is_outflow(context.facts, f));
     let order = read.order(context.facts, expr);
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     [
@@ -175,7 +179,8 @@ struct PageUse<'a> {
     /// How many numbers it has other than constants, and how many of them earlier turns had.
     numbers: usize,
     known: usize,
-    of_page: Vec<&'a Fact>,
+    /// The facts, each with its index.
+    of_page: Vec<(usize, &'a Fact)>,
     minus: bool,
     dropped: bool,
 }
@@ -200,7 +205,7 @@ impl<'a> PageUse<'a> {
             found.known += usize::from(context.earlier_literals.iter().any(|it| it == bare));
             found.minus |= negative;
             found.dropped |= !negative && fact.is_some_and(|f| f.literal.starts_with('-'));
-            found.of_page.extend(fact);
+            found.of_page.extend(leaf.source.zip(fact));
         });
         found
     }
@@ -208,18 +213,18 @@ impl<'a> PageUse<'a> {
     /// The share of the question's words that are in no fact's label.
     fn uncovered(&self, context: &ChoiceContext<'_>) -> f64 {
         let total: f64 = context.words.iter().map(|(_, weight)| weight).sum();
-        let named = |word: &u32| {
-            context.facts.corner.contains(word)
-                || self
-                    .of_page
-                    .iter()
-                    .any(|f| f.label.contains(word) || f.near.contains(word))
+        let of_fact = |k: usize, (index, fact): &(usize, &Fact)| {
+            context.words_of(*index, fact).get(k) == Some(&true)
+        };
+        let named = |k: usize, word: &u32| {
+            context.facts.corner.contains(word) || self.of_page.iter().any(|of| of_fact(k, of))
         };
         let covered: f64 = context
             .words
             .iter()
-            .filter(|(word, _)| named(word))
-            .map(|(_, weight)| weight)
+            .enumerate()
+            .filter(|(k, (word, _))| named(*k, word))
+            .map(|(_, (_, weight))| weight)
             .sum();
         if total > 0.0 {
             1.0 - covered / total
@@ -229,7 +234,7 @@ impl<'a> PageUse<'a> {
     }
 
     fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
-        let has = |year: &u16| self.of_page.iter().any(|f| f.years.contains(year));
+        let has = |year: &u16| self.of_page.iter().any(|(_, f)| f.years.contains(year));
         count(context.asked.years.iter().filter(|y| !has(y)).count())
     }
 
@@ -238,8 +243,9 @@ impl<'a> PageUse<'a> {
         if asked.is_empty() {
             return 0.0;
         }
-        let strange =
-            |f: &&&Fact| !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y));
+        let strange = |(_, f): &&(usize, &Fact)| {
+            !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
+        };
         count(self.of_page.iter().filter(strange).count())
     }
 
@@ -258,13 +264,17 @@ impl<'a> PageUse<'a> {
     }
 
     fn mixed(&self) -> bool {
-        let cells = self.of_page.iter().filter(|f| f.cell().is_some()).count();
+        let cells = self
+            .of_page
+            .iter()
+            .filter(|(_, f)| f.cell().is_some())
+            .count();
         cells > 0 && cells < self.of_page.len()
     }
 
     fn across_columns(&self) -> bool {
         self.of_page.windows(2).any(|pair| {
-            matches!(pair, [a, b] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
+            matches!(pair, [(_, a), (_, b)] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
         })
     }
 }
