@@ -69,8 +69,12 @@ pub(crate) fn is_month(word: &str) -> bool {
 /// Splits a text of the dataset, in lower case, into tokens.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
-    for chunk in text.split_whitespace() {
-        push_chunk(chunk, &mut out);
+    if text.is_ascii() {
+        let chunks = text.split_ascii_whitespace();
+        chunks.for_each(|chunk| push_chunk(chunk, &mut out));
+    } else {
+        let chunks = text.split_whitespace();
+        chunks.for_each(|chunk| push_chunk(chunk, &mut out));
     }
     out
 }
