@@ -47,12 +47,11 @@ pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(St
 
 /// The text on each side of a connector of whole words.
 pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
-    let needle = format!(" {connector} ");
-    let at = text.find(&needle)?;
-    Some((
-        plain(text.get(..at)?),
-        plain(text.get(at + needle.len()..)?),
-    ))
+    text.match_indices(' ').find_map(|(at, _)| {
+        let after = text.get(at + 1..)?.strip_prefix(connector)?;
+        let right = after.strip_prefix(' ')?;
+        Some((plain(text.get(..at)?), plain(right)))
+    })
 }
 
 /// Numerator and denominator of a share or ratio, as the question names them.
