@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
+use crate::offline::answering::choice;
 use crate::offline::answering::filling::{choices, joint_features};
 use crate::offline::expr::Expr;
 use crate::offline::question::plan::ProgramPattern;
@@ -54,17 +55,17 @@ pub fn candidates(
     let (scene, plans) = embedded.scene(facts, &asked, &state, question);
     let most = if all { usize::MAX } else { analyst::COMPARED };
     let found = analyst::candidates(&scene, &plans, &embedded.weights.choice, most);
-    let mut details = if all {
+    let details = if all {
         Vec::new()
     } else {
         analyst::details(&scene, &plans, &found)
-    }
-    .into_iter();
+    };
+    let mut details = details.chunks_exact(choice::FEATURES);
     found
         .into_iter()
         .map(|one| ProgramCandidate {
             program: one.filled.expr.program(),
-            detail: details.next().unwrap_or_default(),
+            detail: details.next().unwrap_or_default().to_vec(),
             linear: one.standing.linear,
             features: one.features,
         })

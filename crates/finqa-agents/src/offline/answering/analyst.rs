@@ -211,8 +211,9 @@ impl EmbeddedAnalyst {
             compared.iter().map(|one| one.standing.linear).collect()
         } else {
             let details = details(scene, plans, &compared);
-            let by_network = details.iter().map(|one| weights.network.score(one));
-            weights.trees.add_scores(&details, by_network.collect())
+            let rows: Vec<&[f64]> = details.chunks_exact(choice::FEATURES).collect();
+            let by_network = rows.iter().map(|one| weights.network.score(one));
+            weights.trees.add_scores(&rows, by_network.collect())
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
@@ -296,22 +297,20 @@ pub(crate) struct Candidate {
     pub(crate) standing: LinearRank,
 }
 
-/// What the trees see of each candidate.
+/// What the trees see of each candidate: its [`choice::FEATURES`], then those of the next.
 pub(crate) fn details(
     scene: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
     compared: &[Candidate],
-) -> Vec<Vec<f64>> {
+) -> Vec<f64> {
     let operands = scene.operands(compared.iter().map(|one| &one.filled.expr));
-    let mut out: Vec<Vec<f64>> = compared
-        .iter()
-        .map(|one| {
-            let plan = plans.get(one.filled.plan);
-            plan.map_or_else(Vec::new, |plan| {
-                scene.detail(plan, &one.filled, &one.features, &one.standing, &operands)
-            })
-        })
-        .collect();
+    let mut out = Vec::with_capacity(compared.len() * choice::FEATURES);
+    for one in compared {
+        if let Some(plan) = plans.get(one.filled.plan) {
+            let (filled, standing) = (&one.filled, &one.standing);
+            scene.detail(plan, filled, &one.features, standing, &operands, &mut out);
+        }
+    }
     choice::compare(&mut out);
     out
 }

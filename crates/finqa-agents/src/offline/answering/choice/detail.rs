@@ -77,13 +77,8 @@ pub(crate) const CATEGORIES: [(usize, usize); 3] = [
 ];
 
 /// How many features there are.
-const FEATURES: usize = DETAILS.len()
-    + 2 * OF_EACH.len()
-    + OF_BOTH.len()
-    + TRAITS.len()
-    + CUES.len()
-    + BELOW.len()
-    + ABOVE.len();
+pub(crate) const FEATURES: usize =
+    DETAILS.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
 
 /// Features of which the trees also see how far a candidate is below the highest, or above the
 /// lowest.
@@ -126,8 +121,11 @@ pub(crate) fn names() -> Vec<String> {
     own.chain(below).chain(above).collect()
 }
 
-/// Adds to each candidate's features how some compare with the other candidates'.
-pub(crate) fn compare(candidates: &mut [Vec<f64>]) {
+/// How many features compare a candidate with the others; they come last.
+const COMPARED: usize = BELOW.len() + ABOVE.len();
+
+/// Says in the last of each candidate's [`FEATURES`] how some compare with the other candidates'.
+pub(crate) fn compare(candidates: &mut [f64]) {
     static PLACES: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
     let places = PLACES.get_or_init(|| {
         let names = names();
@@ -136,21 +134,24 @@ pub(crate) fn compare(candidates: &mut [Vec<f64>]) {
         let above = ABOVE.iter().filter_map(place).map(|at| (at, false));
         below.chain(above).collect()
     });
-    for (at, highest) in places {
-        let values = candidates.iter().filter_map(|one| one.get(*at).copied());
+    for (to, (at, highest)) in (FEATURES - COMPARED..).zip(places) {
+        let rows = candidates.chunks_exact(FEATURES);
+        let values = rows.filter_map(|one| one.get(*at).copied());
         let end = if *highest {
             values.fold(f64::MIN, f64::max)
         } else {
             values.fold(f64::MAX, f64::min)
         };
-        for one in candidates.iter_mut() {
+        for one in candidates.chunks_exact_mut(FEATURES) {
             let value = one.get(*at).copied().unwrap_or_default();
-            one.push(value - end);
+            if let Some(slot) = one.get_mut(to) {
+                *slot = value - end;
+            }
         }
     }
 }
 
-/// The value of every feature.
+/// Adds the value of every feature; those that [`compare`] fills are zero.
 pub(super) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -158,7 +159,8 @@ pub(super) fn of(
     sparse: &[(usize, f64)],
     standing: &LinearRank,
     operands: &Operands,
-) -> Vec<f64> {
+    out: &mut Vec<f64>,
+) {
     let facts = context.facts;
     let shape = shape(&filled.expr);
     let all = filled.expr.leaves();
@@ -212,7 +214,6 @@ pub(super) fn of(
         .filter(|p| *p < 0.0)
         .fold(-20.0, f64::max);
     let value = filled.expr.number();
-    let mut out = Vec::with_capacity(FEATURES);
     out.extend([
         standing.linear,
         standing.behind,
@@ -288,7 +289,7 @@ pub(super) fn of(
             _ => 0.0,
         },
     ]);
-    operands::of(context, plan, &used, operands, &mut out);
+    operands::of(context, plan, &used, operands, out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
     let first = super::first_trait();
@@ -305,7 +306,7 @@ pub(super) fn of(
             *slot = 1.0;
         }
     }
-    out
+    out.resize(out.len() + COMPARED, 0.0);
 }
 
 /// How many of a few values differ.

@@ -158,7 +158,7 @@ impl Forest {
     }
 
     /// Adds to the score of each candidate.
-    pub(crate) fn add_scores(&self, candidates: &[Vec<f64>], mut out: Vec<f64>) -> Vec<f64> {
+    pub(crate) fn add_scores(&self, candidates: &[&[f64]], mut out: Vec<f64>) -> Vec<f64> {
         let (first, rest) = self.0.split_at(FIRST.min(self.0.len()));
         let mut order: Vec<usize> = (0..out.len()).collect();
         add_together::<TOGETHER>(first, candidates, &order, &mut out);
@@ -184,15 +184,16 @@ const TOGETHER: usize = 16;
 /// Adds what the trees give to the scores of some candidates, `N` at a time.
 fn add_together<const N: usize>(
     trees: &[LeafTree],
-    candidates: &[Vec<f64>],
+    candidates: &[&[f64]],
     some: &[usize],
     out: &mut [f64],
 ) {
     for some in some.chunks(N) {
         let rows = some.iter().filter_map(|i| candidates.get(*i));
-        let mut columns = vec![[0.0; N]; rows.clone().map(Vec::len).max().unwrap_or_default()];
+        let mut columns =
+            vec![[0.0; N]; rows.clone().map(|row| row.len()).max().unwrap_or_default()];
         for (at, row) in rows.enumerate() {
-            for (column, value) in columns.iter_mut().zip(row) {
+            for (column, value) in columns.iter_mut().zip(*row) {
                 if let Some(slot) = column.get_mut(at) {
                     *slot = *value;
                 }
@@ -248,7 +249,8 @@ mod tests {
         let order: Vec<usize> = (0..candidates.len()).collect();
         let mut together = vec![0.5; candidates.len()];
         let forest = Forest::try_from(trees.clone()).unwrap();
-        add_together::<TOGETHER>(&forest.0, &candidates, &order, &mut together);
+        let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
+        add_together::<TOGETHER>(&forest.0, &rows, &order, &mut together);
         for (sum, features) in together.iter().zip(&candidates) {
             let alone = trees
                 .iter()
@@ -268,7 +270,8 @@ mod tests {
             values: vec![-500.0],
         });
         let forest = Forest::try_from(trees).unwrap();
-        let scores = forest.add_scores(&candidates, vec![0.0; KEPT + left.len()]);
+        let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
+        let scores = forest.add_scores(&rows, vec![0.0; KEPT + left.len()]);
         let (kept, left) = scores.split_at(KEPT);
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
         assert!(left[0] < left[1] && left[1] < lowest, "{scores:?}");

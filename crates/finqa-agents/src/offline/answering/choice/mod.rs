@@ -27,7 +27,7 @@ use crate::offline::reading::words::{is_stop, is_weak};
 use crate::offline::expr::Expr;
 use crate::offline::shape::{SHAPES, shape};
 use cues::CUES;
-pub(crate) use detail::compare;
+pub(crate) use detail::{FEATURES, compare};
 use operands::Operands;
 use traits::TRAITS;
 
@@ -379,7 +379,7 @@ impl<'a> ChoiceContext<'a> {
         Operands::new(self, expressions)
     }
 
-    /// What the trees see of a candidate.
+    /// Adds what the trees see of a candidate.
     pub(crate) fn detail(
         &self,
         plan: &ProgramPlan,
@@ -387,8 +387,9 @@ impl<'a> ChoiceContext<'a> {
         sparse: &[(usize, f64)],
         standing: &LinearRank,
         operands: &Operands,
-    ) -> Vec<f64> {
-        detail::of(self, plan, filled, sparse, standing, operands)
+        out: &mut Vec<f64>,
+    ) {
+        detail::of(self, plan, filled, sparse, standing, operands, out);
     }
 }
 
@@ -458,14 +459,14 @@ mod tests {
 
     /// How many features there are: shape by cue, variant by cue, traits, and the
     /// rules, for follow-ups and for questions by themselves.
-    const FEATURES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * RULES.len();
+    const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * RULES.len();
 
     #[test]
     fn every_feature_has_its_own_name() {
         let mut names = names();
-        assert_eq!(names.len(), FEATURES);
+        assert_eq!(names.len(), NAMES);
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), FEATURES);
+        assert_eq!(names.len(), NAMES);
     }
 }
