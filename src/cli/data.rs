@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
-use crate::output::terminal::{ProgressOptions, TerminalWriter};
+use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
@@ -83,7 +83,7 @@ impl DataFile {
 }
 
 /// Runs one.
-pub(crate) fn execute(command: DataCommand) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: DataCommand, style: TerminalStyle) -> anyhow::Result<Exit> {
     match command {
         DataCommand::Download { output, force } => fetch(&output, force),
         DataCommand::Check {
@@ -97,7 +97,7 @@ pub(crate) fn execute(command: DataCommand) -> anyhow::Result<Exit> {
             gold,
             table_style,
         } => show(&load(data_path.as_deref())?, &id, gold, table_style),
-        DataCommand::Stats { data } => print_stats(&load(data.path())?),
+        DataCommand::Stats { data } => print_stats(&load(data.path())?, style),
     }
 }
 
@@ -263,7 +263,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
     Ok(Exit::Done)
 }
 
-fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
+fn print_stats(dataset: &Dataset, style: TerminalStyle) -> anyhow::Result<Exit> {
     let stats = dataset::stats(dataset);
     let Stats {
         records,
@@ -275,7 +275,10 @@ fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
         ..
     } = &stats;
     stdout::print_words(|out| {
-        writeln!(out, "{}  (blake3 {})", dataset.source, dataset.hash)?;
+        // The items of a list are not broken in two.
+        let list = |text: &str| style.wrap(text).replace('\u{a0}', " ");
+        writeln!(out, "{}", dataset.source)?;
+        writeln!(out, "blake3       {}", dataset.hash)?;
         writeln!(
             out,
             "records      {records} ({singles} Single, {doubles} Double) on {pages} pages"
@@ -290,17 +293,20 @@ fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
             "turns        {turns}, {} with program and value",
             stats.turns_executable
         )?;
+        let lengths = |counts: &BTreeMap<usize, usize>, noun: &str| {
+            let lengths = counts.iter();
+            items(lengths.map(|(length, count)| (counted(*length as u64, noun), count)))
+        };
+        let turns = lengths(&stats.turns_per_conversation, "turn");
+        let steps = lengths(&stats.steps_per_program, "step");
+        let operations = items(stats.operations.iter());
         writeln!(
             out,
-            "  by conversation  {}",
-            counts(&stats.turns_per_conversation, "turns")
+            "{}",
+            list(&format!("  conversations by length: {turns}"))
         )?;
-        writeln!(
-            out,
-            "programs     by steps  {}",
-            counts(&stats.steps_per_program, "steps")
-        )?;
-        writeln!(out, "  operations {}", counts(&stats.operations, ""))?;
+        writeln!(out, "{}", list(&format!("programs by length: {steps}")))?;
+        writeln!(out, "{}", list(&format!("  operations: {operations}")))?;
         writeln!(out, "yes/no       {}", stats.yes_no)?;
         writeln!(out, "sentences    {}", stats.sentences)?;
         let (rows, columns) = (stats.rows, stats.columns);
@@ -312,24 +318,23 @@ fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
         let cells = stats.cells;
         writeln!(
             out,
-            "cells        {} numbers ({} written twice, {} negative, {} percent), {} dashes, {} text, {} empty",
+            "cells        {} numbers, {} dashes, {} text, {} empty\n             \
+             (of the numbers {} written twice, {} negative, {} percent)",
             cells.numbers,
-            cells.doubled,
-            cells.negative,
-            cells.percent,
             cells.dashes,
             cells.text,
-            cells.empty
+            cells.empty,
+            cells.doubled,
+            cells.negative,
+            cells.percent
         )?;
         Ok(())
     })?;
     Ok(Exit::Done)
 }
 
-/// `1 step 30 · 2 steps 12`.
-fn counts<K: Display>(counts: &BTreeMap<K, usize>, noun: &str) -> String {
-    let shown = counts
-        .iter()
-        .map(|(key, count)| format!("{key} {noun}: {count}").replace(" :", ":"));
-    shown.collect::<Vec<_>>().join(" · ")
+/// `1 step: 30, 2 steps: 12`, with no space in an item at which a line may be broken.
+fn items<'a, K: Display>(counts: impl Iterator<Item = (K, &'a usize)>) -> String {
+    let items = counts.map(|(key, count)| format!("{key}: {count}").replace(' ', "\u{a0}"));
+    items.collect::<Vec<_>>().join(", ")
 }

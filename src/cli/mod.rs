@@ -59,7 +59,7 @@ The tutorial is docs/tutorial.md in the source repository.";
     name = "convfinqa",
     version,
     args_conflicts_with_subcommands = true,
-    max_term_width = 100,
+    max_term_width = 80,
     after_help = EXAMPLES
 )]
 pub(crate) struct Cli {
@@ -213,7 +213,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Report(args)) => report::execute(&args, matches),
         Some(Command::Merge(args)) => merge::execute(&args, matches, style),
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
-        Some(Command::Data(command)) => data::execute(command),
+        Some(Command::Data(command)) => data::execute(command, style),
         Some(Command::Env(command)) => env::execute(command, matches, style),
         Some(Command::Batch(command)) => batch::execute(command, matches, style),
         Some(Command::Cache(command)) => cache::execute(&command, matches),

@@ -1,7 +1,5 @@
 //! `convfinqa runs`: the runs of an output folder, newest first.
 
-use std::io::IsTerminal;
-
 use clap::ArgMatches;
 
 use crate::output::terminal::{TerminalStyle, runs_list};
@@ -17,7 +15,7 @@ pub(crate) struct RunsArgs {
     output: OutputFolder,
 }
 
-/// Lists the runs, with their whole ids unless a terminal is too narrow.
+/// Lists the runs, with their whole ids if they fit.
 pub(crate) fn execute(
     args: &RunsArgs,
     matches: &ArgMatches,
@@ -50,14 +48,11 @@ pub(crate) fn execute(
         .rev()
         .map(|(_, id, state)| (id, state))
         .collect();
-    let width = std::io::stdout()
-        .is_terminal()
-        .then_some(style.width.into());
     stdout::print(|out| {
         if runs.is_empty() {
             writeln!(out, "no runs in {}", RunFolder::runs(&output).display())
         } else {
-            writeln!(out, "{}", runs_list(&runs, width))
+            writeln!(out, "{}", runs_list(&runs, style.width.into()))
         }
     })?;
     Ok(Exit::Done)

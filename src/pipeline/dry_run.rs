@@ -321,13 +321,13 @@ impl fmt::Display for DryRun {
         )?;
         writeln!(
             f,
-            "Calls      {} if the critic accepts every first answer, to {} if it accepts none",
+            "Calls      {} (the critic accepts every first answer) to {} (it accepts none)",
             grouped(calls.low),
             grouped(calls.high)
         )?;
         writeln!(
             f,
-            "Tokens in  {} to {} (the rendered prompts at {} to {} bytes per token)",
+            "Tokens in  {} to {} (prompts at {} to {} bytes per token)",
             grouped(input_tokens.low),
             grouped(input_tokens.high),
             BYTES_PER_TOKEN.low,
@@ -335,7 +335,8 @@ impl fmt::Display for DryRun {
         )?;
         writeln!(
             f,
-            "Tokens out {} to {} ({} to {} per reply, or --max-tokens if lower; models that reason write more)",
+            "Tokens out {} to {}, at {} to {} per reply\n           \
+             (fewer with a lower --max-tokens, more if the model reasons)",
             grouped(output_tokens.low),
             grouped(output_tokens.high),
             REPLY_TOKENS.low,
@@ -354,8 +355,8 @@ impl fmt::Display for DryRun {
         if self.engine == ExecutionEngine::Batch {
             writeln!(
                 f,
-                "Engine     batch, at half the list price; each wave takes up to a day, and each agent, \
-                 round and turn needs one"
+                "Engine     batch, at half the list price; each agent, round and turn\n           \
+                 needs a wave of up to a day"
             )?;
         } else {
             writeln!(
@@ -370,7 +371,8 @@ impl fmt::Display for DryRun {
         }
         write!(
             f,
-            "Precision  ±{:.1} points at 95 % confidence if 75 % are right; wider if pages share errors",
+            "Precision  ±{:.1} points at 95 % confidence if 75 % are right,\n           \
+             more if errors share pages",
             100.0 * self.half_interval
         )
     }

@@ -18,7 +18,7 @@ fn all_find_the_run(place: &Workplace, environment: &[(&str, &str)]) {
         let ran = place.run_with(line, environment);
         ran.succeeds().prints(shown);
     };
-    finds("runs", &id);
+    finds("runs", &id[..13]);
     finds("report", &id);
     finds("score last --json", one);
     finds("analyze --json", one);

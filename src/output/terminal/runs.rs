@@ -6,31 +6,34 @@ use crate::run::{RunMeta, RunStage, RunState};
 use finqa_agents::models::BudgetLimit;
 
 use super::style::harmless;
+use finqa_core::text::head;
 
 const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 
 /// The runs with id, time, model, questions answered and progress, one line each. If whole
-/// ids do not fit into `width` columns, the shortest prefixes that distinguish them are
-/// shown, which are also valid names.
-pub(crate) fn runs_list(
-    runs: &[(String, Result<RunState, String>)],
-    width: Option<usize>,
-) -> String {
+/// ids do not fit into `width` columns, prefixes that distinguish them are shown, which are
+/// also valid names.
+pub(crate) fn runs_list(runs: &[(String, Result<RunState, String>)], width: usize) -> String {
     let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
     let whole = columns(&rows);
     let widest = whole.lines().map(|line| line.chars().count()).max();
-    match width {
-        Some(width) if widest > Some(width) => columns(&with_short_ids(rows)),
-        _ => whole,
+    match widest > Some(width) {
+        true => columns(&with_short_ids(rows)),
+        false => whole,
     }
 }
 
-/// Fewer characters of an id look like a number.
-const SHORTEST_ID: usize = 8;
+/// The part of an id that holds the time in milliseconds. Runs that start later share it with
+/// none of those listed, so that a script can store it.
+const SHORTEST_ID: usize = 13;
 
 fn with_short_ids(mut rows: Vec<[String; HEADER.len()]>) -> Vec<[String; HEADER.len()]> {
-    let start = |id: &str, length| id.chars().take(length).collect::<String>();
-    let longest = rows.iter().map(|[id, ..]| id.chars().count()).max();
+    // A name that the user gave stays whole.
+    let start = |id: &str, length| match uuid::Uuid::parse_str(id) {
+        Ok(_) => head(id, length).to_owned(),
+        Err(_) => id.to_owned(),
+    };
+    let longest = rows.iter().map(|[id, ..]| id.len()).max();
     let distinct = |length: &usize| {
         let starts: HashSet<_> = rows.iter().map(|[id, ..]| start(id, *length)).collect();
         starts.len() == rows.len()
@@ -141,7 +144,7 @@ mod tests {
         let ids = [
             "019a0000-0001-7000-8000-000000000001",
             "019a0000-0002-7000-8000-000000000002",
-            "019b0000-0001-7000-8000-000000000003",
+            "a-run-of-shards.shards",
         ];
         let rows = ids.map(|id| {
             let cells = ["2026-01-01T00:00:00Z", "gpt-4o-mini", "421/421", "finished"];
@@ -155,7 +158,12 @@ mod tests {
             .collect();
         assert_eq!(
             starts,
-            ["run", "019a0000-0001", "019a0000-0002", "019b0000-0001"]
+            [
+                "run",
+                "019a0000-0001",
+                "019a0000-0002",
+                "a-run-of-shards.shards"
+            ]
         );
         assert!(list.lines().all(|line| line.len() <= 80), "{list}");
     }
