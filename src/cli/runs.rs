@@ -42,7 +42,7 @@ pub(crate) fn execute(
             runs.push((shards.started_at(), id, state));
         }
     }
-    runs.sort_by_key(|(begun, ..)| *begun);
+    runs.sort_by_key(|(started, ..)| *started);
     let runs: Vec<_> = runs
         .into_iter()
         .rev()

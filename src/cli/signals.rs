@@ -46,7 +46,7 @@ async fn handle_signals(
     }
     stop.drain.cancel();
     tokio::select! {
-        heard = signals.next() => if heard.is_none() { return },
+        received = signals.next() => if received.is_none() { return },
         () = tokio::time::sleep(patience.unwrap_or(Duration::MAX)) => {}
     }
     notice("dropping the requests in flight");
@@ -78,12 +78,12 @@ impl Signals {
 
     /// Waits for the next one; false where none can be heard.
     pub(super) async fn next(&mut self) -> bool {
-        let heard = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
-        let heard: Vec<_> = heard.collect();
-        if heard.is_empty() {
+        let received = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
+        let received: Vec<_> = received.collect();
+        if received.is_empty() {
             return false;
         }
-        futures::future::select_all(heard).await.0.is_some()
+        futures::future::select_all(received).await.0.is_some()
     }
 }
 

@@ -162,11 +162,11 @@ pub(crate) fn job(
     notify: &Notify,
     context: &ModelContext,
 ) -> Result<Job, PipelineError> {
-    let played = &options.environment;
+    let environment = &options.environment;
     let tool_model = ToolModel::new(settings, variables, notify, context)?;
     let note = |line: String| notify(RunNotice::Note(line));
     let paid = is_remote(tool_model.endpoint);
-    if paid && !played.is_named_by_user {
+    if paid && !environment.is_named_by_user {
         return Err(PipelineError::NoEpisodeData);
     }
     if options.n.is_none() && paid {
@@ -176,7 +176,7 @@ pub(crate) fn job(
     }
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
     let seed = settings.sampling.seed;
-    let episodes = Episodes::of(&played.place, seed, n);
+    let episodes = Episodes::of(&environment.place, seed, n);
     let count = match (episodes.total(), n) {
         (Some(total), _) => counted(total, "episode"),
         (None, Some(n)) => format!("at most {}", counted(n, "episode")),
@@ -184,7 +184,7 @@ pub(crate) fn job(
     };
     note(format!(
         "{} plays {count} of {}",
-        settings.model.name, played.name
+        settings.model.name, environment.name
     ));
     let meta = meta(settings, options, &tool_model, &episodes, n)?;
     let (result_chars, total_chars) = match (tool_model.endpoint, &episodes.question_source) {
@@ -226,14 +226,14 @@ fn meta(
     episodes: &Episodes,
     n: Option<usize>,
 ) -> Result<RunMeta, PipelineError> {
-    let played = &options.environment;
+    let environment = &options.environment;
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
     Ok(RunMeta {
         identity: Identity {
             model: tool_model.name.clone(),
             critic: "none".to_owned(),
-            data: played.hash.clone(),
+            data: environment.hash.clone(),
             prompts: match tool_model.is_offline() {
                 true => String::new(),
                 false => instructions_hash(),
@@ -241,8 +241,8 @@ fn meta(
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),
         },
-        data: played.name.clone(),
-        invented: played.invented,
+        data: environment.name.clone(),
+        invented: environment.invented,
         total: episodes.total(),
         episodes: Some(options.meta(settings)),
         settings: settings_to_store(&tool_model.resolved)?,

@@ -107,8 +107,8 @@ impl ToolEnvironment for LocalEnvironment {
             environment,
             tools: Arc::clone(&self.tools),
         };
-        let begun: StartedEpisode = (asked, Box::new(session));
-        Ok(begun)
+        let started: StartedEpisode = (asked, Box::new(session));
+        Ok(started)
     }
 }
 

@@ -40,8 +40,8 @@ impl ToolEnvironment for ServerEnvironment {
             pool: Arc::clone(&self.0),
             session: Some(session),
         };
-        let begun: StartedEpisode = (asked, Box::new(session));
-        Ok(begun)
+        let started: StartedEpisode = (asked, Box::new(session));
+        Ok(started)
     }
 }
 

@@ -67,8 +67,8 @@ impl QuestionSource for ServerQuestions {
         };
         let key = QuestionIdentity::of_question(&planned.case.question);
         let prompt = self.sessions.prompt(&key);
-        let begun = prompt.and_then(|prompt| self.started.remove(&prompt));
-        let (index, calls) = begun.unwrap_or_else(|| {
+        let started = prompt.and_then(|prompt| self.started.remove(&prompt));
+        let (index, calls) = started.unwrap_or_else(|| {
             self.next_index += 1;
             (self.next_index - 1, Vec::new())
         });

@@ -242,8 +242,8 @@ impl SessionPool {
             return Ok(None);
         };
         loop {
-            let begun = std::mem::replace(&mut session.has_started, true);
-            let asked = match remote.reset((!begun).then_some(self.seed)).await {
+            let has_started = std::mem::replace(&mut session.has_started, true);
+            let asked = match remote.reset((!has_started).then_some(self.seed)).await {
                 Ok(asked) => asked,
                 Err(RemoteError::Answer { code, message, .. })
                     if refusals < MAX_REFUSALS

@@ -73,7 +73,8 @@ struct EpisodeLine<'r> {
     ended: Option<String>,
     /// The run that played it.
     run: &'r str,
-    player: &'r EpisodeSetup,
+    #[serde(rename = "player")]
+    setup: &'r EpisodeSetup,
     steps: &'r [ToolStep],
     messages: Vec<Value>,
     tools: &'r [Value],
@@ -100,13 +101,13 @@ pub(crate) fn write_episodes(
 ) -> Result<(), OutputError> {
     let mut file = StagedFile::create(path)?;
     let meta = journal.meta()?;
-    let player = player(&meta);
+    let setup = setup(&meta);
     let tools = tools_json(tools);
     journal.try_for_each_row(|row| {
         let Some(episode) = &row.solution.episode else {
             return Ok(());
         };
-        let line = line(&row, episode, &meta.id, &player, &tools);
+        let line = line(&row, episode, &meta.id, &setup, &tools);
         file.put(|file| {
             serde_json::to_writer(&mut *file, &line)?;
             file.write_all(b"\n")
@@ -115,7 +116,7 @@ pub(crate) fn write_episodes(
     file.persist()
 }
 
-fn player(meta: &RunMeta) -> EpisodeSetup {
+fn setup(meta: &RunMeta) -> EpisodeSetup {
     let episodes = meta.episodes.clone().unwrap_or_default();
     let setting = |name: &str| {
         let value = meta.settings.get(name)?;
@@ -137,7 +138,7 @@ fn line<'r>(
     row: &'r Row,
     episode: &'r EpisodeRecord,
     run: &'r str,
-    player: &'r EpisodeSetup,
+    setup: &'r EpisodeSetup,
     tools: &'r [Value],
 ) -> EpisodeLine<'r> {
     let calls = &row.solution.calls;
@@ -174,7 +175,7 @@ fn line<'r>(
         seconds: row.latency,
         ended,
         run,
-        player,
+        setup,
         steps: &episode.steps,
         messages: messages_json(&conversation(calls, episode)),
         tools,

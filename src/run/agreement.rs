@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_better_embedded_analyst_is_reported_only_beyond_chance() {
-        let told = |answers, agreed, expected| {
+        let reported = |answers, agreed, expected| {
             let count = AgreementCount {
                 answers,
                 agreed,
@@ -135,9 +135,9 @@ mod tests {
             agreement.better_embedded().is_some()
         };
         // Two of 40 answers agree with an analyst that is right in about twenty.
-        assert!(told(40, 2, 20.0));
-        assert!(!told(12, 1, 6.0), "too few answers");
-        assert!(!told(40, 14, 20.0), "a model of 0.7");
-        assert!(!told(21, 5, 10.0), "may be chance");
+        assert!(reported(40, 2, 20.0));
+        assert!(!reported(12, 1, 6.0), "too few answers");
+        assert!(!reported(40, 14, 20.0), "a model of 0.7");
+        assert!(!reported(21, 5, 10.0), "may be chance");
     }
 }

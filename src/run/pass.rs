@@ -125,13 +125,13 @@ pub(super) async fn pass(
             let asked = tasks.len();
             let below_most = asked < width.max;
             probe = probe || (below_most && width.limits.take_probe(asked));
-            let room = probe || asked < width.current();
+            let has_capacity = probe || asked < width.current();
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break Ok(None),
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
-                unit = &mut next, if room => break unit,
-                () = width.limits.changed(asked), if below_most && !room => {}
+                unit = &mut next, if has_capacity => break unit,
+                () = width.limits.changed(asked), if below_most && !has_capacity => {}
             }
         };
         let unit = match unit {

@@ -99,17 +99,17 @@ fn send_recorded_rows(
         total,
         answered: done.len(),
     });
-    let begun = plan.units().filter(|unit| {
+    let started = plan.units().filter(|unit| {
         let open = |at: &usize| !done.contains(at);
         unit.len() > 1 && unit.iter().any(|it| open(&it.index))
     });
-    let begun: HashSet<usize> = begun.flatten().map(|it| it.index).collect();
+    let started: HashSet<usize> = started.flatten().map(|it| it.index).collect();
     let mut answers = HashMap::new();
     let mut any_answer = false;
     let mut last = Stamp::default();
     journal.for_each_result(|row| {
         any_answer |= row.solution.answer.is_some();
-        if begun.contains(&row.index) {
+        if started.contains(&row.index) {
             answers.insert(row.index, row.solution.answer.clone());
         }
         last = last.after_row(&row);

@@ -69,11 +69,11 @@ fn with_directory_hint(error: EnvError) -> anyhow::Error {
     if !other_folder {
         return error.into();
     }
-    let said = format!(
+    let message = format!(
         "{error}: this is not a data directory; make one with `convfinqa env build`, fetch one with \
          `convfinqa env download`, or leave it out for the built-in sample"
     );
-    Failure::new(Exit::Data, said).into()
+    Failure::new(Exit::Data, message).into()
 }
 
 /// The problems of data that can be used in spite of them, in one line.

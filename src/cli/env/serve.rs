@@ -106,10 +106,10 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
 fn explained(error: ServerError) -> anyhow::Error {
     match &error {
         ServerError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
-            let said = format!(
+            let message = format!(
                 "{error}: another program uses this port; choose another --port, or 0 for a free one"
             );
-            Failure::usage(said).into()
+            Failure::usage(message).into()
         }
         _ => error.into(),
     }
@@ -118,9 +118,9 @@ fn explained(error: ServerError) -> anyhow::Error {
 fn checked(options: &ServerOptions) -> Result<(), Failure> {
     let none_each = options.max_sessions_per_client == Some(0);
     if options.max_sessions == 0 || none_each || options.message_limit < 1024 {
-        let said = "--max-sessions and --max-sessions-per-client must be at least 1 and \
+        let message = "--max-sessions and --max-sessions-per-client must be at least 1 and \
                     --message-limit at least 1024";
-        return Err(Failure::usage(said));
+        return Err(Failure::usage(message));
     }
     Ok(())
 }

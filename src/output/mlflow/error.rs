@@ -26,13 +26,13 @@ pub enum MlflowError {
     Unreachable { uri: String, reason: String },
     /// 401 or 403.
     #[error(
-        "{uri} refuses ({status}{said}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
+        "{uri} refuses ({status}{detail}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
     )]
     Refused {
         uri: String,
         status: u16,
         /// `: ` and what the server said, if it said something.
-        said: String,
+        detail: String,
     },
     #[error("{uri} answers {status} to {call}: {message}")]
     Api {

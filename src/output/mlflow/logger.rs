@@ -202,8 +202,8 @@ impl LiveDelivery {
 
     async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
         let timeouts = self.delivery.server().timeouts();
-        let said = self.trouble.is_some();
-        let missing = |error| DeliveryOutcome::Missing((!said).then_some(error));
+        let reported = self.trouble.is_some();
+        let missing = |error| DeliveryOutcome::Missing((!reported).then_some(error));
         if let Some(error) = self.trouble.take()
             && !error.is_temporary()
         {

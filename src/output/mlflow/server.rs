@@ -220,17 +220,18 @@ impl TrackingServer {
             json
         });
         let text = |key: &str| json.as_ref().and_then(|json| json.get(key)?.as_str());
-        let said = text("message").or_else(|| text("detail")).map(one_line);
+        let detail = text("message").or_else(|| text("detail")).map(one_line);
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let plain = one_line(&self.redacted_line(&String::from_utf8_lossy(&bytes)));
-            let said = said.or_else(|| (!is_html(&bytes) && !plain.is_empty()).then_some(plain));
+            let detail =
+                detail.or_else(|| (!is_html(&bytes) && !plain.is_empty()).then_some(plain));
             return MlflowError::Refused {
                 uri,
                 status: status.as_u16(),
-                said: said.map_or_else(String::new, |said| format!(": {said}")),
+                detail: detail.map_or_else(String::new, |detail| format!(": {detail}")),
             };
         }
-        match (said, moved) {
+        match (detail, moved) {
             (Some(message), _) => MlflowError::Api {
                 uri,
                 status: status.as_u16(),

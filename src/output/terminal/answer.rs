@@ -159,7 +159,7 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
 
 /// The second opinion in a line.
 fn opinion(solution: &Solution) -> Vec<String> {
-    let told = solution.opinion.as_ref().map(|other| {
+    let opinion = solution.opinion.as_ref().map(|other| {
         let verdict = match other.agrees {
             Some(true) => "agrees",
             Some(false) => "differs",
@@ -174,7 +174,7 @@ fn opinion(solution: &Solution) -> Vec<String> {
             choice.unwrap_or_default()
         )
     });
-    told.into_iter().collect()
+    opinion.into_iter().collect()
 }
 
 /// A title and a text, which is broken at spaces.

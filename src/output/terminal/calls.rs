@@ -49,7 +49,7 @@ impl CallActivity {
     }
 
     fn is_due(&mut self) -> bool {
-        let due = self.last_line.is_none_or(|told| told.elapsed() >= INTERVAL);
+        let due = self.last_line.is_none_or(|last| last.elapsed() >= INTERVAL);
         if due {
             self.last_line = Some(Instant::now());
         }

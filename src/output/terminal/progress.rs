@@ -271,7 +271,7 @@ impl RunProgress {
             .solution
             .episode
             .as_ref()
-            .and_then(|played| played.reward)
+            .and_then(|episode| episode.reward)
         {
             self.rewards = (self.rewards.0 + 1, self.rewards.1 + reward);
         }
@@ -426,13 +426,13 @@ fn verbose_lines(row: &Row) -> String {
         let reward = episode
             .reward
             .map_or_else(|| "–".to_owned(), |reward| reward.to_string());
-        let said = episode.answer.as_ref().or(row.solution.error.as_ref());
+        let result = episode.answer.as_ref().or(row.solution.error.as_ref());
         return format!(
             "{} {}: reward {reward}, {}: {}",
             episode.question_id,
             episode.end.name().replace('_', " "),
             counted(episode.steps.len(), "step"),
-            single_spaced(said.map_or("", String::as_str))
+            single_spaced(result.map_or("", String::as_str))
         );
     }
     let expected = row.ground_truth().unwrap_or("(no gold)".into());

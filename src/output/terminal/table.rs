@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_run_that_answered_nothing_does_not_speak_of_gold() {
-        let told = scorecard_tables(&Scorecard::of(&[]), TerminalStyle::default());
-        assert_eq!(told, "No question was answered, so nothing is scored");
+        let text = scorecard_tables(&Scorecard::of(&[]), TerminalStyle::default());
+        assert_eq!(text, "No question was answered, so nothing is scored");
     }
 }

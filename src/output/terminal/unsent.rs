@@ -28,13 +28,13 @@ mod tests {
 
     #[test]
     fn each_setting_is_named_once() {
-        let mut told = IgnoredSettings::default();
+        let mut ignored = IgnoredSettings::default();
         let both = ["temperature".to_owned(), "seed".to_owned()];
         assert_eq!(
-            told.add(both[..1].iter()).unwrap(),
+            ignored.add(both[..1].iter()).unwrap(),
             "note: temperature not sent: the model does not take it"
         );
-        assert!(told.add(both.iter()).unwrap().starts_with("note: seed "));
-        assert_eq!(told.add(both.iter()), None);
+        assert!(ignored.add(both.iter()).unwrap().starts_with("note: seed "));
+        assert_eq!(ignored.add(both.iter()), None);
     }
 }

@@ -191,7 +191,7 @@ impl<'c> EntryReader<'c> {
         self.inflate.set_dictionary(self.example.as_bytes())?;
         let mut bytes = Vec::with_capacity(4 * packed.len() + 64);
         loop {
-            let (read, room) = (self.inflate.total_in(), bytes.capacity() - bytes.len());
+            let (read, spare) = (self.inflate.total_in(), bytes.capacity() - bytes.len());
             let status = self.inflate.decompress_vec(
                 rest(packed, read),
                 &mut bytes,
@@ -200,7 +200,7 @@ impl<'c> EntryReader<'c> {
             if status == Status::StreamEnd {
                 return Ok(bytes);
             }
-            if room > 0 && bytes.len() < bytes.capacity() {
+            if spare > 0 && bytes.len() < bytes.capacity() {
                 return Err("it is cut off".into());
             }
             bytes.reserve(bytes.len() + 64);

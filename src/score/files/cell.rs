@@ -46,8 +46,8 @@ pub fn text_of(cell: &str) -> String {
         }
         let next = chars.clone().next();
         match next.map(|next| (next, escaped(next))) {
-            Some((_, Some(meant))) => {
-                text.push(meant);
+            Some((_, Some(character))) => {
+                text.push(character);
                 chars.next();
             }
             _ => text.push(ESCAPE),

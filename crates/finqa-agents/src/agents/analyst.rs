@@ -52,7 +52,7 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
         exchange.round = trace::round(number);
         let span = trace::agent(&exchange.round, "analyst");
         let taken = self.answer(exchange, number).instrument(span.clone()).await;
-        let said = match taken {
+        let reply = match taken {
             Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
             // The round ends here.
             _ => {
@@ -60,7 +60,7 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
                 None
             }
         };
-        trace::record_step(&span, &taken, said);
+        trace::record_step(&span, &taken, reply);
         taken
     }
 }

@@ -38,8 +38,8 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
         let span = trace::agent(&exchange.round, "critic");
         let taken = self.judge(exchange).instrument(span.clone()).await;
         let round = exchange.rounds.last();
-        let said = round.and_then(|round| round.critic_reply.as_deref());
-        trace::record_step(&span, &taken, said);
+        let reply = round.and_then(|round| round.critic_reply.as_deref());
+        trace::record_step(&span, &taken, reply);
         if let Some(round) = round {
             trace::record_verdict(&exchange.round, round);
         }
@@ -73,8 +73,8 @@ impl CriticNode {
         let verdict = match (self.mode, &self.llm) {
             (CriticMode::Off, _) => CriticVerdict::Skipped,
             (_, Some(critic)) if is_asked => match critic.judge(exchange).await {
-                Ok((verdict, said)) => {
-                    reply = Some(said);
+                Ok((verdict, text)) => {
+                    reply = Some(text);
                     verdict
                 }
                 Err(failure) if !failure.is_outcome() => return Err(failure),

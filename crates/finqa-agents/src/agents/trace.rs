@@ -66,8 +66,8 @@ pub fn solution(span: &Span, solution: &Solution) {
             messages("assistant", &answer.printed)
         });
         set_content(span, names::MLFLOW_OUTPUTS, || {
-            let said = json!({"role": "assistant", "content": answer.printed});
-            json!({"messages": [said], "program": answer.program, "label": answer.label})
+            let reply = json!({"role": "assistant", "content": answer.printed});
+            json!({"messages": [reply], "program": answer.program, "label": answer.label})
                 .to_string()
         });
     }
@@ -125,7 +125,11 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
 }
 
 /// Records an agent's turn: its route, or why it failed, and what it said.
-pub(super) fn record_step(span: &Span, taken: &Result<Route, QuestionFailure>, said: Option<&str>) {
+pub(super) fn record_step(
+    span: &Span,
+    taken: &Result<Route, QuestionFailure>,
+    reply: Option<&str>,
+) {
     match taken {
         Ok(route) => set(span, names::ROUTE, route.to_string()),
         Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
@@ -135,8 +139,10 @@ pub(super) fn record_step(span: &Span, taken: &Result<Route, QuestionFailure>, s
             recordable(failure.outcome, &failure.message),
         ),
     }
-    if let Some(said) = said {
-        set_content(span, names::OUTPUT_MESSAGES, || messages("assistant", said));
+    if let Some(reply) = reply {
+        set_content(span, names::OUTPUT_MESSAGES, || {
+            messages("assistant", reply)
+        });
     }
 }
 

@@ -81,7 +81,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
                     next: name.clone(),
                 });
             }
-            let begun = Instant::now();
+            let started = Instant::now();
             let route = node
                 .run(state)
                 .await
@@ -89,7 +89,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
                     node: name.clone(),
                     source,
                 })?;
-            let elapsed = begun.elapsed();
+            let elapsed = started.elapsed();
             let next = target(&self.graph, here, route)
                 .and_then(|next| Some((next, self.graph.node_weight(next)?)))
                 .ok_or_else(|| GraphRunError::Undeclared {

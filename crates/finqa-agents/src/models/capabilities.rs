@@ -231,7 +231,7 @@ fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
 }
 
 fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
-    const SAID: [&str; 12] = [
+    const PHRASES: [&str; 12] = [
         "deprecated",
         "unsupported",
         "not supported",
@@ -247,7 +247,7 @@ fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
     ];
     words.code.starts_with("unsupported_")
         || words.code == "unknown_parameter"
-        || SAID.iter().any(|said| message.contains(said))
+        || PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
 #[cfg(test)]

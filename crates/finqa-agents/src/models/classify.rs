@@ -337,15 +337,15 @@ mod tests {
 
     #[test]
     fn a_server_that_says_so_is_not_asked_again() {
-        for (told, limit) in [("true", RetryLimit::Full), ("false", RetryLimit::None)] {
+        for (hint, limit) in [("true", RetryLimit::Full), ("false", RetryLimit::None)] {
             let mut exchange = HttpReply {
                 status: 500,
                 ..HttpReply::default()
             };
-            let value = told.parse().unwrap();
+            let value = hint.parse().unwrap();
             exchange.headers.insert("x-should-retry", value);
             let failed = classify_refusal(ErrorKind::ServerError, "", &exchange, "");
-            assert_eq!(failed.retry_limit, limit, "{told}");
+            assert_eq!(failed.retry_limit, limit, "{hint}");
         }
     }
 

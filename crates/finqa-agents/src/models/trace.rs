@@ -43,8 +43,8 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
         set(&span, names::REQUEST_SEED, count(seed));
     }
     set_content(&span, names::INPUT_MESSAGES, || {
-        let said: Vec<Value> = request.messages.iter().map(in_parts).collect();
-        Value::from(said).to_string()
+        let parts: Vec<Value> = request.messages.iter().map(in_parts).collect();
+        Value::from(parts).to_string()
     });
     span
 }
@@ -92,14 +92,14 @@ pub fn record_reply(span: &Span, reply: &ChatReply) {
     }
     set_content(span, names::OUTPUT_MESSAGES, || {
         let text = reply.refusal.as_deref().unwrap_or(&reply.content);
-        let mut said = in_parts(&ChatMessage {
+        let mut reply_parts = in_parts(&ChatMessage {
             tool_calls: reply.tool_calls.clone(),
             ..ChatMessage::assistant(text)
         });
-        if let Some(fields) = said.as_object_mut() {
+        if let Some(fields) = reply_parts.as_object_mut() {
             fields.insert("finish_reason".to_owned(), reply.finish.as_str().into());
         }
-        Value::from(vec![said]).to_string()
+        Value::from(vec![reply_parts]).to_string()
     });
 }
 
@@ -142,26 +142,26 @@ pub(super) fn record_end(
 }
 
 /// A message in the conventions' form, with its calls and results.
-fn in_parts(said: &ChatMessage) -> Value {
-    let role = match said.role {
+fn in_parts(sent: &ChatMessage) -> Value {
+    let role = match sent.role {
         Role::System => "system",
         Role::User => "user",
         Role::Assistant => "assistant",
         Role::Tool => "tool",
     };
-    if let Some(id) = &said.tool_call_id {
-        let result = json!({"type": "tool_call_response", "id": id, "response": said.content});
+    if let Some(id) = &sent.tool_call_id {
+        let result = json!({"type": "tool_call_response", "id": id, "response": sent.content});
         return json!({"role": role, "parts": [result]});
     }
-    let mut whole = message(role, &said.content);
-    if said.tool_calls.is_empty() {
+    let mut whole = message(role, &sent.content);
+    if sent.tool_calls.is_empty() {
         return whole;
     }
-    let calls = said.tool_calls.iter().map(|call| {
+    let calls = sent.tool_calls.iter().map(|call| {
         json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})
     });
     if let Some(parts) = whole.get_mut("parts").and_then(Value::as_array_mut) {
-        if said.content.is_empty() {
+        if sent.content.is_empty() {
             parts.clear();
         }
         parts.extend(calls);

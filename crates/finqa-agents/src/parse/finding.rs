@@ -224,20 +224,20 @@ pub(super) fn finding(map: &Map<String, Value>) -> FindingItem {
     };
     let (problem, fix, explanation) = (pick(&PROBLEM), pick(&FIX), pick(&EXPLANATION));
     let is_stated = problem.is_some() || fix.is_some() || !wrong.is_empty();
-    let said = problem.or(explanation).or_else(|| {
+    let text = problem.or(explanation).or_else(|| {
         wrong.append(&mut own);
         Some(wrong.join("; ")).filter(|text| fix.is_none() && !text.is_empty())
     });
-    match &said {
+    match &text {
         _ if is_stated => {}
-        Some(said) if !is_right || objects(said) => {}
+        Some(text) if !is_right || objects(text) => {}
         _ if is_right => return FindingItem::NoProblem,
         _ if is_unclear => return FindingItem::Unclear,
         _ => return FindingItem::Blank,
     }
     FindingItem::Finding(CriticFinding {
         location: location(),
-        problem: said.unwrap_or_default(),
+        problem: text.unwrap_or_default(),
         fix: fix.unwrap_or_default(),
     })
 }

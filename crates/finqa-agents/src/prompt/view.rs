@@ -54,7 +54,7 @@ pub(super) fn variables(
         after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
-        examples => worked(examples),
+        examples => shown_examples(examples),
         analysis => critic.analysis.as_str(),
         value => value.unwrap_or("none, it could not be executed"),
         printed => critic.printed.as_str(),
@@ -78,7 +78,7 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
         .collect()
 }
 
-fn worked(examples: &[&WorkedExample]) -> Vec<minijinja::Value> {
+fn shown_examples(examples: &[&WorkedExample]) -> Vec<minijinja::Value> {
     let examples = examples.iter();
     examples
         .map(|example| {

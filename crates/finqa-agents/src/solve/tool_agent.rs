@@ -74,20 +74,20 @@ impl ToolAgent {
         }
     }
 
-    async fn play(
+    async fn solve_episode(
         &self,
         question: &Question,
         epoch: u32,
         memory: CallMemory,
         stop: Stop,
     ) -> Result<Solution, Interruption> {
-        let begun = tokio::select! {
+        let started = tokio::select! {
             biased;
             () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
-            begun = self.environment.begin(question) => begun,
+            started = self.environment.begin(question) => started,
         };
-        let (asked, mut session) = match begun {
-            Ok(begun) => begun,
+        let (asked, mut session) = match started {
+            Ok(started) => started,
             Err(error) => {
                 let made = memory.failed;
                 return Err(interruption(error, made));
@@ -95,12 +95,12 @@ impl ToolAgent {
         };
         let calls = RecordedCalls::new(memory, stop.clone(), question, epoch);
         let mut episode = EpisodeLoop::new(self, asked, calls);
-        let played = episode.run(session.as_mut(), &stop).await;
-        if played.is_ok() && episode.ground_truth.is_none() {
+        let ended = episode.run(session.as_mut(), &stop).await;
+        if ended.is_ok() && episode.ground_truth.is_none() {
             // A server that fails only now has still graded the episode.
             episode.ground_truth = session.ground_truth().await.unwrap_or_default();
         }
-        match played {
+        match ended {
             Ok(()) => Ok(episode.into_solution(question)),
             Err(EpisodeFailure::Environment(error)) => {
                 Err(interruption(error, episode.calls.calls))
@@ -123,7 +123,7 @@ impl Solver for ToolAgent {
         stop: Stop,
         _on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
-        self.play(&question, epoch, memory, stop).await
+        self.solve_episode(&question, epoch, memory, stop).await
     }
 
     fn span(&self, question: &Question, run: Option<&str>) -> Span {

@@ -80,9 +80,9 @@ pub fn message(role: &str, text: &str) -> serde_json::Value {
 /// One message as the value of `attributes::INPUT_MESSAGES` or
 /// `attributes::OUTPUT_MESSAGES`; the finish reason of an agent's message is `stop`.
 pub fn messages(role: &str, text: &str) -> String {
-    let mut said = message(role, text);
-    if let (true, Some(fields)) = (role == "assistant", said.as_object_mut()) {
+    let mut entry = message(role, text);
+    if let (true, Some(fields)) = (role == "assistant", entry.as_object_mut()) {
         fields.insert("finish_reason".to_owned(), "stop".into());
     }
-    json!([said]).to_string()
+    json!([entry]).to_string()
 }

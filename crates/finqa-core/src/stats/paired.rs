@@ -43,8 +43,8 @@ pub fn bootstrap_difference<'c>(
         .map(|_| {
             let (mut gain, mut n) = (0.0, 0.0);
             for _ in 0..clusters.len() {
-                let drawn = clusters.get(random.random_range(0..clusters.len()));
-                let (difference, size) = drawn.copied().unwrap_or_default();
+                let cluster = clusters.get(random.random_range(0..clusters.len()));
+                let (difference, size) = cluster.copied().unwrap_or_default();
                 gain += f64::from(difference);
                 n += f64::from(size);
             }

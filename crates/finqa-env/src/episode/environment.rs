@@ -146,10 +146,10 @@ impl Environment {
             self.split = split;
             self.order = QuestionOrder::new(count, self.seed);
         }
-        let dealt = self.order.next_index()?;
+        let index = self.order.next_index()?;
         match tasks {
-            Some(tasks) => tasks.get(dealt).copied(),
-            None => Some(dealt),
+            Some(tasks) => tasks.get(index).copied(),
+            None => Some(index),
         }
     }
 
@@ -266,12 +266,12 @@ impl Environment {
         let mut metadata = json!({ "ground_truth": truth, "submitted_answer": answer });
         let graded = grade(answer, truth, self.rules.reward);
         let reward = graded.as_ref().map_or(0.0, GradedAnswer::reward);
-        let (key, said) = match graded {
+        let (key, value) = match graded {
             Ok(graded) => ("grading", json!(graded)),
             Err(error) => ("error", json!(error.to_string())),
         };
         if let Some(map) = metadata.as_object_mut() {
-            map.insert(key.to_owned(), said);
+            map.insert(key.to_owned(), value);
         }
         Ok(StepOutcome {
             reward: Some(reward),

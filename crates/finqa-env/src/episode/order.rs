@@ -44,9 +44,9 @@ impl QuestionOrder {
             self.position = 0;
             self.round = self.round.wrapping_add(1);
         }
-        let dealt = self.permute(self.position);
+        let index = self.permute(self.position);
         self.position += 1;
-        usize::try_from(dealt).ok()
+        usize::try_from(index).ok()
     }
 
     /// A bijection of `0..count`: a Feistel network over the next even number of
@@ -91,10 +91,10 @@ mod tests {
         for count in [1, 2, 3, 5, 12, 100, 290, 1000] {
             let mut order = QuestionOrder::new(count, 7);
             for _ in 0..3 {
-                let mut dealt: Vec<usize> =
+                let mut order: Vec<usize> =
                     (0..count).map(|_| order.next_index().unwrap()).collect();
-                dealt.sort_unstable();
-                assert_eq!(dealt, (0..count).collect::<Vec<_>>());
+                order.sort_unstable();
+                assert_eq!(order, (0..count).collect::<Vec<_>>());
             }
         }
         assert_eq!(QuestionOrder::new(0, 7).next_index(), None);

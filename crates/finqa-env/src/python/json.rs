@@ -43,8 +43,8 @@ fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
         past.saturating_sub(1)
     }
     .min(text.len());
-    let said = error.to_string();
-    let message = match said.split(" at line ").next().unwrap_or_default() {
+    let text_of_error = error.to_string();
+    let message = match text_of_error.split(" at line ").next().unwrap_or_default() {
         "EOF while parsing a value" | "expected value" => "Expecting value",
         "expected ident" => {
             // Python points to the first letter of the word.
@@ -80,7 +80,7 @@ fn json_fault(text: &str, error: &serde_json::Error) -> JsonFault {
             "Invalid \\uXXXX escape"
         }
         "recursion limit exceeded" => "Nested too deeply",
-        said if said.starts_with("control character") => "Invalid control character at",
+        other if other.starts_with("control character") => "Invalid control character at",
         _ => "Value outside of standard JSON",
     };
     let before: Vec<char> = String::from_utf8_lossy(text.as_bytes().get(..at).unwrap_or_default())

@@ -171,10 +171,10 @@ fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
         _ => 0,
     };
     if format > FORMAT_BYTES || c.len() > FORMAT_ARGUMENTS {
-        let said = format!(
+        let message = format!(
             "{name} takes a format of {FORMAT_BYTES} bytes and {FORMAT_ARGUMENTS} arguments at most"
         );
-        return Err(Error::UserFunctionError(said.into()));
+        return Err(Error::UserFunctionError(message.into()));
     }
     let marks = vec!["?"; c.len()].join(",");
     PLAIN.with(|plain| {

@@ -285,8 +285,8 @@ fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<Findi
     if forms.iter().any(agrees) {
         return None;
     }
-    let said = stated.value.abs();
-    let same_order = |form: &f64| said * 10.0 > form.abs() && form.abs() * 10.0 > said;
+    let size = stated.value.abs();
+    let same_order = |form: &f64| size * 10.0 > form.abs() && form.abs() * 10.0 > size;
     Some(if forms.iter().any(same_order) {
         FindingKind::ArithmeticSlip
     } else {

@@ -76,7 +76,7 @@ pub(super) struct HandedBatch {
 
 impl Driver<'_> {
     async fn waves(&mut self) -> Result<Option<usize>, ModelError> {
-        let mut begun = false;
+        let mut has_begun = false;
         loop {
             let event = tokio::select! {
                 biased;
@@ -86,14 +86,14 @@ impl Driver<'_> {
             if matches!(event, QueueEvent::Closed) {
                 // No call waits for batches of earlier processes.
                 let left = self.run.earlier.clone().into_iter();
-                let left = left.filter(|it| !begun && it.stage != BatchStage::Ended);
+                let left = left.filter(|it| !has_begun && it.stage != BatchStage::Ended);
                 self.store(left.map(ended).collect()).await?;
                 return Ok(None);
             }
             // What the calls received before is recorded, because they have made others.
             self.retire().await?;
-            if !begun {
-                begun = true;
+            if !has_begun {
+                has_begun = true;
                 self.take_up().await?;
                 // Before anything is submitted, so that the calls that follow from their
                 // results are in the same wave as those that follow from recorded ones.
@@ -158,7 +158,7 @@ impl Driver<'_> {
     /// Looks at the open batches once; whether all have ended.
     async fn have_ended(&mut self) -> Result<bool, ModelError> {
         for open in self.open.iter_mut().filter(|open| !open.has_ended()) {
-            open.look(self.queue, self.stop).await?;
+            open.refresh(self.queue, self.stop).await?;
         }
         Ok(self.open.iter().all(OpenBatch::has_ended))
     }

@@ -69,7 +69,7 @@ impl OpenBatch {
 
     /// Fetches its state, and cancels it if it is late; a batch that may not be ours is
     /// given up instead.
-    pub(super) async fn look(
+    pub(super) async fn refresh(
         &mut self,
         queue: &QueueShared,
         stop: &Stop,

@@ -29,7 +29,7 @@ pub struct CassetteRecorder {
 #[derive(Debug)]
 struct RecorderState {
     file: File,
-    begun: bool,
+    has_begun: bool,
     /// The error after which nothing is written: a line after a partial one could not be
     /// read.
     failed: Option<io::Error>,
@@ -82,7 +82,7 @@ impl CassetteRecorder {
             run: continued.clone().flatten(),
             state: Mutex::new(RecorderState {
                 file,
-                begun: continued.is_some(),
+                has_begun: continued.is_some(),
                 failed: None,
             }),
         }
@@ -169,7 +169,7 @@ impl CassetteRecorder {
             .map_err(io::Error::from)
             .and_then(|line| state.file.write_all(line.as_bytes()));
         match written {
-            Ok(()) => state.begun = true,
+            Ok(()) => state.has_begun = true,
             Err(error) => state.failed = Some(error),
         }
     }
@@ -179,7 +179,7 @@ impl Drop for CassetteRecorder {
     /// A run that could not be started leaves no empty file that would refuse the next.
     fn drop(&mut self) {
         let state = self.state.get_mut();
-        if !state.begun {
+        if !state.has_begun {
             let _ = std::fs::remove_file(&self.path);
         }
     }

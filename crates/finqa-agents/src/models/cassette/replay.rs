@@ -28,7 +28,7 @@ pub struct CassetteReplay {
     by_request: HashMap<blake3::Hash, Vec<usize>>,
     /// The last call that was recorded for each asker: an earlier one was lost with its
     /// process before the journal held it.
-    by_asker: HashMap<(String, RequestOrigin), usize>,
+    by_origin: HashMap<(String, RequestOrigin), usize>,
     rows: HashMap<usize, RecordedRow>,
     whole: u64,
     is_cut: bool,
@@ -69,7 +69,7 @@ impl CassetteReplay {
             run: None,
             calls: Vec::new(),
             by_request: HashMap::new(),
-            by_asker: HashMap::new(),
+            by_origin: HashMap::new(),
             rows: HashMap::new(),
             whole: 0,
             is_cut: false,
@@ -129,7 +129,7 @@ impl CassetteReplay {
                 let request = hash(&first.method, &first.path, &first.body);
                 let at = self.calls.len();
                 self.by_request.entry(request).or_default().push(at);
-                self.by_asker.insert((call.node, call.origin), at);
+                self.by_origin.insert((call.node, call.origin), at);
                 self.calls.push(IndexedCall {
                     line: number,
                     offset: self.whole,
@@ -171,7 +171,7 @@ impl CassetteReplay {
         node: &str,
         origin: &RequestOrigin,
     ) -> Option<ApiDialect> {
-        let at = self.by_asker.get(&(node.to_owned(), origin.clone()))?;
+        let at = self.by_origin.get(&(node.to_owned(), origin.clone()))?;
         self.calls.get(*at).map(|call| call.dialect)
     }
 
@@ -181,8 +181,8 @@ impl CassetteReplay {
         let request = hash(asked.method, asked.path, asked.body);
         let recorded = self.by_request.get(&request);
         let recorded = recorded.map_or(&[][..], Vec::as_slice);
-        let asker = (asked.node.to_owned(), asked.origin.clone());
-        let own = self.by_asker.get(&asker);
+        let origin = (asked.node.to_owned(), asked.origin.clone());
+        let own = self.by_origin.get(&origin);
         let at = {
             let mut replayed = self.replayed.lock();
             let at = match own.filter(|at| recorded.contains(at)) {

@@ -44,7 +44,7 @@ impl HttpCall<'_> {
         let Self {
             model, transport, ..
         } = self;
-        let mut spoken = vec![dialect];
+        let mut tried = vec![dialect];
         loop {
             match self.send(dialect).await {
                 Ok((answer, exchange)) => {
@@ -75,9 +75,9 @@ impl HttpCall<'_> {
                     });
                 }
                 Err(error) => match self.correct(dialect, &error) {
-                    Some(better) if !spoken.contains(&better) => {
+                    Some(better) if !tried.contains(&better) => {
                         dialect = better;
-                        spoken.push(better);
+                        tried.push(better);
                     }
                     _ => {
                         return Err(ModelError {
@@ -212,7 +212,7 @@ impl HttpCall<'_> {
     }
 
     /// The dialect to try after `error`, if it names what can be changed.
-    fn correct(&self, spoken: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
+    fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
             ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported
@@ -221,20 +221,20 @@ impl HttpCall<'_> {
             return None;
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
-        let formatted = spoken.format.for_format(&self.request.format) > FormatLevel::Text;
-        let learnt = corrected(self.model.protocol, spoken, &words, formatted)?;
-        Some(self.learn(spoken, learnt))
+        let formatted = dialect.format.for_format(&self.request.format) > FormatLevel::Text;
+        let learnt = corrected(self.model.protocol, dialect, &words, formatted)?;
+        Some(self.learn(dialect, learnt))
     }
 
     /// Speaks a better dialect from now on, and says so.
     fn learn(
         &self,
-        spoken: ApiDialect,
+        dialect: ApiDialect,
         (better, correction): (ApiDialect, Correction),
     ) -> ApiDialect {
         // Another call may have learnt something else in the meantime: adopt only what
         // this one changed.
-        self.model.dialect.lock().adopt(spoken, better);
+        self.model.dialect.lock().adopt(dialect, better);
         tracing::info!(
             node = self.request.node,
             parameter = correction.parameter,

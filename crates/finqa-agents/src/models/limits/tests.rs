@@ -325,8 +325,8 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
 async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
     let limiter = adaptive(8, 8);
     let before = Instant::now();
-    let told = reporting(0, Some(100), 2, 20 * SECOND);
-    slot(&limiter.call()).await.end(&told);
+    let reply = reporting(0, Some(100), 2, 20 * SECOND);
+    slot(&limiter.call()).await.end(&reply);
     // Two are left, however many are in flight.
     let two = slots(&limiter, 2).await;
     assert_eq!(before.elapsed(), Duration::ZERO);
@@ -358,8 +358,8 @@ async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
     // The places of Anthropic's quotas of tokens read and of tokens written.
     for (place, seconds) in [(4, 20), (5, 0)] {
         let limiter = adaptive(8, 8);
-        let told = reporting(place, None, 50, 20 * SECOND);
-        slot(&limiter.call()).await.end(&told);
+        let reply = reporting(place, None, 50, 20 * SECOND);
+        slot(&limiter.call()).await.end(&reply);
         let before = Instant::now();
         drop(limiter.call().slot(bound, &Stop::default()).await);
         assert_eq!(before.elapsed(), seconds * SECOND, "{place}");
@@ -369,8 +369,8 @@ async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
 #[tokio::test(start_paused = true)]
 async fn a_reset_of_a_day_holds_for_a_minute() {
     let limiter = adaptive(8, 8);
-    let told = reporting(2, None, 0, 86_400 * SECOND);
-    slot(&limiter.call()).await.end(&told);
+    let reply = reporting(2, None, 0, 86_400 * SECOND);
+    slot(&limiter.call()).await.end(&reply);
     let status = limiter.status(Instant::now());
     assert_eq!(status.pause, None, "nobody waits yet");
     let before = Instant::now();

@@ -100,7 +100,7 @@ fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
         };
         match merged.last_mut() {
             _ if blocks.is_empty() => {}
-            Some((last, said)) if *last == role => said.extend(blocks),
+            Some((last, content)) if *last == role => content.extend(blocks),
             _ => merged.push((role, blocks)),
         }
     }
@@ -199,9 +199,9 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
     let reason = text(body.get("stop_reason")).unwrap_or_default();
     if reason == "refusal" {
         let why = text(body.pointer("/stop_details/explanation"));
-        let said = Some(answer.content.clone()).filter(|text| !text.is_empty());
+        let content = Some(answer.content.clone()).filter(|text| !text.is_empty());
         answer.refusal = Some(
-            why.or(said)
+            why.or(content)
                 .unwrap_or_else(|| "the provider stopped the reply".to_owned()),
         );
     }

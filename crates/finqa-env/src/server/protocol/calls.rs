@@ -50,12 +50,12 @@ pub(crate) fn reset(
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    let begun = environment.lock().reset(choice, asked.seed, id)?;
+    let first = environment.lock().reset(choice, asked.seed, id)?;
     Ok(StepOutcome {
         observation: Observation::Empty,
         reward: Some(0.0),
         done: false,
-        metadata: begun.metadata(),
+        metadata: first.metadata(),
     })
 }
 
@@ -78,8 +78,8 @@ pub(crate) async fn step(
     let tool = cut(&tool, NAME, "...");
     let open = environment.lock().is_open();
     let take = async {
-        let begun = environment.lock().begin(&tool, &arguments)?;
-        if let StepStart::Answered(outcome) = begun {
+        let start = environment.lock().begin(&tool, &arguments)?;
+        if let StepStart::Answered(outcome) = start {
             return Ok(outcome);
         }
         let work = run_tool(app, caller, tool.clone(), arguments);

@@ -71,14 +71,14 @@ pub(crate) async fn answer_text(
     text: &str,
     own: Option<&Arc<EnvSession>>,
 ) -> Value {
-    let said = match python::parse_json(text) {
+    let message = match python::parse_json(text) {
         Ok(Value::Object(object)) => return answer_object(app, client, &object, own).await,
         // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
     app.metrics.rejected(Rejection::Invalid);
-    RpcError::new(PARSE_ERROR, said).answer(Value::Null)
+    RpcError::new(PARSE_ERROR, message).answer(Value::Null)
 }
 
 /// Answers a request given as an object.

@@ -67,8 +67,8 @@ impl ServerHandler for FinqaMcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
-            let said = format!("Unknown tool: '{}'", head(&request.name, 200));
-            return Err(ErrorData::invalid_params(said, None));
+            let message = format!("Unknown tool: '{}'", head(&request.name, 200));
+            return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = request.arguments.unwrap_or_default();
         // Over standard input there is one client, and it is here.

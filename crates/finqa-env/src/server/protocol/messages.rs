@@ -60,13 +60,17 @@ pub(crate) async fn answer(
         Ok(other) => {
             let kind = python::type_name(&other);
             app.metrics.rejected(Rejection::Invalid);
-            let said = format!("A message must be a JSON object, not {kind}");
-            return MessageOutcome::Reply(error("VALIDATION_ERROR", &said, json!({"errors": []})));
+            let message = format!("A message must be a JSON object, not {kind}");
+            return MessageOutcome::Reply(error(
+                "VALIDATION_ERROR",
+                &message,
+                json!({"errors": []}),
+            ));
         }
         Err(fault) => {
             app.metrics.rejected(Rejection::Invalid);
-            let said = format!("Invalid JSON: {fault}");
-            return MessageOutcome::Reply(error("INVALID_JSON", &said, json!({})));
+            let message = format!("Invalid JSON: {fault}");
+            return MessageOutcome::Reply(error("INVALID_JSON", &message, json!({})));
         }
     };
     match read_and_do(app, session, &message).await {
@@ -130,8 +134,8 @@ async fn read_and_do(
         _ => {
             app.metrics.rejected(Rejection::Invalid);
             let shown = kind.map(python::display).unwrap_or_default();
-            let said = format!("Unknown message type: {}", head(&shown, 200));
-            error("UNKNOWN_TYPE", &said, json!({}))
+            let message = format!("Unknown message type: {}", head(&shown, 200));
+            error("UNKNOWN_TYPE", &message, json!({}))
         }
     };
     Ok(MessageOutcome::Reply(text))

@@ -125,7 +125,7 @@ pub(crate) async fn read_body(
     let (parts, body) = request.into_parts();
     let limit = app.options.message_limit;
     let reading = whole(body, limit, &client.requests);
-    let (status, said) = match tokio::time::timeout(app.options.request_time, reading).await {
+    let (status, message) = match tokio::time::timeout(app.options.request_time, reading).await {
         Ok(Ok((bytes, _taken))) => {
             begin();
             let request = Request::from_parts(parts, Body::from(bytes));
@@ -156,7 +156,7 @@ pub(crate) async fn read_body(
             "The request's body did not come in time",
         ),
     };
-    closing(reply::detail(status, said))
+    closing(reply::detail(status, message))
 }
 
 /// The reason why a body was not read.
@@ -242,9 +242,9 @@ impl HttpBody for BudgetedBody {
 }
 
 /// The memory budget is used up; nothing is wrong with the request itself.
-fn crowded(app: &ServerState, said: &str) -> Response {
+fn crowded(app: &ServerState, message: &str) -> Response {
     app.metrics.rejected(Rejection::Memory);
-    let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, said));
+    let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
     refused
         .headers_mut()
         .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

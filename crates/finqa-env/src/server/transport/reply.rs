@@ -57,8 +57,8 @@ pub(crate) fn object(
         return Ok(None);
     }
     let Ok(text) = std::str::from_utf8(body) else {
-        let said = "There was an error parsing the body";
-        return Err(detail(StatusCode::BAD_REQUEST, said).into());
+        let message = "There was an error parsing the body";
+        return Err(detail(StatusCode::BAD_REQUEST, message).into());
     };
     if !is_json(headers) {
         let raw = Value::String(text.to_owned());

@@ -243,8 +243,8 @@ fn accept_socket(
 ) -> Response {
     if client.is_crowded() {
         app.metrics.rejected(Rejection::Connections);
-        let said = "This client has too many open connections";
-        return reply::detail(StatusCode::SERVICE_UNAVAILABLE, said);
+        let message = "This client has too many open connections";
+        return reply::detail(StatusCode::SERVICE_UNAVAILABLE, message);
     }
     let (answer, opening) = handshake.accept(app.options.message_limit, client.requests.clone());
     let tracker = app.tracker.clone();
@@ -282,6 +282,6 @@ fn known_environment(env: &str) -> Result<(), RefusedRequest> {
         return Ok(());
     }
     let shown = cut(env, 100, "...");
-    let said = format!("unknown environment '{shown}'");
-    Err(reply::detail(StatusCode::NOT_FOUND, said).into())
+    let message = format!("unknown environment '{shown}'");
+    Err(reply::detail(StatusCode::NOT_FOUND, message).into())
 }

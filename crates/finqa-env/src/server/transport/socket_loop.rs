@@ -127,8 +127,8 @@ async fn converse(
             }
             SocketMessage::Binary => {
                 app.metrics.rejected(Rejection::Invalid);
-                let said = "Binary messages are not read here; send JSON as text";
-                MessageOutcome::Reply(refusal(protocol, said))
+                let message = "Binary messages are not read here; send JSON as text";
+                MessageOutcome::Reply(refusal(protocol, message))
             }
             SocketMessage::Close => return SocketEnd::Gone,
             SocketMessage::Alive => continue,
@@ -182,7 +182,7 @@ impl ReadFault {
         protocol: SocketProtocol,
         metrics: &Metrics,
     ) -> SocketEnd {
-        let (rejection, said, code, reason) = match self {
+        let (rejection, message, code, reason) = match self {
             Self::Shutdown => return SocketEnd::Close(AWAY, "the server is shutting down"),
             Self::Transport(SocketFault::Gone) => return SocketEnd::Gone,
             Self::Transport(SocketFault::NotText) => {
@@ -203,7 +203,7 @@ impl ReadFault {
             ),
         };
         metrics.rejected(rejection);
-        let _ = send(socket, refusal(protocol, said)).await;
+        let _ = send(socket, refusal(protocol, message)).await;
         SocketEnd::Close(code, reason)
     }
 }

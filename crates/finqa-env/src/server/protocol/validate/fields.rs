@@ -83,8 +83,8 @@ impl<'a> FieldReader<'a> {
         match value {
             Some(Value::String(text)) => return text.clone(),
             Some(other) => {
-                let said = "Input should be a valid string";
-                self.report("string_type", field, said, other, None);
+                let message = "Input should be a valid string";
+                self.report("string_type", field, message, other, None);
             }
             None => {}
         }
@@ -98,9 +98,9 @@ impl<'a> FieldReader<'a> {
         if let Some(value) = value
             && text.chars().nth(255).is_some()
         {
-            let said = "String should have at most 255 characters";
+            let message = "String should have at most 255 characters";
             let ctx = Some(json!({"max_length": 255}));
-            self.report("string_too_long", field, said, value, ctx);
+            self.report("string_too_long", field, message, value, ctx);
         }
         Some(text).filter(|text| !text.is_empty())
     }
@@ -109,8 +109,8 @@ impl<'a> FieldReader<'a> {
         match value {
             Some(Value::Object(map)) => return map.clone(),
             Some(other) => {
-                let said = "Input should be a valid dictionary";
-                self.report("dict_type", field, said, other, None);
+                let message = "Input should be a valid dictionary";
+                self.report("dict_type", field, message, other, None);
             }
             None => {}
         }
@@ -126,12 +126,12 @@ impl<'a> FieldReader<'a> {
         match python::parse_json(text) {
             Ok(read) => self.object(field, Some(&read)),
             Err(fault) => {
-                let said = format!("Invalid JSON: {fault}");
+                let message = format!("Invalid JSON: {fault}");
                 let ctx = Some(json!({"error": fault.to_string()}));
                 self.report(
                     "json_invalid",
                     field,
-                    said,
+                    message,
                     &Value::from(text.as_str()),
                     ctx,
                 );
@@ -145,9 +145,9 @@ impl<'a> FieldReader<'a> {
         if let Some(other) = value
             && other.as_str() != Some(wanted)
         {
-            let said = format!("Input should be '{wanted}'");
+            let message = format!("Input should be '{wanted}'");
             let ctx = Some(json!({"expected": format!("'{wanted}'")}));
-            self.report("literal_error", field, said, other, ctx);
+            self.report("literal_error", field, message, other, ctx);
         }
     }
 
@@ -160,9 +160,9 @@ impl<'a> FieldReader<'a> {
         let value = self.optional(field)?;
         let number = self.lax(field, value, integer)?;
         if number < 0 {
-            let said = "Input should be greater than or equal to 0";
+            let message = "Input should be greater than or equal to 0";
             let ctx = Some(json!({"ge": 0}));
-            self.report("greater_than_equal", field, said, value, ctx);
+            self.report("greater_than_equal", field, message, value, ctx);
         }
         Some(u64::try_from(number).unwrap_or(u64::MAX))
     }
@@ -172,9 +172,9 @@ impl<'a> FieldReader<'a> {
         let value = self.optional(field)?;
         let number = self.lax(field, value, number)?;
         if number.is_nan() || number <= 0.0 {
-            let said = "Input should be greater than 0";
+            let message = "Input should be greater than 0";
             let ctx = Some(json!({"gt": 0.0}));
-            self.report("greater_than", field, said, value, ctx);
+            self.report("greater_than", field, message, value, ctx);
         }
         Some(number)
     }
@@ -186,7 +186,7 @@ impl<'a> FieldReader<'a> {
         read: fn(&Value) -> Result<T, LaxFault>,
     ) -> Option<T> {
         read(value)
-            .map_err(|(kind, said)| self.report(kind, field, said, value, None))
+            .map_err(|(kind, message)| self.report(kind, field, message, value, None))
             .ok()
     }
 
@@ -195,8 +195,8 @@ impl<'a> FieldReader<'a> {
         let others = others.filter(|(key, _)| !known.contains(&key.as_str()));
         // Enough to see what is wrong; a message may hold a million of them.
         for (key, value) in others.take(20) {
-            let said = "Extra inputs are not permitted";
-            self.report("extra_forbidden", head(key, 200), said, value, None);
+            let message = "Extra inputs are not permitted";
+            self.report("extra_forbidden", head(key, 200), message, value, None);
         }
     }
 }

@@ -54,8 +54,8 @@ impl RequestIssue {
 
     /// A body that is JSON or raw text, but not an object.
     pub(crate) fn not_an_object(input: &Value) -> Self {
-        let said = "Input should be a valid dictionary or object to extract fields from";
-        Self::new("model_attributes_type", "body", said, input)
+        let message = "Input should be a valid dictionary or object to extract fields from";
+        Self::new("model_attributes_type", "body", message, input)
     }
 
     /// A body that is absent.

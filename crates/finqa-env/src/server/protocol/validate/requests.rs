@@ -207,8 +207,8 @@ pub(crate) fn rpc_request(data: &Map<String, Value>) -> RequestResult<RpcRequest
         // One fault for each type that it could have.
         fields.string("id", Some(&id));
         if fields.integer("id", Some(&id)).is_some() {
-            let said = "Input should be a valid integer";
-            fields.report("int_type", "id", said, &id, None);
+            let message = "Input should be a valid integer";
+            fields.report("int_type", "id", message, &id, None);
         }
         let mut last = fields.issues.iter_mut().rev();
         for kind in ["int", "str"] {
