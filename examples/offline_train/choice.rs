@@ -2,7 +2,8 @@
 //! give the gold value.
 
 use convfinqa::dataset::Question;
-use finqa_agents::offline::{EmbeddedAnalyst, candidates};
+use finqa_agents::offline::EmbeddedAnalyst;
+use finqa_agents::offline::training::candidates;
 
 use crate::items::Item;
 use crate::trees::Row;

@@ -1,7 +1,7 @@
 //! The confidence: logistic regression on the signals of answers about pages that the other
 //! weights were not trained on.
 
-use finqa_agents::offline::EmbeddedWeights;
+use finqa_agents::offline::training::EmbeddedWeights;
 
 use crate::items::FOLDS;
 

@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, Forest, ShapeModel, candidates};
+use finqa_agents::offline::EmbeddedAnalyst;
+use finqa_agents::offline::training::{EmbeddedWeights, Forest, ShapeModel, candidates};
 
 use choice::Choices;
 use items::{FOLDS, Item, converse};

@@ -1,7 +1,7 @@
 //! The network that ranks candidates with the trees: a conditional logit over the candidates of
 //! a question, as in `choice`, whose score is a network's.
 
-use finqa_agents::offline::{InputRange, Network};
+use finqa_agents::offline::training::{InputRange, Network};
 
 use crate::random::Random;
 use crate::trees::Row;

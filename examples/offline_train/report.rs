@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use finqa_agents::offline::{shape_of, shapes};
+use finqa_agents::offline::training::{shape_of, shapes};
 use finqa_core::stats::Rate;
 
 use crate::classes;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use finqa_agents::offline::{BUCKETS, ShapeModel, buckets, shape_of, shapes};
+use finqa_agents::offline::training::{BUCKETS, ShapeModel, buckets, shape_of, shapes};
 
 use crate::items::Item;
 

@@ -1,6 +1,7 @@
 //! The slot scorer: a conditional logit over joint choices of facts.
 
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedWeights, SlotExample, example};
+use finqa_agents::offline::EmbeddedAnalyst;
+use finqa_agents::offline::training::{EmbeddedWeights, SlotExample, example};
 
 use crate::items::Item;
 

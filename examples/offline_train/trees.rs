@@ -1,7 +1,7 @@
 //! Boosted trees that rank the candidates of a question (LambdaMART): each raises right ones
 //! over wrong ones, by how much an exchange of the two would gain at the top of the ranking.
 
-use finqa_agents::offline::{Tree, TreeSplit};
+use finqa_agents::offline::training::{Tree, TreeSplit};
 
 use crate::random::Random;
 

@@ -12,14 +12,9 @@ mod logarithm;
 mod question;
 mod reading;
 mod shape;
-mod training;
+#[doc(hidden)]
+pub mod training;
 mod weights;
 
 pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
-pub use answering::choice::forest::{Forest, Tree, TreeSplit};
-pub use answering::choice::network::{InputRange, Network};
 pub(crate) use answering::from_labels::UNDEFINED;
-pub use question::proposal::{BUCKETS, ShapeModel};
-pub use training::ProgramCandidate;
-pub use training::{SlotExample, buckets, candidates, example, shape_of, shapes};
-pub use weights::EmbeddedWeights;

@@ -1,7 +1,6 @@
-//! Training data of the slot scorer: for a question with a known correct program, the
-//! features of every fact and which of them the program used.
-//!
-//! Used only by `examples/offline_train`, never for answering.
+//! What `examples/offline_train` needs: the weights and models that it fits, and for a question
+//! with a known program the features that they are fitted on. Not for answering, and not part of
+//! the documented API.
 
 use std::sync::Arc;
 
@@ -21,6 +20,11 @@ use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::follow_up;
 use crate::offline::question::slots::Rankings;
 
+pub use crate::offline::answering::choice::forest::{Forest, Tree, TreeSplit};
+pub use crate::offline::answering::choice::network::{InputRange, Network};
+pub use crate::offline::question::proposal::{BUCKETS, ShapeModel};
+pub use crate::offline::weights::EmbeddedWeights;
+
 /// A question whose facts are known.
 #[derive(Clone, Debug)]
 pub struct SlotExample {
@@ -32,7 +36,7 @@ pub struct SlotExample {
 #[derive(Clone, Debug)]
 pub struct ProgramCandidate {
     pub program: String,
-    /// Its features that are not zero: index in [`EmbeddedWeights::choice`](super::EmbeddedWeights) and value.
+    /// Its features that are not zero: index in [`EmbeddedWeights::choice`] and value.
     pub features: Vec<(usize, f64)>,
     /// Its score by the linear model.
     pub linear: f64,
@@ -84,7 +88,7 @@ pub fn shape_of(program: &str) -> Option<usize> {
     shape::shape_of(program)
 }
 
-/// The buckets of a question for [`ShapeModel`](super::ShapeModel), after turns of these
+/// The buckets of a question for [`ShapeModel`], after turns of these
 /// shapes, oldest first.
 #[must_use]
 pub fn buckets(question: &str, before: &[usize], alone: bool) -> Vec<usize> {

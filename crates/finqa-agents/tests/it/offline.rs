@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer, candidates};
+use finqa_agents::offline::training::candidates;
+use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};

@@ -111,6 +111,7 @@ impl EmbeddedAnalyst {
     }
 
     /// An analyst with other weights, for training.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_weights(weights: EmbeddedWeights) -> Self {
         Self {
