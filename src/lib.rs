@@ -48,7 +48,7 @@ pub mod cli;
 #[doc(hidden)]
 pub mod dataset;
 #[doc(hidden)]
-pub mod env_data;
+pub mod env_build;
 mod episodes;
 #[doc(hidden)]
 pub mod output;

@@ -316,7 +316,7 @@ struct Line {
 
 async fn one(program: &str, kind: Kind, crowd: usize, seconds: Duration) -> Line {
     let mut server = Server(EnvServer::start(program, &[]));
-    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
+    let catalog = convfinqa::env_build::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.tables.keys().next().expect("a table");
     let place = (company.clone(), table.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dataset::{Case, Document, Gold, Question, QuestionKey, RecordKind};
-use crate::env_data::question_key;
+use crate::env_build::question_key;
 use crate::run::{PlannedQuestion, Row};
 use crate::score::files::filename_of;
 use finqa_agents::solve::EpisodeQuestion;

@@ -17,7 +17,15 @@ const DECIDING: &[&str] = &[
 ];
 /// Modules that a question passes through; their messages may ask the user something.
 const PASSED_THROUGH: &[&str] = &[
-    "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_data",
+    "graph",
+    "models",
+    "data",
+    "episode",
+    "reward",
+    "server",
+    "tools",
+    "episodes",
+    "env_build",
     "solve",
 ];
 /// Words of the longest cue that the embedded analyst looks for, or of the longest

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::{Exit, stdout};
 use crate::dataset::{self, Source};
-use crate::env_data::{BuildOptions, build};
+use crate::env_build::{BuildOptions, build};
 use finqa_core::text::counted;
 
 /// The arguments of `env build`.

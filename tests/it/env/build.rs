@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use convfinqa::dataset::{Dataset, from_str, sample};
-use convfinqa::env_data::{BuildOptions, build, question_key};
+use convfinqa::env_build::{BuildOptions, build, question_key};
 use finqa_core::number::Value as Executed;
 use finqa_env::data::Catalog;
 use finqa_env::reward::{RewardMode, compute_reward};
@@ -296,8 +296,9 @@ fn bad_input_to_build_is_one_line() {
 fn gold_answers_of_real_records_earn_one(#[case] name: &str, #[case] figures: [usize; 4]) {
     let [asked, in_cells, by_typed, by_executed] = figures;
     let records = published::records(name);
-    let of =
-        |tables_only| convfinqa::env_data::catalog(&records, BuildOptions { tables_only }).unwrap();
+    let of = |tables_only| {
+        convfinqa::env_build::catalog(&records, BuildOptions { tables_only }).unwrap()
+    };
     let catalog = of(false);
     assert_eq!(catalog.check().problems, Vec::<String>::new());
     assert_eq!(catalog.questions().len(), asked);

@@ -1,14 +1,14 @@
 //! Data directories that are built from ConvFinQA records.
 
 use convfinqa::dataset::sample;
-use convfinqa::env_data::{BuildOptions, build, question_key};
+use convfinqa::env_build::{BuildOptions, build, question_key};
 use finqa_env::data::Catalog;
 use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
 
 #[test]
 fn the_builtin_data_are_sound_and_playable() {
-    let catalog = convfinqa::env_data::builtin().unwrap();
+    let catalog = convfinqa::env_build::builtin().unwrap();
     let report = catalog.check();
     assert_eq!(report.problems, Vec::<String>::new());
     assert!(catalog.invented() && report.questions > 0);
@@ -29,7 +29,7 @@ fn what_is_built_is_what_is_loaded() {
     let dataset = sample().unwrap();
     let report = build(&dataset, out.path(), BuildOptions::default()).unwrap();
     let loaded = Catalog::load(out.path()).unwrap();
-    let direct = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
+    let direct = convfinqa::env_build::catalog(&dataset, BuildOptions::default()).unwrap();
     assert_eq!(loaded.questions(), direct.questions());
     let check = loaded.check();
     assert_eq!(check.problems, Vec::<String>::new());
@@ -50,7 +50,7 @@ fn what_is_built_is_what_is_loaded() {
 /// Every truth must score against itself, and must not be empty.
 #[test]
 fn every_built_truth_can_be_met() {
-    let catalog = convfinqa::env_data::builtin().unwrap();
+    let catalog = convfinqa::env_build::builtin().unwrap();
     for question in catalog.questions() {
         let truth = &question.answer;
         let inside = truth.trim_start_matches("\\boxed{").trim_end_matches('}');
@@ -62,8 +62,8 @@ fn every_built_truth_can_be_met() {
 #[test]
 fn tables_only_keeps_a_part() {
     let dataset = sample().unwrap();
-    let all = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
-    let some = convfinqa::env_data::catalog(&dataset, BuildOptions { tables_only: true }).unwrap();
+    let all = convfinqa::env_build::catalog(&dataset, BuildOptions::default()).unwrap();
+    let some = convfinqa::env_build::catalog(&dataset, BuildOptions { tables_only: true }).unwrap();
     assert!(some.questions().len() < all.questions().len());
     assert!(
         some.questions()

@@ -1,6 +1,6 @@
 //! The tool agent compared with the two agents, on the same questions.
 
-use convfinqa::env_data::{BuildOptions, build};
+use convfinqa::env_build::{BuildOptions, build};
 use finqa_env::server::ServerOptions;
 
 use super::{Serving, played};
@@ -57,7 +57,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
 fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let place = Workplace::new();
     let server = Serving::start(
-        convfinqa::env_data::builtin().unwrap(),
+        convfinqa::env_build::builtin().unwrap(),
         ServerOptions::default(),
     );
     let summary = played(&place, &format!("--url {}", server.url));
@@ -74,6 +74,6 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let compared = compared.succeeds().json();
     assert_eq!(
         compared["questions"],
-        convfinqa::env_data::builtin().unwrap().questions().len()
+        convfinqa::env_build::builtin().unwrap().questions().len()
     );
 }

@@ -20,7 +20,7 @@ fn options() -> ServerOptions {
 }
 
 async fn start(options: ServerOptions) -> RunningServer {
-    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
+    let catalog = convfinqa::env_build::builtin().expect("the built-in data");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     spawn_in_process(Arc::new(tools), EpisodeRules::default(), options)
         .await

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use convfinqa::env_data::{BuildOptions, build};
+use convfinqa::env_build::{BuildOptions, build};
 use regex::Regex;
 use rstest::rstest;
 use tempfile::TempDir;

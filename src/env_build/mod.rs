@@ -1,7 +1,8 @@
 //! `ConvFinQA` records as an environment: tables, sentences, stand-alone questions.
 //!
-//! The company is the ticker of the report page; a page is two tables, the one
-//! filed and its sentences. Questions without gold are left out.
+//! The company is the ticker of the report page; a page is two tables, the published one
+//! and its sentences. Questions without gold are left out. `env build` writes the result to a
+//! folder; the built-in data are made in memory.
 
 mod folder;
 mod page;
