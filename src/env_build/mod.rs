@@ -176,7 +176,7 @@ fn files(
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {
-        let entry = described(company, &description, &table);
+        let entry = table_description(company, &description, &table);
         files.metadata.insert(format!("{company}/{name}"), entry);
         let table = Ok(Value::Object(table));
         files.tables.push((company.clone(), name, table));
@@ -208,7 +208,7 @@ fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String
 }
 
 /// An entry of the metadata, its keys in the order of OpenEnv's finqa_env.
-fn described(company: &str, description: &str, table: &Map<String, Value>) -> Value {
+fn table_description(company: &str, description: &str, table: &Map<String, Value>) -> Value {
     let columns: Vec<&String> = table.keys().collect();
     json!({
         "table": Value::Object(table.clone()).to_string(),

@@ -20,7 +20,7 @@ use finqa_agents::models::{
 use finqa_agents::offline::{EmbeddedAnalyst, RankedAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
-use page::{TableColumns, chosen, documents};
+use page::{TableColumns, documents, relevant_tables};
 
 /// The submission for a question that it cannot answer; certainly wrong.
 const NO_ANSWER: &str = "unknown";
@@ -33,13 +33,13 @@ pub(crate) struct EmbeddedModel {
 impl EmbeddedModel {
     /// The calls it makes next, given the conversation so far.
     fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
-        let (question, company) = asked(messages);
+        let (question, company) = question_and_company(messages);
         let seen = ShownResults::of(messages);
         let Some(listed) = seen.results("get_descriptions").next() else {
             return vec![("get_descriptions", json!({ "company_name": company }))];
         };
         let names: Vec<String> = serde_json::from_str(listed.text).unwrap_or_default();
-        let tables = chosen(question, &names);
+        let tables = relevant_tables(question, &names);
         if tables.is_empty() {
             return vec![submit(NO_ANSWER)];
         }
@@ -97,7 +97,7 @@ impl EmbeddedModel {
         });
         guesses
             .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
-            .map(|guess| printed(&guess.best))
+            .map(|guess| submission_text(&guess.best))
     }
 }
 
@@ -106,7 +106,7 @@ fn submit(answer: &str) -> (&'static str, Value) {
 }
 
 /// The question and the company, as the agent's first message has them.
-fn asked(messages: &[ChatMessage]) -> (&str, &str) {
+fn question_and_company(messages: &[ChatMessage]) -> (&str, &str) {
     let user = messages.iter().find(|message| message.role == Role::User);
     let text = user.map_or("", |message| message.content.as_str());
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
@@ -119,7 +119,7 @@ fn bare(question: &str) -> &str {
 
 /// With all digits that count for a grader of 1 %: the main job's answers keep
 /// one decimal of a percentage.
-fn printed(guess: &RankedAnswer) -> String {
+fn submission_text(guess: &RankedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
     };

@@ -12,7 +12,7 @@ const GUESSED: usize = 3;
 
 /// The tables worth a look: those that the question names, with their
 /// sentences; else those whose names share most words with it.
-pub(super) fn chosen(question: &str, names: &[String]) -> Vec<String> {
+pub(super) fn relevant_tables(question: &str, names: &[String]) -> Vec<String> {
     let words: HashSet<&str> = question
         .split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
         .collect();
@@ -193,7 +193,7 @@ mod tests {
         let all = names(&["A_2009_page_28", "A_2009_page_28_text", "A_2009_page_2"]);
         let question = "For company `A`, report page `A_2009_page_28`, here is the question:\nx?";
         assert_eq!(
-            chosen(question, &all),
+            relevant_tables(question, &all),
             ["A_2009_page_28", "A_2009_page_28_text"]
         );
     }
@@ -206,10 +206,10 @@ mod tests {
             "us_gaap_Debt",
             "us_gaap_Leases",
         ]);
-        let tables = chosen("What was the effective tax rate?", &all);
+        let tables = relevant_tables("What was the effective tax rate?", &all);
         assert_eq!(tables[0], "us_gaap_EffectiveTaxRate");
         assert_eq!(tables.len(), GUESSED);
-        assert!(chosen("x", &[]).is_empty());
+        assert!(relevant_tables("x", &[]).is_empty());
     }
 
     #[test]

@@ -131,14 +131,14 @@ pub(crate) async fn read_body(
             let request = Request::from_parts(parts, Body::from(bytes));
             let answer = next.run(request).await;
             return reserve_for(answer, &client.answers).unwrap_or_else(|| {
-                crowded(
+                refuse_crowded(
                     &app,
                     "The server holds too many large answers; ask for less, or try again later",
                 )
             });
         }
         Ok(Err(BodyError::Crowded)) => {
-            return crowded(
+            return refuse_crowded(
                 &app,
                 "The server holds too many large requests; send a smaller one, or try again later",
             );
@@ -242,7 +242,7 @@ impl HttpBody for BudgetedBody {
 }
 
 /// The memory budget is used up; nothing is wrong with the request itself.
-fn crowded(app: &ServerState, message: &str) -> Response {
+fn refuse_crowded(app: &ServerState, message: &str) -> Response {
     app.metrics.rejected(Rejection::Memory);
     let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
     refused
