@@ -83,7 +83,7 @@ pub(crate) fn execute(
 /// Prints why a run's own records cannot be read, and how to fix it.
 pub(super) fn without_records(reason: &str) {
     super::note(format_args!(
-        "note: {reason}; name the file with --data-path for its pages and gold programs"
+        "note: {reason}; pass --data-path FILE for its pages and gold programs"
     ));
 }
 

@@ -96,7 +96,7 @@ impl CassetteArgs {
                 let replay = CassetteReplay::open(path)?;
                 if replay.is_cut() {
                     super::note(format_args!(
-                        "{} ends within a line: the process that recorded it was killed, or its disk was full; replaying the lines before it",
+                        "{} ends in the middle of a line, because the process that recorded it was killed or its disk was full; replaying the lines before it",
                         path.display()
                     ));
                 }

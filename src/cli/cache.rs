@@ -74,7 +74,7 @@ pub(crate) fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::R
 fn open(args: &FolderArgs, matches: &ArgMatches) -> anyhow::Result<ResponseCache> {
     let folder = settings::load(args, matches, None)?.model.cache;
     let folder =
-        folder.ok_or_else(|| Failure::usage("no cache: name its folder with --cache DIR"))?;
+        folder.ok_or_else(|| Failure::usage("no cache folder is set; pass --cache DIR"))?;
     Ok(ResponseCache::existing(&folder, Arc::new(|_| {}))?)
 }
 

@@ -47,7 +47,7 @@ impl FromStr for Threshold {
             let known = Rule::VARIANTS.iter();
             let known = known.map(|rule| format!("{} ({})", rule.short(), rule.name()));
             let known = known.collect::<Vec<_>>().join(", ");
-            format!("no rule is called `{name}`; there are {known}")
+            format!("no rule is called `{name}`; the rules are {known}")
         })?;
         let percent: f64 = percent
             .trim()

@@ -245,7 +245,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
     let record = match (dataset.record(id), found.next(), found.next()) {
         (Some(record), ..) | (None, Some(record), None) => record,
         (None, Some(_), Some(_)) => {
-            return Err(refused(format!("several ids contain {id}; give a whole id")).into());
+            return Err(refused(format!("several ids contain {id}; give the whole id")).into());
         }
         (None, None, _) => {
             let what = "`convfinqa data stats` describes the file";

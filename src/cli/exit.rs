@@ -96,7 +96,7 @@ pub(super) fn with_output_hint(option: &'static str) -> impl Fn(OutputError) -> 
     move |error| match error {
         OutputError::Write { path, source } => {
             let path = path.display();
-            let line = format!("cannot write {path}: {source}; choose another place with {option}");
+            let line = format!("cannot write {path}: {source}; choose another path with {option}");
             Failure::usage(line).into()
         }
         error => error.into(),

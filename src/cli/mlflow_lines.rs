@@ -22,12 +22,12 @@ pub(crate) fn undelivered_lines(sent: &DeliveryOutcome, run: &str, output: &Path
         DeliveryOutcome::All(delivered) => shortfall_lines(delivered),
         DeliveryOutcome::Missing(Some(error)) => {
             vec![format!(
-                "MLflow: {error}; not all of this run was delivered, {sync} sends the rest"
+                "MLflow: {error}; this run was not sent in full; {sync} sends the rest"
             )]
         }
         DeliveryOutcome::Missing(None) => {
             vec![format!(
-                "MLflow: not all of this run was delivered; {sync} sends the rest when that is fixed"
+                "MLflow: this run was not sent in full; {sync} sends the rest once that is fixed"
             )]
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn check_outputs(
         let Some(path) = *path else { continue };
         let refused = |what: &str| {
             let path = path.display();
-            let line = format!("{path}: {what}; choose another place with {option}");
+            let line = format!("{path}: {what}; choose another path with {option}");
             Err(Failure::usage(line).into())
         };
         if inputs.iter().any(|input| is_same_file(path, input)) {

@@ -337,14 +337,14 @@ fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.is_data() => Some(
-            "the journal cannot be read; restore it, or remove its folder and start again"
+            "the journal cannot be read; restore it, or remove its folder and start over"
                 .to_owned(),
         ),
         PipelineError::Stopped(_) => Some(format!(
             "the run stopped; its answers are kept, and {continuation} continues it"
         )),
         PipelineError::Unwritten(_) => Some(format!(
-            "the answers are kept, but some files were not written; {continuation} continues it and writes them"
+            "the answers are kept, but some files were not written; {continuation} writes them"
         )),
         _ => None,
     };

@@ -169,7 +169,7 @@ async fn deliver(
         .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
         .ok_or_else(|| {
             Failure::usage(
-                "no MLflow server is known; name it with --mlflow or MLFLOW_TRACKING_URI",
+                "no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI",
             )
         })?;
     let experiment = args

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::engines::{ENGINES, Engine};
 use super::layers::ConfigError;
 use super::variables::Variables;
+use finqa_core::text::counted;
 
 /// More shards than any engine starts for one job.
 const MOST_SHARDS: u32 = 1_000_000;
@@ -140,7 +141,7 @@ pub(super) fn name_error(name: &str) -> Option<&'static str> {
     if !begins || name.len() > 100 || !name.chars().all(plain) {
         Some("use up to 100 letters, digits, '-', '_' and '.', and begin with a letter or a digit")
     } else if name == "last" || name.ends_with(".shards") {
-        Some("`last` and names that end with .shards are taken")
+        Some("`last` and names that end with .shards are reserved")
     } else {
         None
     }
@@ -176,7 +177,7 @@ impl ShardSettings {
             (None, None) => match &self.run_name {
                 None => Ok(None),
                 Some(_) => Err(error(
-                    "is not given, but --run, which names the run that shards share, is".to_owned(),
+                    "is not given, but --run is, which names the run that shards share".to_owned(),
                 )),
             },
             (None, Some(_)) => Err(error(
@@ -236,20 +237,21 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
     // Grid Engine's last index may be behind the last task.
     let tasks_to = |index: u32| Some((index.checked_sub(first)? / step).saturating_add(1));
     let reached = stated(engine.last)?.and_then(tasks_to);
-    let counted = stated(engine.count)?;
+    let tasks = stated(engine.count)?;
     // With gaps between them, some tasks would have a shard, and others none.
-    if let (Some(counted), Some(reached)) = (counted, reached)
-        && counted != reached
+    if let (Some(tasks), Some(reached)) = (tasks, reached)
+        && tasks != reached
     {
         return Err(format!(
-            "the array job has {counted} tasks with gaps between their numbers; number them \
+            "the array job has {tasks} tasks with gaps between their numbers; number them \
              without gaps, or pass --shard I/N"
         ));
     }
-    let count = match (counted.or(reached), shards) {
+    let count = match (tasks.or(reached), shards) {
         (Some(stated), Some(shards)) if stated != shards => {
             return Err(format!(
-                "the array job has {stated} tasks, but --shards is {shards}"
+                "the array job has {}, but --shards is {shards}",
+                counted(stated, "task")
             ));
         }
         (Some(count), _) | (None, Some(count)) => count,
@@ -371,7 +373,7 @@ mod tests {
             (
                 of_eight,
                 rerun,
-                "the array job has 1 tasks, but --shards is 8",
+                "the array job has 1 task, but --shards is 8",
             ),
             (auto, gaps, "do not reach it"),
             (auto, listed, "3 tasks with gaps"),

@@ -11,7 +11,7 @@ use super::shards::name_error;
 const MODEL_KEYS: &str =
     "give an address without it, and the key in OPENAI_API_KEY or AZURE_OPENAI_API_KEY";
 const MLFLOW_KEYS: &str =
-    "put them into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
+    "put them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
 
 /// The part of an address that may be secret and would be written into every run's
 /// `config.toml`.
@@ -84,7 +84,7 @@ impl Settings {
             }
         }
         if self.questions.ids.iter().any(is_blank) {
-            let problem = "holds an empty id; separate the ids by single commas";
+            let problem = "contains an empty id; separate the ids by single commas";
             return fault("ids", problem);
         }
         Ok(())

@@ -116,7 +116,7 @@ fn a_place_that_cannot_be_a_cache_is_one_line(#[case] cache: &str, #[case] words
     }
     assert!(place.path("page.md").exists());
     let nameless = place.run("cache stats");
-    nameless.fails(2, &["name its folder with --cache DIR"]);
+    nameless.fails(2, &["pass --cache DIR"]);
 }
 
 #[test]

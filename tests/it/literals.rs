@@ -170,7 +170,8 @@ fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
     let shapes = std::fs::read(root().join("data/offline_shapes.bin")).unwrap();
     assert_eq!(
         shapes.len(),
-        4 + finqa_agents::offline::BUCKETS * finqa_agents::offline::shapes().len()
+        4 + finqa_agents::offline::training::BUCKETS
+            * finqa_agents::offline::training::shapes().len()
     );
 }
 

@@ -79,11 +79,11 @@ fn every_command_of_the_environment_reads_sample_as_the_built_in_data() {
 }
 
 #[rstest]
-#[case::ids("--ids ''", "", "--ids holds an empty id")]
-#[case::some_ids("--ids a,,b", "", "--ids holds an empty id")]
+#[case::ids("--ids ''", "", "--ids contains an empty id")]
+#[case::some_ids("--ids a,,b", "", "--ids contains an empty id")]
 #[case::data_path("--data-path ''", "", "--data-path is empty")]
 #[case::in_a_file("", "data_path = ''", "convfinqa.toml: data_path is empty")]
-#[case::ids_in_a_file("", "ids = ['']", "convfinqa.toml: ids holds an empty id")]
+#[case::ids_in_a_file("", "ids = ['']", "convfinqa.toml: ids contains an empty id")]
 #[case::output("", "output = ''", "convfinqa.toml: output is empty")]
 #[case::prompts("", "prompts = ' '", "convfinqa.toml: prompts is empty")]
 #[case::critic("--critic-model ''", "", "--critic-model is empty")]

@@ -80,7 +80,7 @@ fn an_output_that_cannot_be_written_is_found_before_the_run(
 ) {
     let (place, _) = with_data();
     let ran = place.run(line);
-    ran.fails(2, &[path, "choose another place with --"]);
+    ran.fails(2, &[path, "choose another path with --"]);
     assert!(!ran.stderr.contains(".writing-"), "{}", ran.stderr);
     assert_eq!(count_of_runs(&place), 1, "nothing is asked");
 }

@@ -92,7 +92,7 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
         .map(ExposeSecret::expose_secret);
     match token {
         Some("") => Some(
-            "warning: the token is empty (--token or FINQA_TOKEN), so the server asks for none",
+            "warning: the token is empty (--token or FINQA_TOKEN), so the server does not require one",
         ),
         None if !options.host.is_loopback() => Some(
             "warning: the server is open to the network without a token; set FINQA_TOKEN, or \
