@@ -303,10 +303,10 @@ fn print_stats(dataset: &Dataset, style: TerminalStyle) -> anyhow::Result<Exit> 
         writeln!(
             out,
             "{}",
-            list(&format!("  conversations by length: {turns}"))
+            list(&format!("conversations by length: {turns}"))
         )?;
         writeln!(out, "{}", list(&format!("programs by length: {steps}")))?;
-        writeln!(out, "{}", list(&format!("  operations: {operations}")))?;
+        writeln!(out, "{}", list(&format!("operations: {operations}")))?;
         writeln!(out, "yes/no       {}", stats.yes_no)?;
         writeln!(out, "sentences    {}", stats.sentences)?;
         let (rows, columns) = (stats.rows, stats.columns);
