@@ -12,6 +12,7 @@
 mod graph;
 mod models;
 mod offline;
+mod own_counts;
 mod own_guesses;
 mod own_kinds;
 mod own_labels;

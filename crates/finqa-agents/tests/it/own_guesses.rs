@@ -167,3 +167,66 @@ fn each_day_of_a_month_has_its_figures(
 ) {
     sure(table, question, value);
 }
+
+const TIED: &str = "Sales by region;2031;2030
+North;30;15
+South;30;10
+West;20;10
+East;60;20";
+
+const TIED_SALES: &str = "Sales by region;2031;2030
+North;50;25
+South;50;25
+West;20;20";
+
+#[rstest]
+#[case(
+    TIED_SALES,
+    "which region had the highest sales in 2031?",
+    "North and South"
+)]
+#[case(TIED, "which region had the lowest sales in 2030?", "South and West")]
+#[case(TIED, "which region grew fastest from 2030 to 2031?", "South and East")]
+#[case(
+    TIED_SALES,
+    "which region grew fastest from 2030 to 2031?",
+    "North and South"
+)]
+fn a_tie_is_named_and_a_guess(#[case] table: &str, #[case] question: &str, #[case] tie: &str) {
+    named(table, question, tie);
+}
+
+const TWINS: &str = "Item;2031;2030\nSales;100;90\nOther;5;4\nSales;70;60";
+const GAPS: &str = ";2031;2030\nSales;;90\nCosts;50;\nProfit;;";
+const TWO_KINDS: &str = ";2031;2030\nMargin;10;9\nMargin;5%;4%\nSales;200;225";
+const BARE: &str = "Sales;10;20\nCosts;5;6\nProfit;5;14";
+
+/// The first figure of several would be as good as the last; a figure of another period or row
+/// is none at all.
+#[rstest]
+#[case(TWINS, "what were sales in 2031?", "several rows fit")]
+#[case(
+    TWINS,
+    "what was the growth of sales from 2030 to 2031?",
+    "several rows fit"
+)]
+#[case(
+    TWO_KINDS,
+    "what was the growth in margin from 2030 to 2031?",
+    "several rows fit"
+)]
+#[case(BARE, "what is the profit?", "several columns fit")]
+#[case(GAPS, "what were sales in 2031?", "Sales has no figure of 2031")]
+#[case(
+    GAPS,
+    "what was the change in sales from 2030 to 2031?",
+    "Sales has no figure of 2031"
+)]
+#[case(GAPS, "what was profit in 2031?", "Profit has no figure of 2031")]
+fn a_figure_that_the_labels_leave_open_is_a_guess(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] why: &str,
+) {
+    named(table, question, why);
+}

@@ -25,8 +25,13 @@ pub(crate) struct AxisLabel {
     pub(super) keys: Vec<AxisLabel>,
 }
 
-/// Words of a label that a question leaves out without meaning another row.
-const LIGHT: [&str; 3] = ["total", "net", "overall"];
+/// Stems of a label that a question leaves out without meaning another line.
+const LIGHT: [&str; 6] = ["total", "net", "overall", "actual", "month", "end"];
+
+/// Whether a stem is one that questions leave out.
+pub(super) fn is_light(stem: &str) -> bool {
+    LIGHT.contains(&stem)
+}
 
 /// Words of a total, also in other languages.
 const TOTALS: [&str; 5] = ["total", "gesamt", "insgesamt", "summe", "totale"];
@@ -55,7 +60,15 @@ pub(crate) fn label_words(text: &str) -> Vec<String> {
 /// Whether two stems are of one word: `matur` and `maturity`.
 pub(crate) fn same_word(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
+    // "Shelf" and "shelves"
+    let shelf = |a: &str, b: &str| {
+        a.strip_suffix('f')
+            .is_some_and(|a| b.strip_suffix('v') == Some(a))
+    };
+    short == long
+        || shelf(short, long)
+        || shelf(long, short)
+        || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
 }
 
 /// Whether a name is nothing but capitals.
@@ -194,7 +207,7 @@ impl AxisLabel {
         let said = |words: &[&String]| words.iter().any(|word| self.says(word));
         // Labels that say none of them fit alike, however long they are.
         if !self.words.is_empty() && !said(asked) && !said(context) {
-            let light = self.words.iter().all(|word| LIGHT.contains(&&**word));
+            let light = self.words.iter().all(|word| is_light(word));
             return if light { 0.5 } else { 1.0 };
         }
         let of_section = asked
@@ -211,7 +224,7 @@ impl AxisLabel {
         }
         let is_in = |words: &[&String], word: &str| words.iter().any(|o| same_word(o, word));
         let missing = |word: &&String| !is_in(asked, word);
-        let weight = |word: &String| match (LIGHT.contains(&&**word), is_in(context, word)) {
+        let weight = |word: &String| match (is_light(word), is_in(context, word)) {
             (true, true) => 0.0,
             (false, true) => 0.05,
             (true, false) => 0.5,

@@ -65,6 +65,18 @@ impl CalendarSpan {
         self.order() == other.order()
     }
 
+    /// Whether it is a day of a longer period. The last day of a year is read as the year.
+    pub(crate) fn is_day_within(self, other: Self) -> bool {
+        let month = if self.range() == WHOLE {
+            12
+        } else {
+            self.range().1
+        };
+        let (first, last) = other.range();
+        let of_year = other.year.is_none() || other.year == self.year;
+        other.day.is_none() && of_year && (first..=last).contains(&month)
+    }
+
     pub(crate) fn ends_with(self, other: Self) -> bool {
         self.range().1 == other.range().1
     }

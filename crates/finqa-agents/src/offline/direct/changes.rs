@@ -28,7 +28,9 @@ pub(super) const MOVED: [&str; 14] = [
     "rate",
 ];
 /// Words of a change that has fallen.
-pub(super) const FALLEN: [&str; 12] = [
+pub(super) const FALLEN: [&str; 14] = [
+    "shrank",
+    "shrunk",
     "decrease",
     "decreased",
     "decreases",
@@ -123,7 +125,13 @@ impl DirectReader<'_> {
                     self.only_period(*b)?;
                 }
                 // "From 2023 to 2021" is as it is asked.
-                let asked_so = self.asked.wording.says(&["from zqspan0 to zqspan1"]);
+                let wording = &self.asked.wording;
+                let compared =
+                    wording.says(&MORE) && wording.says(&["than in zqspan1", "than zqspan1"]);
+                let asked_so = wording.says(&["from zqspan0 to zqspan1"]);
+                if compared {
+                    return Ok((*b, *a));
+                }
                 Ok(if asked_so || a.order() <= b.order() {
                     (*a, *b)
                 } else {
@@ -184,7 +192,8 @@ impl DirectReader<'_> {
         }
         self.magnitudes(&mut amounts);
         let [mut a, mut b] = amounts;
-        let grows = self.asked.wording.says(&[
+        let wording = &self.asked.wording;
+        let grows = wording.says(&[
             "increase",
             "increased",
             "grow",
@@ -192,7 +201,7 @@ impl DirectReader<'_> {
             "rise",
             "rose",
             "growth",
-        ]);
+        ]) || wording.says(&MORE);
         if (grows || falls) && a.number < 0.0 && b.number < 0.0 && !relative {
             a.turn();
             b.turn();
@@ -250,15 +259,7 @@ impl DirectReader<'_> {
             } else {
                 (a, b.clone(), b)
             };
-            let difference = Expr::step(Op::Subtract, a.expr, b.expr);
-            return Ok(Some(match relative {
-                true if whole.number <= 0.0 => return Err(NoReading::Open),
-                true => {
-                    let expr = Expr::step(Op::Divide, difference, whole.expr);
-                    DirectAnswer::new("relative difference", expr, UnitKind::Percent)
-                }
-                false => DirectAnswer::new("difference", difference, UnitKind::Number),
-            }));
+            return difference(a, b, relative.then_some(whole)).map(Some);
         }
         let connectors: &[&str] = if text.contains(" between ") || text.contains(" difference of ")
         {
@@ -304,16 +305,8 @@ impl DirectReader<'_> {
             let lower = self.asked.wording.says(&["lower", "fewer", "smaller"])
                 || text.contains(" less ") && *connector == "than";
             let (a, b) = if lower { (b, a) } else { (a, b) };
-            let difference = Expr::step(Op::Subtract, a.expr, b.expr.clone());
-            return Ok(Some(if relative {
-                if b.number <= 0.0 {
-                    return Err(NoReading::Open);
-                }
-                let expr = Expr::step(Op::Divide, difference, b.expr);
-                DirectAnswer::new("relative difference", expr, UnitKind::Percent)
-            } else {
-                DirectAnswer::new("difference", difference, UnitKind::Number)
-            }));
+            let whole = relative.then(|| b.clone());
+            return difference(a, b, whole).map(Some);
         }
         Ok(None)
     }
@@ -372,5 +365,22 @@ impl DirectReader<'_> {
             expr,
             UnitKind::Percent,
         ))
+    }
+}
+
+/// What one amount has more than another, as a share of a whole if there is one.
+fn difference(a: TableAmount, b: TableAmount, whole: Option<TableAmount>) -> Reading<DirectAnswer> {
+    let more = Expr::step(Op::Subtract, a.expr, b.expr);
+    match whole {
+        None => Ok(DirectAnswer::new("difference", more, UnitKind::Number)),
+        Some(whole) if whole.number <= 0.0 => Err(NoReading::Open),
+        Some(whole) => {
+            let expr = Expr::step(Op::Divide, more, whole.expr);
+            Ok(DirectAnswer::new(
+                "relative difference",
+                expr,
+                UnitKind::Percent,
+            ))
+        }
     }
 }

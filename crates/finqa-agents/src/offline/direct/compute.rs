@@ -11,7 +11,8 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words around a quantity that say over which periods.
-const SPANNING: [&str; 12] = [
+pub(super) const SPANNING: [&str; 13] = [
+    "over the life",
     "over the years",
     "per year",
     "per quarter",
@@ -31,7 +32,12 @@ impl DirectReader<'_> {
         let operand = self.asked.terms(&self.table, self.asked.text(), &[]);
         // "A and B" may ask for both.
         if operand.terms.iter().any(|(op, _)| *op == Op::Add) {
-            return Err(NoReading::Open);
+            let counts = self.asked.wording.says(&["how many"]);
+            return if counts {
+                self.total()
+            } else {
+                Err(NoReading::Open)
+            };
         }
         let span = self.asked.spans().first().copied();
         let mut amounts = [self.amount(&operand, span)?];
@@ -144,7 +150,13 @@ impl DirectReader<'_> {
         let over = self.asked.spans_through()
             || self.asked.spans().len() > 1
             || wording.periods_named().is_some()
-            || wording.says(&["all years", "the years", "all quarters", "all months"]);
+            || wording.says(&["all years", "the years", "all quarters", "all months"])
+            || wording.says(&[
+                "both years",
+                "both quarters",
+                "both months",
+                "over the life",
+            ]);
         if over {
             let periods = self.series()?;
             let amounts = self.over(&operand, &periods)?;
@@ -163,6 +175,7 @@ impl DirectReader<'_> {
             other => {
                 let mut amounts = [other?];
                 self.doubt_parts_left_out(&operand, &amounts);
+                self.doubt_of_one(&amounts);
                 self.magnitudes(&mut amounts);
                 return as_total(&amounts);
             }
@@ -243,6 +256,22 @@ impl DirectReader<'_> {
         if let Some((_, other)) = left {
             let why = format!("{} may be a part of the total too", other.name);
             self.doubt(why);
+        }
+    }
+
+    /// "The total weight" beside a column of quantities: a cell may be that of a single piece.
+    fn doubt_of_one(&mut self, amounts: &[TableAmount]) {
+        let counts = |label: &&AxisLabel| ["quantity", "qty"].iter().any(|word| label.writes(word));
+        let column = amounts
+            .first()
+            .and_then(|amount| self.table.columns.get(amount.place.1));
+        let pieces = self.table.columns.iter().any(|label| counts(&label));
+        let leaf = amounts
+            .iter()
+            .all(|amount| matches!(amount.expr, Expr::Leaf(_)));
+        let column = column.filter(|label| pieces && leaf && !counts(label) && !label.total);
+        if let Some(name) = column.map(|label| label.name.clone()) {
+            self.doubt(format!("{name} may be of one piece"));
         }
     }
 

@@ -38,6 +38,20 @@ const NET: &[&str] = &[
     "net profit",
     "net earning",
     "profit after tax",
+    "profit year",
+];
+const CAPEX: &[&str] = &[
+    "capital expenditure",
+    "capex",
+    "purchase equipment",
+    "purchase property plant equipment",
+];
+const TAX: &[&str] = &[
+    "income tax",
+    "income tax expense",
+    "tax expense",
+    "tax",
+    "taxation",
 ];
 const BEFORE_TAX: &[&str] = &[
     "profit before tax",
@@ -81,7 +95,7 @@ const fn figure(
 }
 
 /// The later may be computed from the earlier.
-pub(super) const FIGURES: [Figure; 25] = {
+pub(super) const FIGURES: [Figure; 26] = {
     use Op::{Add, Divide, Subtract};
     use UnitKind::{Number, Percent, Ratio};
     [
@@ -96,6 +110,13 @@ pub(super) const FIGURES: [Figure; 25] = {
                 "d&a",
                 "total depreciation amortization",
             ],
+            Number,
+        ),
+        figure(
+            &["profit before tax", "pretax profit"],
+            NET,
+            Add,
+            TAX,
             Number,
         ),
         figure(
@@ -126,7 +147,7 @@ pub(super) const FIGURES: [Figure; 25] = {
                 "cash operating activity",
             ],
             Subtract,
-            &["capital expenditure", "capex"],
+            CAPEX,
             Number,
         ),
         figure(
@@ -232,13 +253,7 @@ pub(super) const FIGURES: [Figure; 25] = {
         ),
         figure(
             &["effective tax rate", "tax rate"],
-            &[
-                "income tax",
-                "income tax expense",
-                "tax expense",
-                "tax",
-                "taxation",
-            ],
+            TAX,
             Divide,
             BEFORE_TAX,
             Percent,
@@ -285,7 +300,7 @@ pub(super) const FIGURES: [Figure; 25] = {
         ),
         figure(
             &["capex intensity", "capex to sales ratio"],
-            &["capital expenditure", "capex"],
+            CAPEX,
             Divide,
             REVENUE,
             Percent,

@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-use super::DirectAnswer;
 use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::figure_list::{FIGURES, Figure, REVENUE};
@@ -64,6 +63,11 @@ const COUNTS: [&str; 8] = [
 
 /// What makes sales less than the price times the count.
 const REBATES: [&str; 6] = ["discount", "rebate", "vat", "tax", "refund", "commission"];
+
+/// Stems of currencies in brackets.
+const CURRENCIES: [&str; 9] = [
+    "usd", "eur", "gbp", "chf", "sek", "dollar", "euro", "pound", "us",
+];
 
 /// How questions name the sales of a price times a count.
 const SALES_OF_UNITS: [&str; 6] = [
@@ -233,7 +237,19 @@ impl LabelledTable<'_> {
             if let Some((first, second)) = first.zip(second).filter(|(a, b)| a != b) {
                 let figure = (figure.op, figure.kind);
                 let names: Vec<String> = names.clone().collect();
-                let label = AxisLabel::computed(&names, &words, span);
+                let signs = self
+                    .amounts(axis, second)
+                    .fold((false, false), |found, amount| {
+                        (
+                            found.0 || amount.number < 0.0,
+                            found.1 || amount.number > 0.0,
+                        )
+                    });
+                let label = AxisLabel {
+                    doubt: (figure.0 == Op::Add && signs == (true, true))
+                        .then(|| "some of its parts are below zero".to_owned()),
+                    ..AxisLabel::computed(&names, &words, span)
+                };
                 self.add_line(axis, (first, second), figure, label, &names);
             }
         }
@@ -414,7 +430,9 @@ impl LabelledTable<'_> {
             };
             let lines = [count, price].map(|at| self.line(axis).get(at));
             let across = self.line(axis.other());
-            let money = |word: &String| is_currency(word) || !word.chars().any(char::is_alphabetic);
+            let money = |word: &String| {
+                CURRENCIES.contains(&word.as_str()) || !word.chars().any(char::is_alphabetic)
+            };
             let in_unit =
                 |label: &&AxisLabel| label.writes("per") || !label.aside.iter().all(money);
             let in_unit = lines.into_iter().flatten().chain(across).find(in_unit);
@@ -441,14 +459,6 @@ impl LabelledTable<'_> {
     }
 }
 
-/// A stem of a currency in brackets.
-fn is_currency(word: &str) -> bool {
-    let known = [
-        "usd", "eur", "gbp", "chf", "sek", "dollar", "euro", "pound", "us",
-    ];
-    known.contains(&word)
-}
-
 impl DirectReader<'_> {
     /// An error if the question asks for a figure that the table has not and does not make up.
     pub(super) fn lacks_figure(&self) -> Reading<()> {
@@ -464,35 +474,5 @@ impl DirectReader<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl DirectAnswer {
-    /// A percentage of a figure as the fraction that percentages are.
-    pub(super) fn with_fractions(self) -> Self {
-        let points = ["change", "difference"].contains(&self.name);
-        match fraction(&self.expr).filter(|_| !points && self.label.is_none()) {
-            Some(expr) => Self {
-                expr,
-                kind: UnitKind::Percent,
-                ..self
-            },
-            None => self,
-        }
-    }
-}
-
-/// A result times 100, sums and averages of such results, without the factor.
-fn fraction(expr: &Expr) -> Option<Expr> {
-    let hundred = |expr: &Expr| expr.is_constant() && expr.number() == Some(100.0);
-    match expr {
-        Expr::Step(Op::Multiply, a, b) if hundred(b) => Some((**a).clone()),
-        Expr::Step(op @ (Op::Add | Op::Subtract), a, b) => {
-            Some(Expr::step(*op, fraction(a)?, fraction(b)?))
-        }
-        Expr::Step(Op::Divide, a, b) if b.is_constant() => {
-            Some(Expr::step(Op::Divide, fraction(a)?, (**b).clone()))
-        }
-        _ => None,
     }
 }

@@ -135,7 +135,7 @@ impl DirectReader<'_> {
     ) -> Option<TableAmount> {
         let rows = self.table.group(query, cells)?;
         let named = rows.len() < self.table.rows.iter().filter(|row| !row.total).count() - 1;
-        if !named && !self.says_sum() {
+        if !named && query.span.is_none() && !self.says_sum() {
             return None;
         }
         let amounts: Option<Vec<TableAmount>> = cells

@@ -224,10 +224,16 @@ impl<'a> LabelledTable<'a> {
         }
     }
 
-    /// Whether a cell is of a period.
+    /// Whether its rows are what happened on single days, such as invoices.
+    pub(crate) fn lists_days(&self) -> bool {
+        !self.keys.is_empty() && self.periods.iter().any(|span| span.day.is_some())
+    }
+
+    /// Whether a cell is of a period; a day that rows list is of its month and quarter too.
     pub(crate) fn is_of(&self, (row, column): (usize, usize), span: CalendarSpan) -> bool {
-        self.span_of(row, column)
-            .is_some_and(|of_cell| of_cell.covers(span))
+        self.span_of(row, column).is_some_and(|of_cell| {
+            of_cell.covers(span) || self.lists_days() && of_cell.is_day_within(span)
+        })
     }
 
     /// Whether any row or column has this word.
@@ -248,7 +254,7 @@ impl<'a> LabelledTable<'a> {
         self.knows(&self.known_as(word))
     }
 
-    fn corner_says(&self, word: &str) -> bool {
+    pub(super) fn corner_says(&self, word: &str) -> bool {
         self.corner.iter().any(|other| other == word)
     }
 

@@ -13,6 +13,7 @@ mod calendar;
 mod changes;
 mod comparisons;
 mod compute;
+mod counting;
 mod figure_list;
 mod figures;
 mod follow_up;
@@ -31,8 +32,10 @@ use crate::offline::question::operations::is_operation;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 use axis::label_words;
+use compute::SPANNING;
 use labels::LabelledTable;
 use phrase::AskedPhrase;
 use values::{DirectReader, NoReading, Reading};
@@ -59,6 +62,34 @@ impl DirectAnswer {
             label: None,
             doubt: None,
         }
+    }
+
+    /// A percentage of a figure as the fraction that percentages are.
+    fn with_fractions(self) -> Self {
+        let points = ["change", "difference"].contains(&self.name);
+        match fraction(&self.expr).filter(|_| !points && self.label.is_none()) {
+            Some(expr) => Self {
+                expr,
+                kind: UnitKind::Percent,
+                ..self
+            },
+            None => self,
+        }
+    }
+}
+
+/// A result times 100, sums and averages of such results, without the factor.
+fn fraction(expr: &Expr) -> Option<Expr> {
+    let hundred = |expr: &Expr| expr.is_constant() && expr.number() == Some(100.0);
+    match expr {
+        Expr::Step(Op::Multiply, a, b) if hundred(b) => Some((**a).clone()),
+        Expr::Step(op @ (Op::Add | Op::Subtract), a, b) => {
+            Some(Expr::step(*op, fraction(a)?, fraction(b)?))
+        }
+        Expr::Step(Op::Divide, a, b) if b.is_constant() => {
+            Some(Expr::step(Op::Divide, fraction(a)?, (**b).clone()))
+        }
+        _ => None,
     }
 }
 
@@ -110,6 +141,7 @@ impl<'a> DirectQuestion<'a> {
     pub(crate) fn read(mut self) -> DirectReading {
         match self.reader.answer() {
             Ok(answer) => {
+                self.reader.doubt_unread(&answer);
                 let mut answer = answer.with_fractions();
                 answer.expr = scales::aligned(self.reader.table.facts, answer.expr);
                 answer.doubt = self.reader.doubts.into_iter().next();
@@ -170,54 +202,82 @@ fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
     !elliptical && !refers && asked.names_label(table) && (dated || over_all)
 }
 
+/// Scales and currencies that an answer is asked for in.
+const UNITS: [&str; 10] = [
+    "in dollars",
+    "in usd",
+    "in euros",
+    "in eur",
+    "in millions",
+    "in thousands",
+    "in billions",
+    "in million",
+    "in thousand",
+    "in billion",
+];
+
+/// Words of questions that no figure of a table answers.
+const BEYOND: [&str; 12] = [
+    "if",
+    "would",
+    "expected",
+    "forecast",
+    "deviation",
+    "correlation",
+    "why",
+    "who",
+    "where",
+    "whether",
+    "over quarter",
+    "over month",
+];
+
+/// How questions for a label begin.
+const WHICH: [&str; 9] = [
+    "which",
+    "in which",
+    "what year",
+    "in what",
+    "when",
+    "what quarter",
+    "what month",
+    "during which",
+    "for which",
+];
+
+/// Words that limit or relate a figure, and that only some operations read.
+const RELATING: [&str; 12] = [
+    "over", "under", "above", "below", "beyond", "than", "per", "within", "versus", "vs",
+    "against", "between",
+];
+
+/// Periods that depend on the day of the question.
+const RELATIVE_TIMES: [&str; 12] = [
+    "last year",
+    "last quarter",
+    "last month",
+    "last week",
+    "previous year",
+    "previous quarter",
+    "previous month",
+    "following year",
+    "following quarter",
+    "following month",
+    "this year",
+    "years ago",
+];
+
 impl DirectReader<'_> {
     /// The first operation that the question asks for and whose parts it names.
     fn answer(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
-        if wording.says(&["over quarter", "over month"]) {
-            return Err(NoReading::Open);
-        }
-        let units = [
-            "in dollars",
-            "in usd",
-            "in euros",
-            "in eur",
-            "in millions",
-            "in thousands",
-            "in billions",
-            "in million",
-            "in thousand",
-            "in billion",
-        ];
-        let beyond = wording.says(&[
-            "if",
-            "would",
-            "expected",
-            "forecast",
-            "deviation",
-            "correlation",
-            "why",
-            "who",
-            "where",
-            "whether",
-        ]);
-        if wording.says(&units) || beyond {
+        if wording.says(&UNITS) || wording.says(&BEYOND) {
             return Err(NoReading::Open);
         }
         if wording.asks_yes_no() {
             return self.comparison();
         }
-        if wording.starts(&[
-            "which",
-            "in which",
-            "what year",
-            "in what",
-            "when",
-            "what quarter",
-            "what month",
-            "during which",
-            "for which",
-        ]) {
+        if wording.starts(&WHICH) {
             return self.which();
         }
         if wording.compound() {
@@ -225,6 +285,9 @@ impl DirectReader<'_> {
         }
         if wording.says(&["median"]) {
             return self.median();
+        }
+        if let Some(count) = self.row_count()? {
+            return Ok(count);
         }
         self.lacks_figure()?;
         if let Some(answer) = self.product()? {
@@ -250,5 +313,36 @@ impl DirectReader<'_> {
         }
         self.doubt_count();
         self.look_up()
+    }
+
+    /// A doubt if the answer does not account for a word that changes what is asked for.
+    fn doubt_unread(&mut self, answer: &DirectAnswer) {
+        let wording = &self.asked.wording;
+        let time = RELATIVE_TIMES
+            .into_iter()
+            .find(|time| wording.says(&[time]));
+        if let Some(time) = time.filter(|_| self.asked.spans().is_empty()) {
+            self.doubt(format!("the page does not say what {time:?} is"));
+        }
+        let wording = &self.asked.wording;
+        let of_labels = [
+            "look-up",
+            "sum",
+            "extreme",
+            "label of the extreme",
+            "average",
+            "median",
+        ];
+        let over_time = self.asked.spans_through()
+            || self.asked.spans().len() > 1
+            || wording.says(&SPANNING)
+            || wording.periods_named().is_some();
+        let mean = answer.name == "average";
+        let unread = RELATING
+            .into_iter()
+            .find(|word| wording.says(&[word]) && !(mean && *word == "per"));
+        if let Some(word) = unread.filter(|_| of_labels.contains(&answer.name) && !over_time) {
+            self.doubt(format!("the word {word:?} is not understood here"));
+        }
     }
 }

@@ -97,7 +97,7 @@ const STOCKS: [&str; 22] = [
 const OF_ONE: [&str; 6] = ["price", "unit", "per", "multiple", "age", "rank"];
 
 /// Words of counts of things.
-const THINGS: [&str; 10] = [
+const THINGS: [&str; 11] = [
     "unit",
     "quantity",
     "qty",
@@ -108,6 +108,7 @@ const THINGS: [&str; 10] = [
     "ticket",
     "people",
     "value",
+    "amount",
 ];
 
 /// Whether a quantity has no sum over rows: a rate or a price.
@@ -172,6 +173,16 @@ impl LabelledTable<'_> {
 
     /// A question's period among those of the page.
     pub(crate) fn period(&self, asked: CalendarSpan) -> PagePeriod {
+        if self.lists_days() && asked.day.is_none() {
+            let days = self.periods.iter().filter(|span| span.is_day_within(asked));
+            let mut years: Vec<Option<u16>> = days.map(|span| span.year).collect();
+            years.dedup();
+            return match years.as_slice() {
+                [] => PagePeriod::Missing,
+                [_] => PagePeriod::One(asked),
+                _ => PagePeriod::Open,
+            };
+        }
         let of_year = |span: &&CalendarSpan| {
             asked.year.is_none() || span.year.is_none() || span.year == asked.year
         };
@@ -275,6 +286,86 @@ fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod>
 }
 
 impl DirectReader<'_> {
+    /// The periods of a series: those named, those between two, the last few, or all of one
+    /// length.
+    pub(crate) fn series(&self) -> Reading<Vec<CalendarSpan>> {
+        let wording = &self.asked.wording;
+        let periods = &self.table.periods;
+        let length = match () {
+            () if wording.says(&["quarter", "quarters"]) => Some(3),
+            () if wording.says(&["month", "months", "monthly"]) => Some(1),
+            () if wording.says(&["year", "years", "annual", "yearly"]) => Some(12),
+            () => None,
+        };
+        let of_length = |length: u8| -> Vec<CalendarSpan> {
+            periods
+                .iter()
+                .filter(|span| span.length() == length && span.stretch == Stretch::Calendar)
+                .copied()
+                .collect()
+        };
+        let page = |span: CalendarSpan| match self.table.period(span) {
+            PagePeriod::One(period) => Ok(period),
+            PagePeriod::Missing => Err(self.table.lacks(span)),
+            _ => Err(NoReading::Open),
+        };
+        let mut spans = Vec::new();
+        for span in self.asked.spans() {
+            let parts = length.is_some_and(|length| length < span.length());
+            // "Which quarter of 2022": the year is not one of the series.
+            if !(parts && is_year(*span)) {
+                spans.push(page(*span)?);
+            }
+        }
+        let within = self
+            .asked
+            .spans()
+            .first()
+            .filter(|span| spans.is_empty() && is_year(**span));
+        let in_year = |span: &CalendarSpan| {
+            within.is_none_or(|year| {
+                span.year.is_none() || year.year.is_none() || span.year == year.year
+            })
+        };
+        let found = match spans.as_slice() {
+            [] => {
+                let common = || {
+                    let count = |length: &u8| of_length(*length).len();
+                    [1, 3, 6, 12].into_iter().max_by_key(count).unwrap_or(12)
+                };
+                let all = of_length(length.unwrap_or_else(common));
+                let all: Vec<_> = all.into_iter().filter(in_year).collect();
+                match wording.periods_named() {
+                    Some(n) if n > all.len() => {
+                        return Err(NoReading::Missing(format!(
+                            "the page has {} of the {n} periods",
+                            all.len()
+                        )));
+                    }
+                    Some(n) => all.into_iter().rev().take(n).rev().collect(),
+                    None => all,
+                }
+            }
+            [a, b] if self.asked.spans_through() => {
+                let (low, high) = if a.order() <= b.order() {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
+                let all = of_length(a.length());
+                all.into_iter()
+                    .filter(|span| low.order() <= span.order() && span.order() <= high.order())
+                    .collect()
+            }
+            _ => spans,
+        };
+        if found.len() > 1 {
+            Ok(found)
+        } else {
+            Err(NoReading::Open)
+        }
+    }
+
     /// An error if the quantity of a row and column does not add up over time; a doubt if it
     /// may not.
     pub(super) fn check_accumulates(
@@ -294,7 +385,8 @@ impl DirectReader<'_> {
         if never || says(&STOCKS) && !counts_new {
             return Err(NoReading::Missing(format!("the page has no {span}")));
         }
-        if !says(&FLOWS) && !counts_new && !self.says_sum() {
+        let listed = self.table.lists_days() && says(&THINGS);
+        if !says(&FLOWS) && !counts_new && !listed && !self.says_sum() {
             let name = labels
                 .into_iter()
                 .flatten()

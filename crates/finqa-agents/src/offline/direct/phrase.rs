@@ -13,12 +13,11 @@ use finqa_core::program::Op;
 
 const SPAN: &str = "zqspan";
 const LABEL: &str = "zqlabel";
-const CAPITALS: &str = "zqcapitals";
+const NAME: &str = "zqname";
 
 /// Words that name no quantity of a table.
-const FILLERS: [&str; 61] = [
+const FILLERS: [&str; 51] = [
     "work",
-    "worked",
     "carry",
     "carried",
     "value",
@@ -27,12 +26,10 @@ const FILLERS: [&str; 61] = [
     "number",
     "level",
     "report",
-    "reported",
     "recorded",
     "make",
     "made",
     "earn",
-    "earned",
     "generate",
     "generated",
     "come",
@@ -44,23 +41,17 @@ const FILLERS: [&str; 61] = [
     "month",
     "fiscal",
     "end",
-    "ended",
     "respectively",
     "dollar",
     "percent",
-    "percentage",
     "point",
     "total",
     "overall",
     "whole",
     "entire",
     "represent",
-    "represented",
     "account",
-    "accounted",
-    "made",
     "spend",
-    "spent",
     "approximately",
     "roughly",
     "just",
@@ -74,7 +65,6 @@ const FILLERS: [&str; 61] = [
     "last",
     "date",
     "included",
-    "under",
     "win",
     "won",
     "have",
@@ -119,7 +109,8 @@ const TERMS: [(&str, Op); 5] = [
 
 impl AskedPhrase {
     pub(crate) fn read(table: &LabelledTable<'_>, question: &str) -> Self {
-        let mut text = with_capitals(table, question).to_lowercase();
+        let (text, as_written) = with_names(table, question);
+        let mut text = text.to_lowercase();
         if table.knows("population") {
             text = text.replace(" per capita", " per population");
         }
@@ -184,11 +175,11 @@ impl AskedPhrase {
         };
         // "The trade balance of A (exports minus imports)": both are A's.
         let shared = match defines && names {
-            true => named_in_full(table, &plain, &aside),
+            true => row_words(table, &plain, &aside),
             false => Vec::new(),
         };
         let mut labels = Vec::new();
-        let text = with_commas_read(&with_labels(table, &text, &mut labels));
+        let text = with_commas_read(&with_labels(table, &text, &as_written, &mut labels));
         Self {
             wording: Wording::read(&text),
             spans,
@@ -231,7 +222,7 @@ impl AskedPhrase {
             }
         }
         let mut operand = NamedOperand::default();
-        let counts = self.wording.says(&["how many"]);
+        let counts = self.wording.says(&["how many", "units"]);
         let mut noun_of_all = false;
         for word in text.split_whitespace() {
             let index = |word: &str, mark: &str| word.strip_prefix(mark)?.parse::<usize>().ok();
@@ -246,8 +237,10 @@ impl AskedPhrase {
             for found in label_words(word) {
                 let filler = FILLERS.iter().any(|filler| stem(filler) == found);
                 // "All departments", "both regions": the noun names no label.
-                let sold = counts && found == stem("sold") && !table.knows(&found);
-                let noun = noun_of_all && !table.knows(&found) || sold || table.is_heading(&found);
+                if counts && found == stem("sold") && !table.knows(&found) {
+                    continue;
+                }
+                let noun = noun_of_all && !table.knows(&found) || table.is_heading(&found);
                 if filler || noun {
                     operand.context.push(found);
                 } else if !operand.words.contains(&found) {
@@ -258,6 +251,17 @@ impl AskedPhrase {
                 word,
                 "all" | "both" | "each" | "every" | "which" | "four" | "three" | "two" | "five"
             );
+        }
+        // "Interest paid" is interest, and "paid" alone may be a column.
+        let pay = |word: &&String| **word == stem("pay");
+        if operand
+            .words
+            .iter()
+            .any(|word| !pay(&word) && table.knows(word))
+        {
+            let (of_pay, words) = operand.words.into_iter().partition(|word| pay(&word));
+            operand.words = words;
+            operand.context.extend::<Vec<String>>(of_pay);
         }
         if counts {
             // The stem of "sold" is that of a row "Sales".
@@ -323,18 +327,16 @@ impl AskedPhrase {
     }
 }
 
-/// The words of a label that one text has in full and the other not at all.
-fn named_in_full(table: &LabelledTable<'_>, text: &str, other: &str) -> Vec<String> {
-    let (words, others) = (label_words(text), label_words(other));
-    let mut labels = table.rows.iter().chain(&table.columns).skip(1);
-    let full = |label: &&AxisLabel| {
-        let said = label.words.iter().all(|word| words.contains(word));
-        said && !label.words.is_empty() && !label.words.iter().any(|word| others.contains(word))
-    };
-    labels
-        .find(full)
-        .map(|label| label.words.clone())
-        .unwrap_or_default()
+/// The words of a text that name rows and no columns, without those of another text.
+fn row_words(table: &LabelledTable<'_>, text: &str, other: &str) -> Vec<String> {
+    let others = label_words(other);
+    let says =
+        |labels: &[AxisLabel], word: &str| labels.iter().skip(1).any(|label| label.says(word));
+    let mut words = label_words(text);
+    words.retain(|word| {
+        says(&table.rows, word) && !says(&table.columns, word) && !others.contains(word)
+    });
+    words
 }
 
 /// "A, B and C" as "A and B and C".
@@ -369,39 +371,50 @@ fn with_commas_read(text: &str) -> String {
     words.join(" ")
 }
 
-/// Labels such as "IT" that questions also say without meaning them.
-fn abbreviations<'t>(table: &'t LabelledTable<'_>) -> impl Iterator<Item = &'t AxisLabel> {
-    let all = table
-        .rows
-        .iter()
-        .skip(1)
-        .chain(table.columns.iter().skip(1));
-    all.filter(|label| matches!(label.words.as_slice(), [word] if is_stop(word)))
-}
-
-/// The question with a word for each label such as "IT": written like it, or in a list.
-fn with_capitals(table: &LabelledTable<'_>, question: &str) -> String {
+/// The question with a word for each name that it writes as the table does and that would be read
+/// as something else: "IT", or an id such as "2031-07". These are returned too.
+fn with_names<'t>(table: &'t LabelledTable<'_>, question: &str) -> (String, Vec<&'t AxisLabel>) {
     let words: Vec<&str> = question.split_whitespace().collect();
     let connects = |at: Option<usize>| {
         let word = at.and_then(|at| words.get(at));
         word.is_some_and(|word| matches!(*word, "and" | "plus" | "&") || word.ends_with(','))
     };
+    let rows = || table.rows.iter().skip(1);
+    let labels = || rows().chain(table.columns.iter().skip(1));
+    let mut names: Vec<&AxisLabel> = Vec::new();
     let marked = words.iter().enumerate().map(|(at, word)| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let listed = word.ends_with(',') || connects(at.checked_sub(1)) || connects(Some(at + 1));
-        let named = |label: &AxisLabel| {
-            at > 0 && (label.name == bare || listed && label.name.eq_ignore_ascii_case(bare))
+        let same = |label: &&AxisLabel| label.name.eq_ignore_ascii_case(bare);
+        let abbreviation = |label: &&AxisLabel| {
+            let stop = matches!(label.words.as_slice(), [word] if is_stop(word));
+            stop && at > 0 && (label.name == bare || listed && same(label))
         };
-        match abbreviations(table).position(named) {
-            Some(label) => word.replace(bare, &format!("{CAPITALS}{label}")),
-            None => (*word).to_owned(),
+        let is_id = bare.contains('-') && bare.contains(|c: char| c.is_ascii_digit());
+        let mut found = labels().find(abbreviation);
+        if found.is_none() && is_id {
+            let ids = rows().flat_map(|row| row.keys.iter().chain([row]));
+            found = ids.filter(|label| !label.words.is_empty()).find(same);
         }
+        found.map_or_else(
+            || (*word).to_owned(),
+            |label| {
+                names.push(label);
+                word.replace(bare, &format!("{NAME}{}", names.len() - 1))
+            },
+        )
     });
-    marked.collect::<Vec<_>>().join(" ")
+    let text = marked.collect::<Vec<_>>().join(" ");
+    (text, names)
 }
 
 /// The text with a word for each label that it holds in full and that has several words.
-fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<String>>) -> String {
+fn with_labels(
+    table: &LabelledTable<'_>,
+    text: &str,
+    names: &[&AxisLabel],
+    labels: &mut Vec<Vec<String>>,
+) -> String {
     let bare = |word: &str| -> String {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '&' | '%'));
         match word {
@@ -429,8 +442,8 @@ fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<Strin
             several || matches!(stems.as_slice(), [one] if is_operation(one) && one != "total")
         })
         .collect();
-    let capitals = abbreviations(table).enumerate();
-    known.extend(capitals.map(|(at, label)| (vec![format!("{CAPITALS}{at}")], &label.words)));
+    let names = names.iter().enumerate();
+    known.extend(names.map(|(at, label)| (vec![format!("{NAME}{at}")], &label.words)));
     let aliases = table.aliases.iter();
     known.extend(aliases.map(|(name, words)| (name.split_whitespace().map(bare).collect(), words)));
     known.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));

@@ -239,11 +239,6 @@ impl DirectReader<'_> {
     ) -> Reading<TableAmount> {
         let doubts = self.doubts.len();
         let found = self.amount(whole, common);
-        if let Ok(found) = &found
-            && (found.place.0 == part.place.0 || found.place.1 == part.place.1)
-        {
-            return Ok(found.clone());
-        }
         if found.is_ok() {
             return found;
         }
@@ -267,10 +262,15 @@ impl DirectReader<'_> {
         // Without a row of its own, a whole is the sum of its parts.
         let parts = self.parts_of(part.place, None)?;
         self.doubt_total_among(&parts);
-        let known = whole
-            .words
-            .iter()
-            .all(|word| self.table.knows(word) || word == "total");
+        // "Revenue per customer" has no whole in the column of revenue.
+        let of_column = self.table.columns.get(part.place.1);
+        let of_parts = |word: &String| {
+            let mut rows = parts.iter().map(|part| self.table.rows.get(part.place.0));
+            self.table.corner_says(word)
+                || of_column.is_some_and(|column| column.says(word))
+                || rows.all(|row| row.is_some_and(|row| row.says(word)))
+        };
+        let known = (whole.words.iter()).all(|word| word == "total" || of_parts(word));
         let expr = sum(&parts).filter(|_| known).ok_or(NoReading::Open)?;
         let number = parts.iter().map(|amount| amount.number).sum();
         Ok(TableAmount {
@@ -340,8 +340,8 @@ impl DirectReader<'_> {
             |reader: &Self, words: &[String]| words.iter().any(|word| reader.table.knows(word));
         let part = self.amount(&part, span)?;
         whole.context.push("total".to_owned());
-        let found = if known(self, &whole.words) {
-            Some(self.amount(&whole, span)?)
+        let whole = if known(self, &whole.words) {
+            self.amount(&whole, span)?
         } else if self.table.knows("total") {
             let total = NamedOperand {
                 words: vec!["total".to_owned()],
@@ -349,18 +349,14 @@ impl DirectReader<'_> {
                 spans: whole.spans.clone(),
                 ..NamedOperand::default()
             };
-            Some(self.amount(&total, span)?)
+            self.amount(&total, span)?
         } else {
-            None
+            return Err(NoReading::Open);
         };
-        let (a, b) = match found {
-            Some(whole) => (whole, part),
-            None => return Err(NoReading::Open),
-        };
-        if a.place == b.place || a.percent != b.percent {
+        if whole.place == part.place || whole.percent != part.percent {
             return Err(NoReading::Open);
         }
-        let mut amounts = [a, b];
+        let mut amounts = [whole, part];
         self.as_costs(&mut amounts);
         let [a, b] = amounts;
         if b.number > a.number || b.number < 0.0 {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::axis::AxisLabel;
-use super::calendar::{CalendarSpan, Stretch};
-use super::labels::{LabelQuery, LabelledTable, is_year};
+use super::axis::{AxisLabel, is_light, same_word};
+use super::calendar::CalendarSpan;
+use super::labels::{CellMatch, LabelQuery, LabelledTable};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
 use crate::offline::expr::Expr;
 use crate::offline::reading::outflow::{is_outflow, names_cost};
 use crate::offline::reading::text::stem;
+use crate::offline::reading::words::synonyms;
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.
@@ -145,19 +146,22 @@ impl DirectReader<'_> {
         };
         match span.map(|span| (span, self.table.period(span))) {
             None => {
-                if !self.table.keys.is_empty() && self.says_sum() {
-                    let doubts = self.doubts.len();
-                    if let Ok(total) = self.cell(&query(None)) {
-                        return Ok(total);
+                let doubts = self.doubts.len();
+                if !self.table.keys.is_empty() && (self.table.lists_days() || self.says_sum()) {
+                    match self.cell(&query(None)) {
+                        Err(NoReading::Open | NoReading::Several(_)) => {}
+                        found => return found,
                     }
                     self.doubts.truncate(doubts);
                 }
-                let undated = self.table.find(&query(None)).cells;
-                let dated = |(_, row, column): &(usize, usize, usize)| {
-                    self.table.span_of(*row, *column).is_some()
-                };
-                let several = self.table.periods.len() > 1 && undated.iter().any(dated);
-                let latest = self.table.periods.last().copied().filter(|_| several);
+                let found = self.table.find(&query(None)).cells;
+                let spans = found
+                    .iter()
+                    .map(|(_, row, of)| self.table.span_of(*row, *of));
+                let mut spans: Vec<Option<CalendarSpan>> = spans.collect();
+                spans.sort_by_key(|span| span.map(CalendarSpan::order));
+                let several = spans.first() != spans.last() && !self.table.lists_days();
+                let latest = spans.last().copied().flatten().filter(|_| several);
                 if let Some(latest) = latest {
                     self.doubt(format!("the question names no period; this is {latest}"));
                 }
@@ -245,6 +249,9 @@ impl DirectReader<'_> {
             .filter_map(|label| label.doubt.clone())
             .collect();
         doubts.into_iter().for_each(|doubt| self.doubt(doubt));
+        if let Some(why) = self.loosely_named(query, &found) {
+            self.doubt(why);
+        }
         for word in &found.missing {
             let names_row = || {
                 self.table
@@ -263,6 +270,31 @@ impl DirectReader<'_> {
             self.doubt(format!("the page does not mention {word:?}"));
         }
         Ok(found.cells)
+    }
+
+    /// Why a row is only a guess: it has words that nobody asked for, and words of the question
+    /// are only in its section, or are only synonyms of its own.
+    fn loosely_named(&self, query: &LabelQuery, found: &CellMatch) -> Option<String> {
+        let [(_, row, column)] = found.cells.as_slice() else {
+            return None;
+        };
+        let (row, column) = (self.table.rows.get(*row)?, self.table.columns.get(*column)?);
+        let mut asked = query.words.iter().chain(&query.context);
+        let called =
+            |word: &String, own: &String| same_word(word, own) || synonyms(word).contains(own);
+        let more = row
+            .words
+            .iter()
+            .any(|own| !is_light(own) && !asked.any(|word| called(word, own)));
+        let own = |word: &String| {
+            let mut all = row.words.iter().chain(&row.aside);
+            column.says(word) || self.table.corner_says(word) || all.any(|own| same_word(own, word))
+        };
+        let mut words = query.words.iter();
+        let known = |word: &&String| !found.missing.contains(word);
+        let loose = words.any(|word| known(&word) && !own(word));
+        (more && loose && row.keys.is_empty())
+            .then(|| format!("{} may not be what is meant", row.name))
     }
 
     fn cell(&mut self, query: &LabelQuery) -> Reading<TableAmount> {
@@ -390,86 +422,6 @@ impl DirectReader<'_> {
             amount.turn();
         } else {
             self.doubt(format!("{name} is below zero"));
-        }
-    }
-
-    /// The periods of a series: those named, those between two, the last few, or all of one
-    /// length.
-    pub(crate) fn series(&self) -> Reading<Vec<CalendarSpan>> {
-        let wording = &self.asked.wording;
-        let periods = &self.table.periods;
-        let length = match () {
-            () if wording.says(&["quarter", "quarters"]) => Some(3),
-            () if wording.says(&["month", "months", "monthly"]) => Some(1),
-            () if wording.says(&["year", "years", "annual", "yearly"]) => Some(12),
-            () => None,
-        };
-        let of_length = |length: u8| -> Vec<CalendarSpan> {
-            periods
-                .iter()
-                .filter(|span| span.length() == length && span.stretch == Stretch::Calendar)
-                .copied()
-                .collect()
-        };
-        let page = |span: CalendarSpan| match self.table.period(span) {
-            PagePeriod::One(period) => Ok(period),
-            PagePeriod::Missing => Err(self.table.lacks(span)),
-            _ => Err(NoReading::Open),
-        };
-        let mut spans = Vec::new();
-        for span in self.asked.spans() {
-            let parts = length.is_some_and(|length| length < span.length());
-            // "Which quarter of 2022": the year is not one of the series.
-            if !(parts && is_year(*span)) {
-                spans.push(page(*span)?);
-            }
-        }
-        let within = self
-            .asked
-            .spans()
-            .first()
-            .filter(|span| spans.is_empty() && is_year(**span));
-        let in_year = |span: &CalendarSpan| {
-            within.is_none_or(|year| {
-                span.year.is_none() || year.year.is_none() || span.year == year.year
-            })
-        };
-        let found = match spans.as_slice() {
-            [] => {
-                let common = || {
-                    let count = |length: &u8| of_length(*length).len();
-                    [1, 3, 6, 12].into_iter().max_by_key(count).unwrap_or(12)
-                };
-                let all = of_length(length.unwrap_or_else(common));
-                let all: Vec<_> = all.into_iter().filter(in_year).collect();
-                match wording.periods_named() {
-                    Some(n) if n > all.len() => {
-                        return Err(NoReading::Missing(format!(
-                            "the page has {} of the {n} periods",
-                            all.len()
-                        )));
-                    }
-                    Some(n) => all.into_iter().rev().take(n).rev().collect(),
-                    None => all,
-                }
-            }
-            [a, b] if self.asked.spans_through() => {
-                let (low, high) = if a.order() <= b.order() {
-                    (a, b)
-                } else {
-                    (b, a)
-                };
-                let all = of_length(a.length());
-                all.into_iter()
-                    .filter(|span| low.order() <= span.order() && span.order() <= high.order())
-                    .collect()
-            }
-            _ => spans,
-        };
-        if found.len() > 1 {
-            Ok(found)
-        } else {
-            Err(NoReading::Open)
         }
     }
 

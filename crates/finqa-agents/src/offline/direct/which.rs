@@ -66,7 +66,9 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         let noun = noun(self.asked.text());
-        let grows = wording.change() || wording.says(&["fastest", "slowest", "fell", "grown"]);
+        let grows = wording.change()
+            || wording.says(&["fastest", "slowest", "grown"])
+            || wording.says(&FALLEN);
         let days = self.table.periods.iter().any(|span| span.day.is_some());
         let of_time = |noun: &str| {
             TIMES.contains(&noun)
@@ -316,6 +318,7 @@ impl DirectReader<'_> {
         let (early, late) = match (self.asked.spans(), self.table.periods.as_slice()) {
             ([a, b], _) if a.order() < b.order() => (*a, *b),
             ([], [a, b]) => (*a, *b),
+            ([_], _) => self.ends()?,
             _ => return Err(NoReading::Open),
         };
         let wording = &self.asked.wording;
