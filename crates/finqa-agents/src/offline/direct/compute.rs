@@ -259,7 +259,7 @@ impl DirectReader<'_> {
         }
     }
 
-    /// "The total weight" beside a column of quantities: a cell may be that of a single piece.
+    /// "The total weight" next to a column of quantities: a cell may be that of a single piece.
     fn doubt_of_one(&mut self, amounts: &[TableAmount]) {
         let counts = |label: &&AxisLabel| ["quantity", "qty"].iter().any(|word| label.writes(word));
         let column = amounts
