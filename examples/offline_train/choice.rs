@@ -61,7 +61,7 @@ pub fn train(all: &[&Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
         for choices in all {
             let scores: Vec<f64> = choices.all.iter().map(|(f, _)| dot(f, &weights)).collect();
             let top = scores.iter().copied().fold(f64::MIN, f64::max);
-            let mass: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
+            let mass: Vec<f64> = scores.iter().map(|s| libm::exp(s - top)).collect();
             let total: f64 = mass.iter().sum();
             let of_right = mass
                 .iter()

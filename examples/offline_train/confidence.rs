@@ -14,7 +14,7 @@ pub struct Judged<'a> {
 
 fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
     let z: f64 = weights.iter().zip(signals).map(|(w, s)| w * s).sum();
-    1.0 / (1.0 + (-z).exp())
+    1.0 / (1.0 + libm::exp(-z))
 }
 
 /// Logistic regression with a light penalty.

@@ -187,7 +187,7 @@ fn derive(
         scores.push(score);
     }
     let top = scores.iter().copied().fold(f32::MIN, f32::max);
-    let mass: Vec<f32> = scores.iter().map(|score| (score - top).exp()).collect();
+    let mass: Vec<f32> = scores.iter().map(|score| libm::expf(score - top)).collect();
     let total: f32 = mass.iter().sum();
     let of_right = mass.iter().zip(question).filter(|(_, (_, right))| *right);
     let right = of_right.map(|(m, _)| m).sum::<f32>().max(1e-12);

@@ -84,7 +84,7 @@ pub fn fit(examples: &[&ShapeExample]) -> ShapeModel {
                 }
             }
             let top = odds.iter().copied().fold(f64::MIN, f64::max);
-            odds.iter_mut().for_each(|o| *o = (*o - top).exp());
+            odds.iter_mut().for_each(|o| *o = libm::exp(*o - top));
             let sum: f64 = odds.iter().sum();
             odds.iter_mut().for_each(|o| *o /= sum);
             odds[example.shape] -= 1.0;

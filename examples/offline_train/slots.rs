@@ -33,7 +33,7 @@ fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
                 .map(|(f, _)| dot(f, &weights))
                 .collect();
             let top = scores.iter().copied().fold(f64::MIN, f64::max);
-            let weight: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
+            let weight: Vec<f64> = scores.iter().map(|s| libm::exp(s - top)).collect();
             let all: f64 = weight.iter().sum();
             let right: f64 = weight
                 .iter()

@@ -121,7 +121,7 @@ fn derive(scores: &[f64], question: &[Row], top: usize, out: &mut [(f64, f64)]) 
     out.fill((0.0, 0.0));
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-    let discount = |place: usize| 1.0 / (2.0 + place as f64).log2();
+    let discount = |place: usize| 1.0 / libm::log2(2.0 + place as f64);
     let right = question.iter().filter(|row| row.right).count();
     let ideal: f64 = (0..right.min(top)).map(discount).sum();
     let spread = scores[order[0]] - scores[order[order.len() - 1]];
@@ -138,7 +138,7 @@ fn derive(scores: &[f64], question: &[Row], top: usize, out: &mut [(f64, f64)]) 
             if spread > 0.0 {
                 gain /= 0.01 + lead.abs();
             }
-            let p = 1.0 / (1.0 + lead.exp());
+            let p = 1.0 / (1.0 + libm::exp(lead));
             let (push, curve) = (gain * p, gain * p * (1.0 - p));
             out[better].0 -= push;
             out[worse].0 += push;
@@ -148,7 +148,7 @@ fn derive(scores: &[f64], question: &[Row], top: usize, out: &mut [(f64, f64)]) 
         }
     }
     if pushed > 0.0 {
-        let scale = (1.0 + pushed).log2() / pushed;
+        let scale = libm::log2(1.0 + pushed) / pushed;
         for (g, h) in out {
             *g *= scale;
             *h *= scale;

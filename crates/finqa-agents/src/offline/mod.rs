@@ -8,7 +8,6 @@
 mod answering;
 mod direct;
 mod expr;
-mod logarithm;
 mod question;
 mod reading;
 mod shape;

@@ -117,17 +117,17 @@ fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
     let best = ranked.first().and_then(|(_, filled)| value(&filled.expr));
     let (mut with, mut against) = (0.0, 0.0);
     for (score, filled) in ranked {
-        let mass = (score - top).exp();
+        let mass = libm::exp(score - top);
         if value(&filled.expr) == best {
             with += mass;
         } else {
             against += mass;
         }
     }
-    (with / f64::max(against, 1e-3)).ln().clamp(-4.0, 6.0)
+    libm::log(with / f64::max(against, 1e-3)).clamp(-4.0, 6.0)
 }
 
 pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
     let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
-    1.0 / (1.0 + (-z).exp())
+    1.0 / (1.0 + libm::exp(-z))
 }

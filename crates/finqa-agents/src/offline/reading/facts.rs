@@ -15,7 +15,6 @@ use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::offline::expr::literal_value;
-use crate::offline::logarithm::logarithm;
 
 /// Where a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -440,7 +439,7 @@ impl Facts {
         let total: f64 = units;
         self.idf = df
             .into_iter()
-            .map(|(n, _)| logarithm((total + 1.0) / (n + 0.5)).max(0.2))
+            .map(|(n, _)| libm::log((total + 1.0) / (n + 0.5)).max(0.2))
             .collect();
         let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
         for row in &mut self.rows {

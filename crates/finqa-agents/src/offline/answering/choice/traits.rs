@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 use super::ChoiceContext;
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::Expr;
-use crate::offline::logarithm::logarithm;
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::reading::facts::{Fact, Facts};
@@ -111,7 +110,7 @@ pub(super) fn of(
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     [
         plan.prior,
-        logarithm(plan.prior.max(0.01)),
+        libm::log(plan.prior.max(0.01)),
         flag(open) * filled.score / 5.0,
         flag(open) * filled.lowest / 5.0,
         flag(open) * (best - filled.score),
