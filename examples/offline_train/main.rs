@@ -1,7 +1,7 @@
 //! Trains the embedded analyst's weights and measures it on pages that it was not trained on:
 //!
 //! ```text
-//! cargo run --release --example offline_train -- FILE... [--dialogues FILE] [--write data]
+//! cargo run --release --example offline_train -- FILE... [--dialogues FILE] [--write data] [--seed N]
 //! ```
 //!
 //! Files hold records of the dataset or of FinQA. Their pages are dealt into five folds:
@@ -31,6 +31,7 @@ mod trees;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::Parser;
 use convfinqa::dataset::{Source, load};
 use finqa_agents::offline::EmbeddedAnalyst;
 use finqa_agents::offline::training::{EmbeddedWeights, Forest, ShapeModel, candidates};
@@ -40,42 +41,37 @@ use items::{FOLDS, Item, converse};
 use report::{Answer, Report};
 use shapes::ShapeExample;
 
-#[derive(Default)]
+#[derive(Parser)]
 struct Options {
+    /// Files of records of the dataset or of FinQA
+    #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Conversations without pages, from which only the shapes learn
+    #[arg(long)]
     dialogues: Option<PathBuf>,
+    /// Write the weights trained on everything to this folder
+    #[arg(long)]
     write: Option<PathBuf>,
+    /// Write the questions answered wrong to this file
+    #[arg(long)]
     misses: Option<PathBuf>,
+    /// Of the five folds, examine this many
+    #[arg(long, default_value_t = FOLDS)]
     folds: usize,
-}
-
-fn options() -> Result<Options, Box<dyn std::error::Error>> {
-    let mut out = Options {
-        folds: FOLDS,
-        ..Options::default()
-    };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let mut value = || {
-            arguments
-                .next()
-                .ok_or(format!("{argument}: a value is missing"))
-        };
-        match argument.as_str() {
-            "--dialogues" => out.dialogues = Some(PathBuf::from(value()?)),
-            "--write" => out.write = Some(PathBuf::from(value()?)),
-            "--misses" => out.misses = Some(PathBuf::from(value()?)),
-            "--folds" => out.folds = value()?.parse()?,
-            file => out.files.push(PathBuf::from(file)),
-        }
-    }
-    Ok(out)
+    /// Seed of trees and network
+    #[arg(long, default_value_t = 14)]
+    seed: u64,
 }
 
 /// The weights trained without some folds, and for each fold a model of shapes that was
 /// trained without that one too: questions that the choice learns from must not have taught
 /// the shapes.
-fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> EmbeddedWeights {
+fn train(
+    items: &[Item],
+    shapes: &[ShapeExample],
+    without: Option<usize>,
+    seed: u64,
+) -> Result<EmbeddedWeights, &'static str> {
     let of_shapes = |also: Option<usize>| -> ShapeModel {
         let left = |fold: usize| Some(fold) != without && Some(fold) != also;
         shapes::fit(&shapes.iter().filter(|e| left(e.fold)).collect::<Vec<_>>())
@@ -156,12 +152,11 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Emb
     }
     drop(all);
     step("rows");
-    let trees = trees::fit(&rows, &trees::Growth::default());
-    weights.trees = Forest::try_from(trees).unwrap_or_default();
+    weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).try_into()?;
     step("trees");
-    weights.network = network::fit(&rows);
+    weights.network = network::fit(&rows, seed);
     step("network");
-    weights
+    Ok(weights)
 }
 
 /// Answers questions of one fold with the weights trained on the others.
@@ -205,7 +200,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = options()?;
+    let options = Options::parse();
     let mut files = Vec::new();
     for file in &options.files {
         files.push((items::set_name(file), load(&Source::Path(file.clone()))?));
@@ -225,7 +220,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut report = Report::default();
     for fold in 0..options.folds {
         eprintln!("fold {fold}");
-        let weights = train(&all, &shapes, Some(fold));
+        let weights = train(&all, &shapes, Some(fold), options.seed)?;
         let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
         examine(&weights, &test, &mut report);
     }
@@ -235,7 +230,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report.write_misses(path)?;
     }
     if let Some(folder) = &options.write {
-        let mut weights = train(&all, &shapes, None);
+        let mut weights = train(&all, &shapes, None, options.seed)?;
         weights.confidence = report.confidence();
         write(&mut weights, folder)?;
     }

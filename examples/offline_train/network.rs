@@ -60,7 +60,7 @@ fn range(rows: &[&Row], at: usize) -> InputRange {
     }
 }
 
-pub fn fit(questions: &[Vec<Row>]) -> Network {
+pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
         return Network::default();
@@ -76,7 +76,7 @@ pub fn fit(questions: &[Vec<Row>]) -> Network {
     let layout = Layout {
         inputs: Network::width(features),
     };
-    let weights = train(&inputs, &layout);
+    let weights = train(&inputs, &layout, seed);
     let rounded = |from: usize, to: usize| -> Vec<f32> {
         let of = weights[from..to].iter();
         of.map(|w| ((f64::from(*w) * 1e4).round() / 1e4) as f32)
@@ -94,8 +94,8 @@ pub fn fit(questions: &[Vec<Row>]) -> Network {
 }
 
 /// Adam over batches of questions.
-fn train(questions: &[Inputs], layout: &Layout) -> Vec<f32> {
-    let mut random = Random::new(14);
+fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
+    let mut random = Random::new(seed);
     let mut weights = vec![0.0_f32; layout.all()];
     let mut normal = |deviation: f32| {
         let sum: usize = (0..12).map(|_| random.below(10_000)).sum();

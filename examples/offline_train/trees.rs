@@ -74,7 +74,7 @@ fn feature(rows: &[&Row], at: usize) -> Feature {
 }
 
 /// Fits trees to questions, each a list of candidates.
-pub fn fit(questions: &[Vec<Row>], growth: &Growth) -> Vec<Tree> {
+pub fn fit(questions: &[Vec<Row>], growth: &Growth, seed: u64) -> Vec<Tree> {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(width) = rows.first().map(|row| row.detail.len()) else {
         return Vec::new();
@@ -84,7 +84,7 @@ pub fn fit(questions: &[Vec<Row>], growth: &Growth) -> Vec<Tree> {
         .filter(|at| !features[*at].ends.is_empty())
         .collect();
     let mut scores = vec![0.0; rows.len()];
-    let mut random = Random::new(14);
+    let mut random = Random::new(seed);
     let mut gradient = vec![(0.0_f64, 0.0_f64); rows.len()];
     let mut trees = Vec::new();
     for _ in 0..growth.trees {
