@@ -232,9 +232,9 @@ fn turns_change_the_subject_or_the_year_and_sum_up() {
 fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
     let mut seen = 0;
     for vague in [
-        "what was the expense?",
-        "what was the growth?",
-        "the ratio?",
+        "what portion was it?",
+        "the cost in percent?",
+        "how much was volume?",
     ] {
         let guess = ask(&[], vague);
         assert!((0.0..=1.0).contains(&guess.confidence));
