@@ -133,7 +133,9 @@ fn is_date_before(before: &str) -> bool {
     let day = front.trim_end_matches(|c: char| c.is_ascii_digit());
     let has_day = day.len() < front.len();
     let month = day.strip_suffix(['/', '-']).unwrap_or("");
-    (has_day && month.ends_with(|c: char| c.is_ascii_digit()))
+    // Four digits are the year, and what follows the month is the day: `2025-01-15`.
+    let digits = month.len() - month.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    (has_day && (1..=2).contains(&digits))
         || is_month(front.rsplit([' ', '-']).next().unwrap_or(""))
 }
 
@@ -163,6 +165,8 @@ mod tests {
             ("FY09", &[2009]),
             ("FY 09", &[2009]),
             ("31.12.2024", &[2024]),
+            ("2025-01-15", &[2025]),
+            ("2025/01/15", &[2025]),
             ("1.234.2024", &[]),
             ("year ended june 30 2009 2008", &[2009, 2008]),
             ("2014 to 2014", &[2014]),
