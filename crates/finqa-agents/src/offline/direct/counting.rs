@@ -1,5 +1,6 @@
 //! Counts of the rows that a question describes: "how many invoices are above 500?".
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::DirectAnswer;
@@ -9,20 +10,20 @@ use super::values::{DirectReader, NoReading, Reading};
 use crate::offline::expr::{Expr, literal_value};
 use finqa_core::number::UnitKind;
 
-/// What a figure of a counted row is compared with: the phrase, and whether the figure is larger.
-const LIMITS: [(&str, bool); 12] = [
-    ("more than", true),
-    ("greater than", true),
-    ("higher than", true),
-    ("larger than", true),
-    ("above", true),
-    ("over", true),
-    ("less than", false),
-    ("fewer than", false),
-    ("lower than", false),
-    ("smaller than", false),
-    ("below", false),
-    ("under", false),
+/// How a figure of a counted row compares with a limit, by the phrase before the limit.
+const LIMITS: [(&str, Ordering); 12] = [
+    ("more than", Ordering::Greater),
+    ("greater than", Ordering::Greater),
+    ("higher than", Ordering::Greater),
+    ("larger than", Ordering::Greater),
+    ("above", Ordering::Greater),
+    ("over", Ordering::Greater),
+    ("less than", Ordering::Less),
+    ("fewer than", Ordering::Less),
+    ("lower than", Ordering::Less),
+    ("smaller than", Ordering::Less),
+    ("below", Ordering::Less),
+    ("under", Ordering::Less),
 ];
 
 /// Words between the counted noun and what is said of it.
@@ -100,16 +101,16 @@ impl DirectReader<'_> {
             .find_map(|word| text.split_once(word));
         let limit = LIMITS
             .iter()
-            .find_map(|(word, larger)| Some((text.split_once(&format!(" {word} "))?, *larger)));
+            .find_map(|(word, side)| Some((text.split_once(&format!(" {word} "))?, *side)));
         let (figure, limit) = match (none, limit) {
             (None, None) => (text.clone(), None),
-            (Some((_, figure)), None) => (figure.to_owned(), Some((0.0, None))),
-            (None, Some(((left, right), larger))) => {
+            (Some((_, figure)), None) => (figure.to_owned(), Some((0.0, Ordering::Equal))),
+            (None, Some(((left, right), side))) => {
                 let (number, right) = right.trim().split_once(' ').unwrap_or((right.trim(), ""));
                 let number = number.trim_matches(|c: char| !c.is_ascii_digit());
                 match literal_value(&number.replace(',', "")) {
-                    Some(number) => (format!("{left} {right}"), Some((number, Some(larger)))),
-                    None => return self.beyond_column(&text, larger),
+                    Some(number) => (format!("{left} {right}"), Some((number, side))),
+                    None => return self.beyond_column(&text, side),
                 }
             }
             _ => return Err(NoReading::Open),
@@ -138,14 +139,10 @@ impl DirectReader<'_> {
             return Err(NoReading::Open);
         }
         let fits = |(fact, row, column): &(usize, usize, usize)| {
-            let amount = self.of_fact(*fact, (*row, *column));
-            match (limit, amount) {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (Some((to, None)), Some(amount)) => (amount.number - to).abs() <= 0.0,
-                (Some((to, Some(true))), Some(amount)) => amount.number > to,
-                (Some((to, Some(false))), Some(amount)) => amount.number < to,
-            }
+            limit.is_none_or(|(to, side)| {
+                let amount = self.of_fact(*fact, (*row, *column));
+                amount.is_some_and(|amount| amount.number.partial_cmp(&to) == Some(side))
+            })
         };
         Ok(cells
             .iter()
@@ -155,7 +152,7 @@ impl DirectReader<'_> {
     }
 
     /// The rows whose actual figure is beyond that of a column: "over budget".
-    fn beyond_column(&mut self, clause: &str, larger: bool) -> Reading<Vec<usize>> {
+    fn beyond_column(&self, clause: &str, side: Ordering) -> Reading<Vec<usize>> {
         let words = label_words(clause);
         let column = |is: &dyn Fn(&AxisLabel) -> bool| {
             let mut found = self
@@ -178,7 +175,7 @@ impl DirectReader<'_> {
                 .table
                 .amount_at((*row, actual))
                 .zip(self.table.amount_at((*row, limit)));
-            pair.is_some_and(|(a, b)| (a.number > b.number) == larger && a.number != b.number)
+            pair.is_some_and(|(a, b)| a.number.partial_cmp(&b.number) == Some(side))
         });
         Ok(rows.collect())
     }
