@@ -43,6 +43,7 @@ impl Tree {
 
 /// Trees in a form that scores several candidates at once, without jumps: a candidate rules out
 /// leaves at every split, on its path or not, and gets the value of the first that is left.
+/// This is the method of QuickScorer (Lucchese et al., SIGIR 2015).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(try_from = "Vec<Tree>", into = "Vec<Tree>")]
 pub struct Forest(Vec<LeafTree>);
