@@ -34,14 +34,14 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// Markdown, text (tables with aligned columns), CSV or TSV file to ask about; omit it with --table or --text
+    /// Markdown, text (tables with aligned columns), CSV or TSV file to ask about; omit it if --table or --text is given
     file: Option<String>,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
     /// The document's table: CSV, TSV or Markdown
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// The document's text; without --table, a table in it is the document's
+    /// The document's text; without --table, a table in this file is used
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
     /// Print one line of JSON per answer

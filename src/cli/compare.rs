@@ -44,7 +44,7 @@ pub(crate) struct CompareArgs {
         default_missing_value = "0.05"
     )]
     gate: Option<SignificanceLevel>,
-    /// Records whose gold is used for both sides: a file, or `sample`
+    /// Records whose gold answers are used for both sides: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the comparison as JSON

@@ -43,8 +43,8 @@ pub use exit::{Exit, Failure};
 /// What `--help` ends with.
 const EXAMPLES: &str = "\
 Examples:
-  convfinqa                                     the embedded analyst, without a key
-  convfinqa --model gpt-4o --n 10 --dry-run     what ten records cost; sends nothing
+  convfinqa                                     the embedded analyst, no key
+  convfinqa --model gpt-4o --n 10 --dry-run     estimate the cost of ten
   convfinqa ask report.md \"what was revenue in 2018?\"
 
 The tutorial is docs/tutorial.md in the source repository.";
@@ -52,8 +52,8 @@ The tutorial is docs/tutorial.md in the source repository.";
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
 /// Without a command, `convfinqa` asks the questions of a dataset, scores the answers, and writes
-/// output/output.csv. Without arguments, it answers data/train.json, or the
-/// built-in sample if that file does not exist, with the embedded analyst.
+/// output/output.csv. Without arguments, the embedded analyst answers the questions in
+/// data/train.json, or in the built-in sample if that file does not exist.
 #[derive(Debug, Parser)]
 #[command(
     name = "convfinqa",

@@ -15,7 +15,7 @@ pub struct BatchSettings {
     /// Send each request as soon as it is ready, or collect requests in batches, which the provider answers within a day at half the price
     #[arg(long, value_name = "ENGINE", default_value = "live")]
     pub engine: ExecutionEngine,
-    /// Cancel a batch that has not ended after this time, such as 90m or 24h
+    /// Cancel a batch that has not finished within this time, such as 90m or 24h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub batch_timeout: TimeLimit,
     /// How to resend the requests of an expired or cancelled batch

@@ -16,7 +16,7 @@ use crate::tools::{SUBMIT_ANSWER, ToolFailure};
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Episodes")]
 pub struct EpisodeRules {
-    /// Maximum steps per episode; `env play` has a lower default ("Episodes and reward" in
+    /// Maximum steps per episode; `env play` has a lower default (see "Episodes and reward" in
     /// docs/finqa-environment.md)
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: u64,
