@@ -74,7 +74,7 @@ impl EmbeddedAgent {
     }
 
     /// The next draft: the best answer first; when that is sent back, the next best to which
-    /// the checks do not object. `None` if there is no other.
+    /// the checks do not object. `None` if none is left.
     pub(super) fn draft(&self, exchange: &Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
         let question = &exchange.question;
         let guess = self.embedded_answer(question)?;

@@ -124,15 +124,12 @@ impl DirectReader<'_> {
                 if !matches!(self.table.period(*b), PagePeriod::Composed(..)) {
                     self.only_period(*b)?;
                 }
-                // "From 2023 to 2021" is as it is asked.
+                // "From 2023 to 2021" and "more in 2023 than in 2021" are as they are asked.
                 let wording = &self.asked.wording;
                 let compared =
                     wording.says(&MORE) && wording.says(&["than in zqspan1", "than zqspan1"]);
                 let asked_so = wording.says(&["from zqspan0 to zqspan1"]);
-                if compared {
-                    return Ok((*b, *a));
-                }
-                Ok(if asked_so || a.order() <= b.order() {
+                Ok(if !compared && (asked_so || a.order() <= b.order()) {
                     (*a, *b)
                 } else {
                     (*b, *a)

@@ -150,8 +150,11 @@ impl DirectReader<'_> {
         let over = self.asked.spans_through()
             || self.asked.spans().len() > 1
             || wording.periods_named().is_some()
-            || wording.says(&["all years", "the years", "all quarters", "all months"])
             || wording.says(&[
+                "all years",
+                "the years",
+                "all quarters",
+                "all months",
                 "both years",
                 "both quarters",
                 "both months",

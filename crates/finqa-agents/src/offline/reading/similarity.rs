@@ -15,7 +15,7 @@ const EMBEDDED: &[u8] = include_bytes!("../../../../../data/offline_vectors.bin"
 /// The components of a vector.
 const DIMENSIONS: usize = 64;
 
-/// Its components are bytes, here of two for a faster product.
+/// The components are signed bytes, held in 16 bits for a faster product.
 type Vector = [i16; DIMENSIONS];
 
 #[derive(Debug, Default)]
