@@ -173,7 +173,7 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(_) => Ok(self.choose(exchange.into_solution(), &question)),
+            Ok(()) => Ok(self.choose(exchange.into_solution(), &question)),
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),

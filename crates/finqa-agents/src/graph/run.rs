@@ -1,7 +1,6 @@
 //! Runs a compiled graph, one node after the other.
 
 use std::fmt::Display;
-use std::time::{Duration, Instant};
 
 use petgraph::graph::NodeIndex;
 use tokio_util::sync::CancellationToken;
@@ -42,20 +41,6 @@ pub struct StepEvent<'a, R> {
     pub node: &'a str,
     pub route: R,
     pub next: &'a str,
-    pub elapsed: Duration,
-}
-
-/// A step of a run's summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphStep<R> {
-    pub node: String,
-    pub route: R,
-    pub(crate) elapsed: Duration,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSummary<R> {
-    pub steps: Vec<GraphStep<R>>,
 }
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
@@ -68,20 +53,19 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         &self,
         state: &mut S,
         options: RunOptions<'_, S, R>,
-    ) -> Result<RunSummary<R>, GraphRunError<E>> {
-        let mut steps: Vec<GraphStep<R>> = Vec::new();
+    ) -> Result<(), GraphRunError<E>> {
+        let mut steps = 0;
         let mut at = self.after(self.start);
         while let Some((here, Vertex::Work { name, node })) = at {
             if options.cancel.is_cancelled() {
                 return Err(GraphRunError::Cancelled { next: name.clone() });
             }
-            if steps.len() >= options.step_limit {
+            if steps >= options.step_limit {
                 return Err(GraphRunError::StepLimit {
                     limit: options.step_limit,
                     next: name.clone(),
                 });
             }
-            let started = Instant::now();
             let route = node
                 .run(state)
                 .await
@@ -89,31 +73,25 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
                     node: name.clone(),
                     source,
                 })?;
-            let elapsed = started.elapsed();
             let next = target(&self.graph, here, route)
                 .and_then(|next| Some((next, self.graph.node_weight(next)?)))
                 .ok_or_else(|| GraphRunError::Undeclared {
                     node: name.clone(),
                     route: route.to_string(),
                 })?;
-            steps.push(GraphStep {
-                node: name.clone(),
-                route,
-                elapsed,
-            });
+            steps += 1;
             if let Some(hook) = options.hook {
                 let event = StepEvent {
-                    step: steps.len(),
+                    step: steps,
                     node: name,
                     route,
                     next: next.1.name(),
-                    elapsed,
                 };
                 hook(&event, state);
             }
             at = Some(next);
         }
-        Ok(RunSummary { steps })
+        Ok(())
     }
 
     /// The vertex behind the start's one edge.

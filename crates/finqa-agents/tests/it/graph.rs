@@ -104,17 +104,8 @@ async fn runs_to_the_end_and_the_hook_sees_every_step() {
         hook: Some(&hook),
         ..RunOptions::default()
     };
-    let summary = graph.run(&mut state, options).await.unwrap();
+    graph.run(&mut state, options).await.unwrap();
     assert_eq!(state, ["analyst", "critic", "analyst", "critic"]);
-    let routes: Vec<_> = summary
-        .steps
-        .iter()
-        .map(|s| (s.node.as_str(), s.route))
-        .collect();
-    assert_eq!(
-        routes[1..3],
-        [("critic", Route::Revise), ("analyst", Route::Answered)]
-    );
     assert_eq!(
         *seen.lock().unwrap(),
         [
