@@ -6,7 +6,8 @@ use tracing::{Span, info_span};
 
 use crate::models::{ChatModel, ChatRequest, Scope};
 use crate::telemetry::{
-    attributes as names, count, fail, if_content, messages, set, set_content, set_list, word,
+    attributes as names, count, fail, if_content, set, set_content, set_list, set_output,
+    set_question, word,
 };
 use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
@@ -37,13 +38,7 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
     set(&span, names::WORKFLOW, WORKFLOW);
     set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
     set(&span, names::MLFLOW_TRACE_NAME, question.key.to_string());
-    set_content(&span, names::INPUT_MESSAGES, || {
-        messages("user", &question.text)
-    });
-    set_content(&span, names::MLFLOW_INPUTS, || {
-        // MLflow's list shows the text of messages, and raw JSON for anything else.
-        json!({"messages": [{"role": "user", "content": question.text}]}).to_string()
-    });
+    set_question(&span, &question.text);
     span
 }
 
@@ -62,9 +57,7 @@ pub fn solution(span: &Span, solution: &Solution) {
         fail(span, outcome, reason(solution));
     }
     if let Some(answer) = &solution.answer {
-        set_content(span, names::OUTPUT_MESSAGES, || {
-            messages("assistant", &answer.printed)
-        });
+        set_output(span, &answer.printed);
         set_content(span, names::MLFLOW_OUTPUTS, || {
             let reply = json!({"role": "assistant", "content": answer.printed});
             json!({"messages": [reply], "program": answer.program, "label": answer.label})
@@ -140,9 +133,7 @@ pub(super) fn record_step(
         ),
     }
     if let Some(reply) = reply {
-        set_content(span, names::OUTPUT_MESSAGES, || {
-            messages("assistant", reply)
-        });
+        set_output(span, reply);
     }
 }
 
@@ -157,9 +148,7 @@ pub(super) fn record_verdict(span: &Span, round: &Round) {
     if !findings.is_empty() {
         set_list(span, names::FINDINGS, findings.iter().map(String::as_str));
     }
-    set_content(span, names::OUTPUT_MESSAGES, || {
-        messages("assistant", &round.answer.printed)
-    });
+    set_output(span, &round.answer.printed);
 }
 
 /// Records a reused reply as a call without a duration.

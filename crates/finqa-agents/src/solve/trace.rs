@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use tracing::{Span, debug, info_span};
 
 use crate::agents::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
-use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
+use crate::telemetry::{
+    attributes as names, count, fail, if_content, set, set_content, set_output, set_question,
+};
 use finqa_core::question::Question;
 
 /// The agent's name in traces and in the usage by node.
@@ -31,13 +33,7 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     set(&span, names::OPERATION, "invoke_agent");
     let name = part.map_or_else(|| key.id.clone(), |part| format!("{}#{part}", key.id));
     set(&span, names::MLFLOW_TRACE_NAME, name);
-    set_content(&span, names::INPUT_MESSAGES, || {
-        messages("user", &question.text)
-    });
-    set_content(&span, names::MLFLOW_INPUTS, || {
-        // As MLflow's list shows text.
-        json!({"messages": [{"role": "user", "content": question.text}]}).to_string()
-    });
+    set_question(&span, &question.text);
     span
 }
 
@@ -79,9 +75,7 @@ pub fn record_end(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
     set(span, names::STEPS, count(episode.steps.len()));
     set(span, names::CALLS, count(solution.calls.len()));
     if let Some(answer) = &episode.answer {
-        set_content(span, names::OUTPUT_MESSAGES, || {
-            messages("assistant", answer)
-        });
+        set_output(span, answer);
         set_content(span, names::MLFLOW_OUTPUTS, || {
             json!({"messages": [{"role": "assistant", "content": answer}]}).to_string()
         });

@@ -6,6 +6,5 @@
 pub mod attributes;
 mod record;
 
-pub(crate) use record::set_content;
-pub use record::{Content, count, fail, if_content, message, messages, set, word};
-pub(crate) use record::{set_list, wants_content};
+pub use record::{Content, count, fail, if_content, message, set, word};
+pub(crate) use record::{set_content, set_list, set_output, set_question, wants_content};

@@ -77,12 +77,24 @@ pub fn message(role: &str, text: &str) -> serde_json::Value {
     json!({"role": role, "parts": [{"type": "text", "content": text}]})
 }
 
-/// One message as the value of `attributes::INPUT_MESSAGES` or
-/// `attributes::OUTPUT_MESSAGES`; the finish reason of an agent's message is `stop`.
-pub fn messages(role: &str, text: &str) -> String {
-    let mut entry = message(role, text);
-    if let (true, Some(fields)) = (role == "assistant", entry.as_object_mut()) {
-        fields.insert("finish_reason".to_owned(), "stop".into());
-    }
-    json!([entry]).to_string()
+/// Records the question that an agent is asked.
+pub(crate) fn set_question(span: &Span, text: &str) {
+    set_content(span, attributes::INPUT_MESSAGES, || {
+        json!([message("user", text)]).to_string()
+    });
+    set_content(span, attributes::MLFLOW_INPUTS, || {
+        // MLflow's list shows the text of messages, and raw JSON for anything else.
+        json!({"messages": [{"role": "user", "content": text}]}).to_string()
+    });
+}
+
+/// Records what an agent has said.
+pub(crate) fn set_output(span: &Span, text: &str) {
+    set_content(span, attributes::OUTPUT_MESSAGES, || {
+        let mut entry = message("assistant", text);
+        if let Some(fields) = entry.as_object_mut() {
+            fields.insert("finish_reason".to_owned(), "stop".into());
+        }
+        json!([entry]).to_string()
+    });
 }
