@@ -91,19 +91,15 @@ impl Answer {
             .unit
             .unwrap_or_else(|| implied_unit(&analysis.answer));
         let base = Self {
-            value: None,
-            printed: String::new(),
             stated: analysis.answer.trim().to_owned(),
             unit,
-            in_percent: false,
             program: analysis.program.clone(),
             source: from,
-            program_error: None,
             label: analysis.label.clone(),
             steps: analysis.steps.clone(),
             evidence: analysis.evidence.clone(),
             confidence: analysis.confidence,
-            doubt: None,
+            ..Self::default()
         };
         match (from, executed) {
             (AnswerFrom::Program, Some(Ok((program, value)))) => {

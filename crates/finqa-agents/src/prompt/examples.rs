@@ -8,12 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use finqa_core::question::Document;
+use serde::Serialize;
 
 /// A term that fewer questions have names what one report is about, not how to compute.
 const MIN_QUESTIONS: u32 = 3;
 
 /// A labelled question in the words of a prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkedExample {
     pub question: String,
     /// The figures of its program with their rows and columns: `48300 (harbour fees, 2031)`.

@@ -1,6 +1,7 @@
 //! The template variables of a question: plain text, ids, no gold.
 
 use minijinja::context;
+use minijinja::value::Serde;
 
 use super::examples::WorkedExample;
 use finqa_core::question::{Document, HistoryEntry, Question};
@@ -54,7 +55,7 @@ pub(super) fn variables(
         after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
-        examples => shown_examples(examples),
+        examples => Serde(examples),
         analysis => critic.analysis.as_str(),
         value => value.unwrap_or("none, it could not be executed"),
         printed => critic.printed.as_str(),
@@ -74,19 +75,6 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
                 sentence.clone()
             };
             context! { id => format!("t{}", before + index + 1), text }
-        })
-        .collect()
-}
-
-fn shown_examples(examples: &[&WorkedExample]) -> Vec<minijinja::Value> {
-    let examples = examples.iter();
-    examples
-        .map(|example| {
-            context! {
-                question => example.question.as_str(),
-                figures => example.figures.clone(),
-                program => example.program.as_str(),
-            }
         })
         .collect()
 }
