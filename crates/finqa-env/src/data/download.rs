@@ -102,15 +102,18 @@ pub async fn download(
     // Files are fetched concurrently; their events are reported one at a time.
     let progress = Mutex::new(progress);
     let tell = |event| (progress.lock())(event);
-    let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
+    let dataset = &options.dataset;
+    let hub = Hub {
+        client,
+        url: options.hub.trim_end_matches('/'),
+        options,
+        tell: &tell,
+    };
     let path = format!("api/datasets/{dataset}/revision/{}", options.revision);
     let mut bytes_left = options.limits.listing_bytes;
-    let commit = ask::<HubRevision>(client, &path, options, &mut bytes_left, &tell)
-        .await?
-        .0
-        .sha;
-    let listed = list(client, &commit, options, &tell).await?;
-    let files = wanted(listed, options, &commit)?;
+    let (HubRevision { sha: commit }, _) = hub.ask(&path, &mut bytes_left).await?;
+    let listed = hub.list(&commit).await?;
+    let files = benchmark_files(listed, options, &commit)?;
     if let Some(what) = options.limits.exceeded_by(&files) {
         return Err(HubError::TooLarge {
             dataset: dataset.clone(),
@@ -124,11 +127,11 @@ pub async fn download(
         bytes: files.iter().map(HubEntry::bytes).sum(),
     });
     let names: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();
-    let base = format!("{hub}/datasets/{dataset}/resolve/{commit}");
+    let base = format!("{}/datasets/{dataset}/resolve/{commit}", hub.url);
     let fetches = files.into_iter().map(|entry| {
-        let (base, tell) = (&base, &tell);
+        let (base, hub) = (&base, &hub);
         async move {
-            one(client, folder, base, &entry, options, tell).await?;
+            hub.fetch_file(folder, base, &entry).await?;
             Ok::<_, HubError>(entry.path)
         }
     });
@@ -143,96 +146,128 @@ pub async fn download(
     Ok(DownloadReport { commit, unlisted })
 }
 
-/// All pages of the listing.
-async fn list(
-    client: &reqwest::Client,
-    commit: &str,
-    options: &HubOptions,
-    tell: &(dyn Fn(HubEvent) + Sync),
-) -> Result<Vec<HubEntry>, HubError> {
-    const MOST_PAGES: usize = 1_000;
-    let dataset = &options.dataset;
-    let tree = format!("api/datasets/{dataset}/tree/{commit}");
-    let mut path = format!("{tree}?recursive=true");
-    let mut entries = Vec::new();
-    let mut bytes_left = options.limits.listing_bytes;
-    let wrong = |path: &str, reason| HubError::Listing {
-        url: format!("{}/{path}", options.hub.trim_end_matches('/')),
-        reason,
-    };
-    for _ in 0..MOST_PAGES {
-        let (page, next) =
-            ask::<Vec<HubEntry>>(client, &path, options, &mut bytes_left, tell).await?;
-        entries.extend(page);
-        let Some(next) = next else {
-            return Ok(entries);
-        };
-        // A mirror repeats the hub's own links: the next page comes from the mirror too.
-        let Some((_, query)) = next.split_once(&format!("/{tree}")) else {
-            let reason = format!("its next page is {next}, which belongs to another listing");
-            return Err(wrong(&path, reason));
-        };
-        path = format!("{tree}{query}");
+/// A hub during a download.
+struct Hub<'a> {
+    client: &'a reqwest::Client,
+    /// Without a trailing slash.
+    url: &'a str,
+    options: &'a HubOptions,
+    tell: &'a (dyn Fn(HubEvent) + Sync),
+}
+
+impl Hub<'_> {
+    /// All pages of the listing.
+    async fn list(&self, commit: &str) -> Result<Vec<HubEntry>, HubError> {
+        const MOST_PAGES: usize = 1_000;
+        let tree = format!("api/datasets/{}/tree/{commit}", self.options.dataset);
+        let mut path = format!("{tree}?recursive=true");
+        let mut entries = Vec::new();
+        let mut bytes_left = self.options.limits.listing_bytes;
+        for _ in 0..MOST_PAGES {
+            let (page, next): (Vec<HubEntry>, _) = self.ask(&path, &mut bytes_left).await?;
+            entries.extend(page);
+            let Some(next) = next else {
+                return Ok(entries);
+            };
+            // A mirror repeats the hub's own links: the next page comes from the mirror too.
+            let Some((_, query)) = next.split_once(&format!("/{tree}")) else {
+                let reason = format!("its next page is {next}, which belongs to another listing");
+                return Err(self.wrong_listing(&path, reason));
+            };
+            path = format!("{tree}{query}");
+        }
+        let reason = format!("the listing does not end after {MOST_PAGES} pages");
+        Err(self.wrong_listing(&path, reason))
     }
-    let reason = format!("the listing does not end after {MOST_PAGES} pages");
-    Err(wrong(&path, reason))
-}
 
-/// The hub's answer to `path` and the address of its next page; `bytes_left` is how
-/// large it and the pages after it may be.
-async fn ask<T: serde::de::DeserializeOwned>(
-    client: &reqwest::Client,
-    path: &str,
-    options: &HubOptions,
-    bytes_left: &mut u64,
-    tell: &(dyn Fn(HubEvent) + Sync),
-) -> Result<(T, Option<String>), HubError> {
-    let hub = options.hub.trim_end_matches('/');
-    let url = format!("{hub}/{path}");
-    let wrong = |reason| HubError::Listing {
-        url: url.clone(),
-        reason,
-    };
-    let listing = download_options(
-        hub,
-        PublishedFile::new(path, None, true),
-        *bytes_left,
-        options,
-    );
-    let mut retrying = retries(&url, tell);
-    let (bytes, headers) = fetch_bytes(client, &listing, &mut retrying)
-        .await
-        .map_err(|error| {
-            wrong(match error {
-                DownloadError::Unreachable { reason, .. } => reason,
-                DownloadError::Refused { status, .. } => StatusCode::from_u16(status).map_or_else(
-                    |error| error.to_string(),
-                    |status| format!("status {status}"),
-                ),
-                DownloadError::LargerThanAllowed { .. } => {
-                    "its listing is larger than any of the benchmark's".to_owned()
-                }
-                other => other.to_string(),
-            })
-        })?;
-    *bytes_left = bytes_left.saturating_sub(bytes.len() as u64);
-    let link = headers.get(LINK).and_then(|link| link.to_str().ok());
-    let answer = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-    Ok((answer, link.and_then(next_page)))
-}
+    fn wrong_listing(&self, path: &str, reason: String) -> HubError {
+        let url = format!("{}/{path}", self.url);
+        HubError::Listing { url, reason }
+    }
 
-fn download_options(
-    base: &str,
-    file: PublishedFile,
-    most_bytes: u64,
-    options: &HubOptions,
-) -> DownloadOptions {
-    DownloadOptions {
-        attempts: options.attempts,
-        first_pause: options.first_pause,
-        read_timeout: options.read_timeout,
-        most_bytes,
-        ..DownloadOptions::new(base.to_owned(), file)
+    /// The hub's answer to `path` and the address of its next page; `bytes_left` is how
+    /// large it and the pages after it may be.
+    async fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        path: &str,
+        bytes_left: &mut u64,
+    ) -> Result<(T, Option<String>), HubError> {
+        let wrong = |reason| self.wrong_listing(path, reason);
+        let listing = PublishedFile::new(path, None, true);
+        let listing = self.download_options(self.url, listing, *bytes_left);
+        let url = format!("{}/{path}", self.url);
+        let mut retrying = retries(&url, self.tell);
+        let (bytes, headers) = fetch_bytes(self.client, &listing, &mut retrying)
+            .await
+            .map_err(|error| {
+                wrong(match error {
+                    DownloadError::Unreachable { reason, .. } => reason,
+                    DownloadError::Refused { status, .. } => StatusCode::from_u16(status)
+                        .map_or_else(
+                            |error| error.to_string(),
+                            |status| format!("status {status}"),
+                        ),
+                    DownloadError::LargerThanAllowed { .. } => {
+                        "its listing is larger than any of the benchmark's".to_owned()
+                    }
+                    other => other.to_string(),
+                })
+            })?;
+        *bytes_left = bytes_left.saturating_sub(bytes.len() as u64);
+        let link = headers.get(LINK).and_then(|link| link.to_str().ok());
+        let answer = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        Ok((answer, link.and_then(next_page)))
+    }
+
+    fn download_options(
+        &self,
+        base: &str,
+        file: PublishedFile,
+        most_bytes: u64,
+    ) -> DownloadOptions {
+        DownloadOptions {
+            attempts: self.options.attempts,
+            first_pause: self.options.first_pause,
+            read_timeout: self.options.read_timeout,
+            most_bytes,
+            ..DownloadOptions::new(base.to_owned(), file)
+        }
+    }
+
+    /// Fetches one file unless it already verifies.
+    async fn fetch_file(
+        &self,
+        folder: &Path,
+        base: &str,
+        entry: &HubEntry,
+    ) -> Result<(), HubError> {
+        let path = folder.join(&entry.path);
+        let published = PublishedFile {
+            name: escape(&entry.path),
+            // A large file's blob id is that of its pointer.
+            blob: entry.lfs.is_none().then(|| entry.oid.clone()),
+            required: true,
+        };
+        if path.is_file() && verify_entry(&path, &published, entry).is_ok() {
+            return Ok(());
+        }
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|e| write_error(parent, e))?;
+        }
+        let most_bytes = entry.bytes().min(self.options.limits.file_bytes);
+        let single = self.download_options(base, published.clone(), most_bytes);
+        fetch(
+            self.client,
+            &path,
+            &single,
+            &mut retries(&entry.path, self.tell),
+        )
+        .await?;
+        if let Err(wrong) = verify_entry(&path, &published, entry) {
+            std::fs::remove_file(&path).map_err(|e| write_error(&path, e))?;
+            return Err(wrong.into());
+        }
+        Ok(())
     }
 }
 
@@ -262,7 +297,7 @@ fn next_page(link: &str) -> Option<String> {
 
 /// The listed files that make a data directory: the questions and the tables,
 /// without the raw text of the filings.
-fn wanted(
+fn benchmark_files(
     entries: Vec<HubEntry>,
     options: &HubOptions,
     commit: &str,
@@ -292,43 +327,15 @@ fn wanted(
     }
 }
 
-/// Fetches one file unless it already verifies.
-async fn one(
-    client: &reqwest::Client,
-    folder: &Path,
-    base: &str,
+fn verify_entry(
+    path: &Path,
+    published: &PublishedFile,
     entry: &HubEntry,
-    options: &HubOptions,
-    tell: &(dyn Fn(HubEvent) + Sync),
-) -> Result<(), HubError> {
-    let path = folder.join(&entry.path);
-    let published = PublishedFile {
-        name: encoded(&entry.path),
-        // A large file's blob id is that of its pointer.
-        blob: entry.lfs.is_none().then(|| entry.oid.clone()),
-        required: true,
-    };
-    if path.is_file() && verified(&path, &published, entry).is_ok() {
-        return Ok(());
-    }
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(|e| unwritten(parent, e))?;
-    }
-    let most_bytes = entry.bytes().min(options.limits.file_bytes);
-    let single = download_options(base, published.clone(), most_bytes, options);
-    fetch(client, &path, &single, &mut retries(&entry.path, tell)).await?;
-    if let Err(wrong) = verified(&path, &published, entry) {
-        std::fs::remove_file(&path).map_err(|e| unwritten(&path, e))?;
-        return Err(wrong.into());
-    }
-    Ok(())
-}
-
-fn verified(path: &Path, published: &PublishedFile, entry: &HubEntry) -> Result<(), DownloadError> {
+) -> Result<(), DownloadError> {
     let Some(large) = &entry.lfs else {
         return verify(path, published);
     };
-    let bytes = files::read(path).map_err(|e| unwritten(path, e))?;
+    let bytes = files::read(path).map_err(|e| write_error(path, e))?;
     let found: String = Sha256::digest(&bytes)
         .iter()
         .map(|b| format!("{b:02x}"))
@@ -343,7 +350,7 @@ fn verified(path: &Path, published: &PublishedFile, entry: &HubEntry) -> Result<
     })
 }
 
-fn unwritten(path: &Path, source: std::io::Error) -> DownloadError {
+fn write_error(path: &Path, source: std::io::Error) -> DownloadError {
     let path = path.to_owned();
     DownloadError::Write { path, source }
 }
@@ -357,7 +364,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-fn encoded(path: &str) -> String {
+fn escape(path: &str) -> String {
     utf8_percent_encode(path, PATH).to_string()
 }
 
@@ -374,6 +381,6 @@ mod tests {
 
     #[test]
     fn paths_are_escaped() {
-        assert_eq!(encoded("a b/c&d%.json"), "a%20b/c%26d%25.json");
+        assert_eq!(escape("a b/c&d%.json"), "a%20b/c%26d%25.json");
     }
 }
