@@ -30,10 +30,6 @@ impl TaskSplit {
     pub(crate) fn name(self) -> &'static str {
         self.into()
     }
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
 }
 
 /// The tasks of each split, as positions in the list of questions, in file order.

@@ -146,11 +146,6 @@ impl ServerOptions {
         Some(self.idle_timeout).filter(|limit| !limit.is_zero())
     }
 
-    /// Requests per second of one session, if there is a limit.
-    pub(crate) fn rate(&self) -> Option<u32> {
-        Some(self.rate_limit).filter(|limit| *limit > 0)
-    }
-
     /// The token that requests must contain; an empty one is none.
     pub(crate) fn token(&self) -> Option<&SecretString> {
         self.bearer_token

@@ -84,10 +84,7 @@ fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallBudget) -> 
         let Some((escape, _)) = bytes(c, 2) else {
             return Ok(Value::Null);
         };
-        let mut reader = PatternReader {
-            text: &escape,
-            at: 0,
-        };
+        let mut reader = PatternReader::new(&escape);
         other = reader.next();
         if other == 0 || reader.at != escape.len() {
             return Err(failed("ESCAPE expression must be a single character"));
@@ -108,13 +105,7 @@ fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallBudget) -> 
         clock,
         steps: 0,
     };
-    let outcome = matcher.compare(
-        PatternReader {
-            text: &pattern,
-            at: 0,
-        },
-        PatternReader { text: &text, at: 0 },
-    )?;
+    let outcome = matcher.compare(PatternReader::new(&pattern), PatternReader::new(&text))?;
     Ok(Value::Integer(i64::from(outcome == MatchOutcome::Match)))
 }
 
@@ -125,7 +116,11 @@ struct PatternReader<'a> {
     at: usize,
 }
 
-impl PatternReader<'_> {
+impl<'a> PatternReader<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }

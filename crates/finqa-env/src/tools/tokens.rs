@@ -125,19 +125,18 @@ pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
 
 /// True if the statement contains a filter word, such as the `ALL` of `UNION ALL`.
 pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
-    const FILTERS: [&str; 10] = [
+    const FILTERS: [&str; 11] = [
         "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",
+        "filter",
     ];
-    let word = |t: &SqlToken<'_>| FILTERS.iter().any(|f| t.is(f)) || t.is("filter");
-    let null_test = |end: usize| {
-        let middle = if end == 2 { "null" } else { "not" };
-        move |w: &[SqlToken<'_>]| {
-            let starts = matches!(w, [a, b, ..] if a.is("is") && b.is(middle));
-            starts && w.last().is_some_and(|t| t.is("null"))
-        }
+    const NULL_TESTS: [&[&str]; 2] = [&["is", "null"], &["is", "not", "null"]];
+    let is_test = |test: &&[&str]| {
+        let is =
+            |found: &[SqlToken<'_>]| found.iter().zip(*test).all(|(token, word)| token.is(word));
+        tokens.windows(test.len()).any(is)
     };
-    let is_null = tokens.windows(2).any(null_test(2)) || tokens.windows(3).any(null_test(3));
-    is_null || tokens.iter().any(word)
+    let is_filter = |token: &SqlToken<'_>| FILTERS.iter().any(|word| token.is(word));
+    tokens.iter().any(is_filter) || NULL_TESTS.iter().any(is_test)
 }
 
 /// The byte offset of the first statement's end, or `None` if another follows.

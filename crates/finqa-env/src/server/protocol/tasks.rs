@@ -22,7 +22,8 @@ pub(crate) fn splits() -> Value {
 }
 
 pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
-    TaskSplit::named(name).ok_or_else(|| TaskError::UnknownSplit(cut(name, 100, "...")))
+    let unknown = |_| TaskError::UnknownSplit(cut(name, 100, "..."));
+    name.parse().map_err(unknown)
 }
 
 /// Answers a task route.

@@ -28,7 +28,7 @@ const PLAIN_CONNECTIONS: usize = 64;
 pub(crate) struct Clients {
     max_connections: usize,
     max_per_client: usize,
-    rate_limit: Option<u32>,
+    rate_limit: u32,
     requests: MemoryBudget,
     answers: MemoryBudget,
     start: Instant,
@@ -134,7 +134,7 @@ impl Clients {
             // a full server still answers `/health`.
             max_connections: options.max_sessions.saturating_add(2 * EXTRA_CONNECTIONS),
             max_per_client: each.saturating_add(EXTRA_CONNECTIONS),
-            rate_limit: options.rate(),
+            rate_limit: options.rate_limit,
             requests: MemoryBudget::new(options.request_bytes),
             answers: MemoryBudget::new(options.answer_bytes),
             start: Instant::now(),

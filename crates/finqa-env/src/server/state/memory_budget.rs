@@ -12,6 +12,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const SMALL_REQUEST: usize = 16 * 1024;
 /// Answers up to this size take nothing from the budget.
 pub(crate) const SMALL_ANSWER: usize = 16 * 1024;
+/// Memory that a growing message or body takes at a time.
+pub(crate) const STEP: usize = 16 * 1024;
 
 /// A number of bytes to reserve, or one client's share of it. Clones share it.
 #[derive(Clone, Debug)]

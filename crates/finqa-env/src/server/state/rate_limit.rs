@@ -15,12 +15,10 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// A pace of `per_second` requests; `None` or 0 for no limit.
-    pub(crate) fn new(per_second: Option<u32>) -> Self {
+    /// A pace of `per_second` requests; 0 for no limit.
+    pub(crate) fn new(per_second: u32) -> Self {
         Self {
-            cost: per_second
-                .filter(|n| *n > 0)
-                .map(|n| Duration::from_secs(1) / n),
+            cost: Duration::from_secs(1).checked_div(per_second),
             burst: Duration::from_secs(1),
             paid: Mutex::new(None),
         }
@@ -53,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_the_rest_waits_its_turn() {
-        let rate = RateLimit::new(Some(10));
+        let rate = RateLimit::new(10);
         let now = Instant::now();
         for _ in 0..10 {
             assert_eq!(rate.take(now), Duration::ZERO);
@@ -70,7 +68,7 @@ mod tests {
 
     #[test]
     fn no_limit_never_waits() {
-        let rate = RateLimit::new(None);
+        let rate = RateLimit::new(0);
         let now = Instant::now();
         assert!((0..100_000).all(|_| rate.take(now).is_zero()));
     }

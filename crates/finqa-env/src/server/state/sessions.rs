@@ -104,7 +104,7 @@ pub(crate) enum CloseOutcome {
 pub(crate) struct SessionTable {
     max: usize,
     max_each: usize,
-    rate_limit: Option<u32>,
+    rate_limit: u32,
     server_id: Option<String>,
     metrics: Arc<Metrics>,
     open: Mutex<HashMap<Arc<str>, SessionEntry>>,
@@ -115,7 +115,7 @@ impl SessionTable {
         Self {
             max: options.max_sessions,
             max_each: options.sessions_per_client(),
-            rate_limit: options.rate(),
+            rate_limit: options.rate_limit,
             server_id: options.server_id.clone(),
             metrics,
             open: Mutex::new(HashMap::new()),

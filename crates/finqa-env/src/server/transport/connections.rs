@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::server::state::ServerState;
 use crate::server::state::clients::{Client, ConnectionActivity};
 use crate::server::state::memory_budget::{
-    MemoryBudget, MemoryReservation, SMALL_ANSWER, SMALL_REQUEST,
+    MemoryBudget, MemoryReservation, SMALL_ANSWER, SMALL_REQUEST, STEP,
 };
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::listener::{BoundedListener, ClientConnection};
@@ -165,9 +165,6 @@ enum BodyError {
     Crowded,
     Broken,
 }
-
-/// Memory that a growing body takes at a time.
-const STEP: usize = 16 * 1024;
 
 /// A body, and the memory it takes. Memory is reserved for what has arrived, not for
 /// what is announced.

@@ -25,11 +25,9 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, O
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use crate::server::state::memory_budget::{MemoryBudget, MemoryReservation, SMALL_REQUEST};
+use crate::server::state::memory_budget::{MemoryBudget, MemoryReservation, SMALL_REQUEST, STEP};
 use crate::server::transport::reply;
 
-/// Memory that a growing message takes at a time.
-const STEP: usize = 16 * 1024;
 /// Longest frame that is sent: the library keeps a buffer of its size.
 const PIECE: usize = 16 * 1024;
 /// Bytes of a control frame besides its payload: two and the mask.

@@ -23,34 +23,23 @@ pub(crate) struct ResetRequest {
 pub(crate) fn reset_body(data: &Map<String, Value>) -> RequestResult<ResetRequest> {
     let mut fields = FieldReader::new(data);
     let seed = fields.natural("seed");
-    let episode_id = fields.short_text("episode_id");
-    let (split, index) = task(&mut fields);
-    fields.finish_body(ResetRequest {
-        seed,
-        episode_id,
-        split,
-        index,
-    })
+    let request = reset(&mut fields, seed);
+    fields.finish_body(request)
 }
 
 /// Reads the data of a `reset` message. A seed of any type passes, as with
 /// OpenEnv's `finqa_env`, but only one that reads as an integer counts.
 pub(crate) fn reset_message(data: &Map<String, Value>) -> RequestResult<ResetRequest> {
     let mut fields = FieldReader::new(data);
-    let episode_id = fields.short_text("episode_id");
     let seed = data.get("seed").and_then(|value| integer(value).ok());
     let seed = seed.map(|number| u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX));
-    let (split, index) = task(&mut fields);
-    fields.finish(ResetRequest {
-        seed,
-        episode_id,
-        split,
-        index,
-    })
+    let request = reset(&mut fields, seed);
+    fields.finish(request)
 }
 
-/// The task that a reset asks for: a split, or a split and an index.
-fn task(fields: &mut FieldReader<'_>) -> (Option<String>, Option<i128>) {
+/// A reset with this seed, and the task that it asks for: a split, or a split and an index.
+fn reset(fields: &mut FieldReader<'_>, seed: Option<u64>) -> ResetRequest {
+    let episode_id = fields.short_text("episode_id");
     let split = fields.optional("split");
     let index = fields.optional("index");
     let index = fields.integer("index", index);
@@ -58,7 +47,12 @@ fn task(fields: &mut FieldReader<'_>) -> (Option<String>, Option<i128>) {
         fields.required("split");
     }
     let name = fields.string("split", split);
-    (split.map(|_| name), index)
+    ResetRequest {
+        seed,
+        episode_id,
+        split: split.map(|_| name),
+        index,
+    }
 }
 
 /// The body of `POST /step`.
