@@ -137,7 +137,7 @@ impl Grader {
     fn boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<GradedAnswer, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
         // A value on which the comparison does not raise is shown as its text.
-        let shown = |value: &&str| {
+        let compared = |value: &&str| {
             let value = text::without_label(value);
             text::normalise(value, PercentSign::Divide)
                 .map_or_else(|_| ComparedValue::new(None, value), |read| (&read).into())
@@ -145,8 +145,8 @@ impl Grader {
         Ok(GradedAnswer::new(
             self.all_boxes_equal(&values, truths)?,
             ComparisonRule::ValuesInOrder,
-            values.iter().map(shown).collect(),
-            truths.iter().map(shown).collect(),
+            values.iter().map(compared).collect(),
+            truths.iter().map(compared).collect(),
         ))
     }
 

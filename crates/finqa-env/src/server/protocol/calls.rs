@@ -37,20 +37,20 @@ const NAME: usize = 200;
 /// Begins an episode.
 pub(crate) fn reset(
     environment: &Mutex<Environment>,
-    asked: ResetRequest,
+    request: ResetRequest,
 ) -> Result<StepOutcome, TaskError> {
-    let split = asked.split.as_deref().map(tasks::split).transpose()?;
-    let choice = match (split, asked.index) {
+    let split = request.split.as_deref().map(tasks::split).transpose()?;
+    let choice = match (split, request.index) {
         (None, _) => TaskChoice::Next,
         (Some(split), None) => TaskChoice::NextOf(split),
         (Some(split), Some(index)) => {
             TaskChoice::At(split, usize::try_from(index).map_err(|_| TaskError::Index)?)
         }
     };
-    let id = asked
+    let id = request
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    let first = environment.lock().reset(choice, asked.seed, id)?;
+    let first = environment.lock().reset(choice, request.seed, id)?;
     Ok(StepOutcome {
         observation: Observation::Empty,
         reward: Some(0.0),

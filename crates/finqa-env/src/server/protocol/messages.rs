@@ -133,8 +133,8 @@ async fn read_and_do(
         }
         _ => {
             app.metrics.rejected(Rejection::Invalid);
-            let shown = kind.map(python::display).unwrap_or_default();
-            let message = format!("Unknown message type: {}", head(&shown, 200));
+            let name = kind.map(python::display).unwrap_or_default();
+            let message = format!("Unknown message type: {}", head(&name, 200));
             error("UNKNOWN_TYPE", &message, json!({}))
         }
     };

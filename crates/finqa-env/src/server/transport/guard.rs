@@ -71,8 +71,8 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
         ));
     }
     if let Some(token) = options.token()
-        && !open(request.uri().path())
-        && !presented(request).is_some_and(|shown| same(&shown, token.expose_secret()))
+        && !needs_no_token(request.uri().path())
+        && !token_of(request).is_some_and(|given| same(&given, token.expose_secret()))
     {
         return Err((
             StatusCode::UNAUTHORIZED,
@@ -84,7 +84,7 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
 
 /// Paths that answer without a token: a liveness probe, the pages, and what they
 /// read to show themselves; none of them holds data.
-fn open(path: &str) -> bool {
+fn needs_no_token(path: &str) -> bool {
     matches!(
         path,
         "/health" | "/" | "/web" | "/docs" | "/redoc" | "/openapi.json"
@@ -116,7 +116,7 @@ fn bare_host(authority: &str) -> &str {
     authority.split(':').next().unwrap_or(authority)
 }
 
-fn named(options: &ServerOptions, host: &str) -> bool {
+fn is_listed(options: &ServerOptions, host: &str) -> bool {
     options
         .allowed_hosts
         .iter()
@@ -127,7 +127,7 @@ fn named(options: &ServerOptions, host: &str) -> bool {
 /// answers to any name, unless the operator listed the names.
 fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     let host = bare_host(authority);
-    if names_loopback(host) || named(options, host) || host == options.host.to_string() {
+    if names_loopback(host) || is_listed(options, host) || host == options.host.to_string() {
         return true;
     }
     !options.host.is_loopback() && options.allowed_hosts.is_empty()
@@ -143,12 +143,12 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
         return true;
     }
     let page = bare_host(authority);
-    named(options, page)
+    is_listed(options, page)
         || (names_loopback(page) && host.is_some_and(|host| names_loopback(bare_host(host))))
 }
 
 /// The token of the header, or of the query: a page cannot set headers on a WebSocket.
-fn presented(request: &Request) -> Option<String> {
+fn token_of(request: &Request) -> Option<String> {
     if let Some(value) = request.headers().get(header::AUTHORIZATION) {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         return scheme
@@ -169,8 +169,8 @@ fn presented(request: &Request) -> Option<String> {
 }
 
 /// Compares without stopping at the first difference.
-fn same(shown: &str, wanted: &str) -> bool {
-    blake3::hash(shown.as_bytes()) == blake3::hash(wanted.as_bytes())
+fn same(given: &str, wanted: &str) -> bool {
+    blake3::hash(given.as_bytes()) == blake3::hash(wanted.as_bytes())
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     use axum::body::Body;
     use rstest::rstest;
 
-    fn asked(options: &ServerOptions, headers: &[(&str, &str)], uri: &str) -> u16 {
+    fn status_of(options: &ServerOptions, headers: &[(&str, &str)], uri: &str) -> u16 {
         let mut request = Request::builder().uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -204,7 +204,7 @@ mod tests {
         #[case] headers: &[(&str, &str)],
         #[case] status: u16,
     ) {
-        assert_eq!(asked(&ServerOptions::default(), headers, "/ws"), status);
+        assert_eq!(status_of(&ServerOptions::default(), headers, "/ws"), status);
     }
 
     #[test]
@@ -213,11 +213,11 @@ mod tests {
             host: [0, 0, 0, 0].into(),
             ..ServerOptions::default()
         };
-        assert_eq!(asked(&options, &[("host", "env.example")], "/ws"), 200);
+        assert_eq!(status_of(&options, &[("host", "env.example")], "/ws"), 200);
         let own = [("host", "env.example"), ("origin", "https://env.example")];
-        assert_eq!(asked(&options, &own, "/ws"), 200);
+        assert_eq!(status_of(&options, &own, "/ws"), 200);
         let other = [("host", "env.example"), ("origin", "https://evil.example")];
-        assert_eq!(asked(&options, &other, "/ws"), 403);
+        assert_eq!(status_of(&options, &other, "/ws"), 403);
     }
 
     #[rstest]
@@ -230,8 +230,8 @@ mod tests {
         #[case] status: u16,
     ) {
         let options = ServerOptions::default();
-        assert_eq!(asked(&options, headers, "/ws"), status);
-        assert_eq!(asked(&options, headers, "/health"), status);
+        assert_eq!(status_of(&options, headers, "/ws"), status);
+        assert_eq!(status_of(&options, headers, "/health"), status);
     }
 
     #[rstest]
@@ -244,9 +244,9 @@ mod tests {
             ..ServerOptions::default()
         };
         let uri = format!("/ws?session_id=&access_token={sent}");
-        assert_eq!(asked(&options, &[], &uri), 200);
-        assert_eq!(asked(&options, &[], &format!("{uri}x")), 401);
-        assert_eq!(asked(&options, &[], "/ws?access_token=%FF"), 401);
+        assert_eq!(status_of(&options, &[], &uri), 200);
+        assert_eq!(status_of(&options, &[], &format!("{uri}x")), 401);
+        assert_eq!(status_of(&options, &[], "/ws?access_token=%FF"), 401);
     }
 
     #[test]
@@ -255,25 +255,25 @@ mod tests {
             bearer_token: Some("s3cret".to_owned().into()),
             ..ServerOptions::default()
         };
-        assert_eq!(asked(&options, &[], "/health"), 200);
+        assert_eq!(status_of(&options, &[], "/health"), 200);
         // The page of the API shows nothing without its description.
-        assert_eq!(asked(&options, &[], "/docs"), 200);
-        assert_eq!(asked(&options, &[], "/openapi.json"), 200);
-        assert_eq!(asked(&options, &[], "/schema"), 401);
-        assert_eq!(asked(&options, &[], "/reset"), 401);
+        assert_eq!(status_of(&options, &[], "/docs"), 200);
+        assert_eq!(status_of(&options, &[], "/openapi.json"), 200);
+        assert_eq!(status_of(&options, &[], "/schema"), 401);
+        assert_eq!(status_of(&options, &[], "/reset"), 401);
         assert_eq!(
-            asked(&options, &[("authorization", "Bearer s3cret")], "/reset"),
+            status_of(&options, &[("authorization", "Bearer s3cret")], "/reset"),
             200
         );
         assert_eq!(
-            asked(&options, &[("authorization", "Bearer s3cre")], "/reset"),
+            status_of(&options, &[("authorization", "Bearer s3cre")], "/reset"),
             401
         );
         assert_eq!(
-            asked(&options, &[("authorization", "Basic s3cret")], "/reset"),
+            status_of(&options, &[("authorization", "Basic s3cret")], "/reset"),
             401
         );
-        assert_eq!(asked(&options, &[], "/ws?access_token=s3cret"), 200);
-        assert_eq!(asked(&options, &[], "/reset?access_token=s3cret"), 401);
+        assert_eq!(status_of(&options, &[], "/ws?access_token=s3cret"), 200);
+        assert_eq!(status_of(&options, &[], "/reset?access_token=s3cret"), 401);
     }
 }

@@ -152,9 +152,9 @@ async fn reset(
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
-    let asked = validate::reset_body(&fields)?;
+    let request = validate::reset_body(&fields)?;
     client.rate.wait().await;
-    let outcome = calls::reset(&Mutex::new(app.environment()), asked)?;
+    let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
     Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
 }
 
@@ -167,11 +167,11 @@ async fn step(
     let Some(fields) = reply::object(&headers, &body)? else {
         return Err(vec![RequestIssue::no_body()].into());
     };
-    let asked = validate::step_body(&fields)?;
-    let outcome = match validate::action(&asked.action)? {
+    let request = validate::step_body(&fields)?;
+    let outcome = match validate::action(&request.action)? {
         StepAction::ListTools => return Ok(Json(EpisodeReply::tools().for_http()).into_response()),
         StepAction::Call { tool, arguments } => {
-            let limit = asked
+            let limit = request
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or(app.options.step_timeout);
@@ -281,7 +281,7 @@ fn known_environment(env: &str) -> Result<(), RefusedRequest> {
     if env.eq_ignore_ascii_case(tasks::ENVIRONMENT) {
         return Ok(());
     }
-    let shown = cut(env, 100, "...");
-    let message = format!("unknown environment '{shown}'");
+    let name = cut(env, 100, "...");
+    let message = format!("unknown environment '{name}'");
     Err(reply::detail(StatusCode::NOT_FOUND, message).into())
 }
