@@ -2,7 +2,7 @@
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, WrittenNumber, suspect};
-use finqa_core::number::{Value, percent_forms, rounds_to};
+use finqa_core::number::{Value, percent_forms, rounds_to, within};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -67,7 +67,10 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
         return vec![word(row, &gold)];
     };
     if matches!(gold, Quantity::YesNo(_)) {
-        return vec![CauseFound::new(Cause::YesNo, "a number for yes or no")];
+        return vec![CauseFound::new(
+            Cause::YesNo,
+            "a number instead of yes or no",
+        )];
     }
     if let Some(found) = accepted(evidence, &target) {
         return vec![found];
@@ -122,16 +125,20 @@ fn word(row: &Row, gold: &Quantity) -> CauseFound {
         None => Quantity::parse(&row.printed()),
     };
     match (gold, answer) {
-        (Quantity::YesNo(true), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "no for yes"),
-        (Quantity::YesNo(false), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes for no"),
-        (_, Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes or no for a number"),
+        (Quantity::YesNo(true), Quantity::YesNo(_)) => {
+            CauseFound::new(Cause::YesNo, "no instead of yes")
+        }
+        (Quantity::YesNo(false), Quantity::YesNo(_)) => {
+            CauseFound::new(Cause::YesNo, "yes instead of no")
+        }
+        (_, Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes or no instead of a number"),
         (_, Quantity::Word(word)) if says_nothing_found(&word) => {
             CauseFound::new(Cause::MissingEvidence, "says that it cannot be determined")
         }
-        (Quantity::YesNo(_), _) => CauseFound::new(Cause::YesNo, "words for yes or no"),
+        (Quantity::YesNo(_), _) => CauseFound::new(Cause::YesNo, "words instead of yes or no"),
         _ => CauseFound::new(
             Cause::ParseFailure,
-            "no number that can be read for certain",
+            "has no number that can be read reliably",
         ),
     }
 }
@@ -159,21 +166,26 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
     Some(match verdict.reason? {
         FeReason::PercentDecimal => CauseFound::new(
             Cause::PercentDecimal,
-            "a share for a percentage, or the reverse",
+            match gold(evidence.row) {
+                Quantity::Number(gold) if target.value.abs() < gold.value.abs() => {
+                    "a fraction instead of a percentage"
+                }
+                _ => "a percentage instead of a fraction",
+            },
         ),
         FeReason::Truncation | FeReason::Rounding | FeReason::Near => match exact {
             Some(exact) if target.matches_scaled(exact) => CauseFound::new(
                 Cause::Truncation,
-                "its digits are those of gold's program; gold as published is cut or rounded",
+                "has the digits of gold's program; the published gold is truncated or rounded",
             ),
             Some(exact) if target.is_about(exact, 0.02) => CauseFound::new(
                 Cause::Arithmetic,
-                format!("{} for {}", target.value, plain(exact)),
+                format!("{} instead of {}", target.value, plain(exact)),
             ),
-            _ => CauseFound::new(Cause::Truncation, "cut or rounded"),
+            _ => CauseFound::new(Cause::Truncation, "truncated or rounded"),
         },
         FeReason::Exact | FeReason::YesNo => {
-            CauseFound::new(Cause::Truncation, "the same, written differently")
+            CauseFound::new(Cause::Truncation, "the same value, written differently")
         }
     })
 }
@@ -195,7 +207,7 @@ fn against_its_program(
         && target.is_sharp(0.01)
         && target.matches_scaled(exact);
     contradicted.then(|| {
-        let detail = format!("gold's own program equals {}, as answered", plain(exact));
+        let detail = format!("gold's own program gives {}, as answered", plain(exact));
         CauseFound::new(Cause::SuspectGold, detail)
     })
 }
@@ -221,7 +233,7 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
             .flatten()
             .any(|value| target.matches(value))
     })?;
-    let detail = format!("the answer to {}", earlier.whose);
+    let detail = format!("repeats the answer to {}", earlier.whose);
     Some(CauseFound::new(Cause::StaleTurn, detail))
 }
 
@@ -247,7 +259,7 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
     carried.then(|| {
         CauseFound::new(
             Cause::CarriedOver,
-            "right, had the earlier turns been right",
+            "would be right if the earlier turns were",
         )
     })
 }
@@ -259,25 +271,18 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let mut found: Vec<CauseFound> = diagnostics
         .iter()
         .map(|diagnostic| match diagnostic {
-            Diagnostic::Sign => CauseFound::new(Cause::Sign, "the other sign"),
-            Diagnostic::Scale => CauseFound::new(Cause::Scale, "off by a power of a thousand"),
+            Diagnostic::Sign => CauseFound::new(Cause::Sign, "the wrong sign"),
+            Diagnostic::Scale => CauseFound::new(Cause::Scale, "off by a power of 1,000"),
             Diagnostic::ScaleAndSign => CauseFound::new(
                 Cause::ScaleAndSign,
-                "off by a power of a thousand, and the other sign",
+                "off by a power of 1,000, and the wrong sign",
             ),
-            Diagnostic::AbsVsRel => CauseFound::new(
-                Cause::AbsoluteForRelative,
-                "the difference for the relative change, or the reverse",
-            ),
-            Diagnostic::Complement => {
-                CauseFound::new(Cause::Complement, "1 - x: what is left over")
+            Diagnostic::AbsVsRel => {
+                CauseFound::new(Cause::AbsoluteForRelative, kind_of_change(evidence))
             }
-            Diagnostic::Inverse => {
-                CauseFound::new(Cause::SwappedOperands, "1 / x: the inverted quotient")
-            }
-            Diagnostic::GrowthFactor => {
-                CauseFound::new(Cause::Steps, "1 + x for x, or the reverse")
-            }
+            Diagnostic::Complement => CauseFound::new(Cause::Complement, "1 - x instead of x"),
+            Diagnostic::Inverse => CauseFound::new(Cause::SwappedOperands, "1 / x instead of x"),
+            Diagnostic::GrowthFactor => CauseFound::new(Cause::Steps, growth(evidence.row)),
         })
         .collect();
     let row = evidence.row;
@@ -289,13 +294,38 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found
 }
 
+/// Which of the difference and the relative change is given instead of the other.
+fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
+    let program = evidence.gold_program;
+    let formula = program.and_then(|program| Formula::read(program, evidence.row.table()));
+    match formula.is_some_and(|formula| formula.quotient().is_some()) {
+        true => "gives the difference instead of the relative change",
+        false => "gives the relative change instead of the difference",
+    }
+}
+
+/// Which of a rate and its growth factor is given instead of the other.
+fn growth(row: &Row) -> &'static str {
+    let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) else {
+        return "1 + x instead of x";
+    };
+    let rates = [target.value - 1.0, target.value - 100.0];
+    let mut scaled = rates
+        .iter()
+        .flat_map(|rate| [1.0, 100.0, 0.01].map(|by| rate * by));
+    match scaled.any(|rate| within(rate, gold.value, 0.03)) {
+        true => "1 + x instead of x",
+        false => "x instead of 1 + x",
+    }
+}
+
 /// Slips that FE does not name because they are only that without its limits.
 fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> {
     let is_hundred = [100.0, 0.01]
         .iter()
         .any(|by| target.matches(gold.value * by));
     if target.is_sharp(0.05) && is_hundred {
-        let detail = "off by 100, without a cue that percents are meant";
+        let detail = "off by a factor of 100, and nothing indicates that a percentage is meant";
         return Some(CauseFound::new(Cause::PercentDecimal, detail));
     }
     // A digit or two, the rest cut off: more than the 3 % that FE forgives.
@@ -304,7 +334,7 @@ fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> 
     is_cut.then(|| {
         CauseFound::new(
             Cause::Truncation,
-            "gold is the answer with its decimals cut",
+            "gold is the answer with its decimals truncated",
         )
     })
 }
@@ -326,7 +356,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
         let as_gold =
             |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());
         if percent_forms(value).into_iter().any(as_gold) {
-            let detail = format!("its own program equals {}", plain(value));
+            let detail = format!("its own program gives {}", plain(value));
             return Some(CauseFound::new(Cause::Arithmetic, detail));
         }
     }
@@ -356,7 +386,7 @@ fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumb
     if target.value.abs() <= 0.0 {
         return CauseFound::new(
             Cause::MissingEvidence,
-            "0 for a number: nothing was found or computed",
+            "0 instead of a number: nothing was found or computed",
         );
     }
     let exact = exact_gold(evidence).or(match gold {
@@ -368,7 +398,7 @@ fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumb
     {
         return CauseFound::new(
             Cause::Arithmetic,
-            format!("{} for {}", target.value, plain(exact)),
+            format!("{} instead of {}", target.value, plain(exact)),
         );
     }
     CauseFound::new(

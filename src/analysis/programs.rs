@@ -22,7 +22,7 @@ pub(super) fn difference(
             return Some(found);
         }
         if same_leaves(gold, mine) {
-            let detail = "the same numbers in other places";
+            let detail = "the same numbers in different places";
             return Some(CauseFound::new(Cause::SwappedOperands, detail));
         }
         return other_numbers(&differing, places);
@@ -81,7 +81,7 @@ fn other_operations(gold: &Formula, mine: &Formula) -> String {
             names.join(", ")
         }
     };
-    format!("{} for {}", names(mine), names(gold))
+    format!("{} instead of {}", names(mine), names(gold))
 }
 
 fn same(a: &Leaf, b: &Leaf) -> bool {
@@ -114,11 +114,11 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
         quotient.is_some_and(|(above, _)| above.matches(&part.root, &same))
     };
     if above(gold, mine) {
-        let detail = "the amount, not divided by the base";
+        let detail = "gives the amount, not divided by the base";
         return Some(CauseFound::new(Cause::AbsoluteForRelative, detail));
     }
     if above(mine, gold) {
-        let detail = "divided by a base where the amount was asked for";
+        let detail = "divides by a base, although the amount is asked for";
         return Some(CauseFound::new(Cause::AbsoluteForRelative, detail));
     }
     if within(gold, mine) {
@@ -175,7 +175,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> Cause
             }
         };
         format!(
-            "{}{} for {}{}",
+            "{}{} instead of {}{}",
             mine.literal,
             at(place),
             gold.literal,
@@ -200,7 +200,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> Cause
     let (own, taken) = (places.find(gold.value), places.find(mine.value));
     let Some(first) = taken.first() else {
         let detail = format!(
-            "{} is not on the page; gold takes {}",
+            "{} is not on the page; gold uses {}",
             mine.literal, gold.literal
         );
         return CauseFound::new(Cause::MissingEvidence, detail);

@@ -112,7 +112,7 @@ impl<'s> Search<'s> {
             return Some(if above.is_some_and(|above| std::ptr::eq(above, part)) {
                 CauseFound::new(
                     Cause::AbsoluteForRelative,
-                    "the amount, not divided by the base",
+                    "gives the amount, not divided by the base",
                 )
             } else if let Some(leaf) = leaf {
                 let detail = format!("answers with the operand {}", leaf.literal);
@@ -128,7 +128,7 @@ impl<'s> Search<'s> {
         self.target.matches_scaled((a - b) / b).then(|| {
             CauseFound::new(
                 Cause::AbsoluteForRelative,
-                "the relative change for the difference",
+                "gives the relative change instead of the difference",
             )
         })
     }
@@ -139,7 +139,7 @@ impl<'s> Search<'s> {
         for (at, one) in slots.iter().enumerate() {
             for other in slots.iter().skip(at + 1) {
                 if self.hits(&self.with(&[(one, other.value), (other, one.value)])) {
-                    let detail = format!("{} and {} exchanged", one.text, other.text);
+                    let detail = format!("{} and {} swapped", one.text, other.text);
                     return Some(CauseFound::new(Cause::SwappedOperands, detail));
                 }
             }
@@ -152,7 +152,7 @@ impl<'s> Search<'s> {
         hit.then(|| {
             CauseFound::new(
                 Cause::SwappedOperands,
-                "the last operation the other way round",
+                "the operands of the last operation are swapped",
             )
         })
     }
@@ -200,7 +200,7 @@ impl<'s> Search<'s> {
                 if op != is
                     && value(&other, &self.values).is_some_and(|x| self.target.matches_scaled(x))
                 {
-                    let detail = format!("{sign} for {}", is.name());
+                    let detail = format!("{sign} instead of {}", is.name());
                     return Some(CauseFound::new(Cause::Operator, detail));
                 }
             }
@@ -211,7 +211,7 @@ impl<'s> Search<'s> {
                 if let (true, Some(number)) = (leaf.is_constant(), values.get_mut(leaf.source)) {
                     *number = f64::from(count);
                     if value(self.root(), &values).is_some_and(|x| self.target.matches(x)) {
-                        let detail = format!("the constant {count} for {}", leaf.literal);
+                        let detail = format!("the constant {count} instead of {}", leaf.literal);
                         return Some(CauseFound::new(Cause::Operator, detail));
                     }
                 }
@@ -344,7 +344,7 @@ impl<'s> Search<'s> {
                 if x.cell != y.cell && self.hits(&self.with(&[(one, values.0), (other, values.1)]))
                 {
                     let detail = format!(
-                        "{} and {} for {} and {}",
+                        "{} and {} instead of {} and {}",
                         x.id,
                         y.id,
                         one.name(),
@@ -441,7 +441,7 @@ impl EvidenceSlot<'_> {
         } else {
             cause
         };
-        let detail = format!("{} ({}) for {}", place.value, place.id, self.name());
+        let detail = format!("{} ({}) instead of {}", place.value, place.id, self.name());
         CauseFound::new(cause, detail)
     }
 }

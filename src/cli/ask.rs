@@ -34,7 +34,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// Markdown, text (tables with aligned columns), CSV or TSV file to ask about; omit it if --table or --text is given
+    /// Markdown, plain text (with tables in aligned columns), CSV or TSV file to ask about; omit it if --table or --text is given
     file: Option<String>,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
@@ -173,7 +173,7 @@ fn document(args: &AskArgs) -> anyhow::Result<(OwnDocument, Option<String>)> {
             Ok((dataset::read_own(Path::new(file))?, question.clone()))
         }
         (false, None, _) => Err(Failure::usage(
-            "no document: name a file (convfinqa ask report.md \"question\"), or a --table and a --text",
+            "no document: name a file (convfinqa ask report.md \"question\"), or pass --table, --text or both",
         )
         .into()),
         (true, Some(_), Some(_)) => Err(Failure::usage(

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
 use crate::pipeline::{BatchStatusRow, batch_status};
 use crate::run::{FolderError, RunFolder, RunKind};
-use crate::settings::BudgetSettings;
+use crate::settings::{BudgetSettings, ExecutionEngine};
 use finqa_agents::models::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, RunArgs};
@@ -20,14 +21,22 @@ use super::{Exit, Failure, dotenv, run, runtime, stdout};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
-    #[command(mut_arg("record", |arg| arg.hide(true)), mut_arg("replay", |arg| arg.hide(true)))]
+    // Its requests are always batches, which are not recorded; the limits are those of live requests.
+    #[command(
+        mut_arg("record", |arg| arg.hide(true)),
+        mut_arg("replay", |arg| arg.hide(true)),
+        mut_arg("engine", |arg| arg.hide(true)),
+        mut_arg("concurrency", |arg| arg.hide(true)),
+        mut_arg("rpm", |arg| arg.hide(true)),
+        mut_arg("tpm", |arg| arg.hide(true))
+    )]
     Submit(Box<RunArgs>),
     /// Show the batches of a run, and ask the provider about those that have not ended.
     Status(StatusArgs),
     /// Fetch the results of a run's batches, submit the next ones, and exit.
     ///
-    /// Nothing is fetched unless all of the batches have ended. The exit code is 4 while batches are at the
-    /// provider, which includes the next ones.
+    /// Nothing is fetched unless all of the batches have ended. The exit code is 4 while any batch is at the
+    /// provider, including those just submitted.
     Fetch(Box<FetchArgs>),
 }
 
@@ -82,6 +91,11 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     match command {
         BatchCommand::Submit(args) => {
+            let given = matches.value_source("engine") == Some(ValueSource::CommandLine);
+            if given && args.settings.batch.engine == ExecutionEngine::Live {
+                let line = "batch submit always sends batches; leave out --engine live, or use `convfinqa run`";
+                return Err(Failure::usage(line).into());
+            }
             let process = RunProcess::UntilSubmitted(Exit::Done);
             run::execute_as(process, &args.settings, &args, matches, style)
         }

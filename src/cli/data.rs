@@ -55,7 +55,7 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         gold: bool,
         /// How to show the table
-        #[arg(long, value_enum, default_value_t)]
+        #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
         table_style: TableStyle,
     },
     /// Count records, questions, turns, operations and cells

@@ -44,7 +44,7 @@ pub use exit::{Exit, Failure};
 const EXAMPLES: &str = "\
 Examples:
   convfinqa                                     the embedded analyst, no key
-  convfinqa --model gpt-4o --n 10 --dry-run     estimate the cost of ten
+  convfinqa --model gpt-4o --n 10 --dry-run     estimate the cost of ten records
   convfinqa ask report.md \"what was revenue in 2018?\"
 
 The tutorial is docs/tutorial.md in the source repository.";
@@ -77,6 +77,15 @@ enum Command {
     /// Ask the questions of a dataset and score the answers (the default).
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
+    #[command(
+        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")),
+        mut_arg("max_tokens", |arg| arg.help(
+            "Maximum output tokens per reply [default: no limit, but 4096 for Anthropic]"
+        )),
+        mut_arg("model_accuracy", |arg| arg.help(
+            "Share of the model's answers that are right (0 to 1); required by --second-opinion arbitrate"
+        ))
+    )]
     Ask(Box<ask::AskArgs>),
     /// Score a file of predictions, or rescore a run.
     Score(score::ScoreArgs),

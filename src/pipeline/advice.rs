@@ -1,7 +1,7 @@
 //! Settings that have no effect, or not the one that is meant: notes before a run.
 
 use crate::dataset::Mode;
-use crate::settings::{Origin, Settings, Variables, flag};
+use crate::settings::{ExecutionEngine, Origin, Settings, Variables, flag};
 use finqa_agents::agents::{CriticMode, OpinionUse, SampleCount};
 use finqa_agents::models::Provider;
 
@@ -69,16 +69,22 @@ fn without_effect(settings: &Settings) -> Vec<String> {
     let offline = settings.model.is_offline();
     let samples = agents.samples.most() > 1;
     let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
-    let (keys, run): (&[&str], _) = match offline {
-        true => (&OF_CHAT_MODELS, "--model offline"),
-        false => (&["min_confidence"], "a chat model"),
+    let ignored = |keys: &[&str], run| {
+        let ignored = keys.iter().copied().filter(|key| given(key));
+        let ignored: Vec<String> = ignored.map(flag).collect();
+        let verb = if ignored.len() == 1 { "has" } else { "have" };
+        let line = format!("note: {} {verb} no effect with {run}", ignored.join(", "));
+        (!ignored.is_empty(), line)
     };
-    let ignored = keys.iter().copied().filter(|key| given(key));
-    let ignored: Vec<String> = ignored.map(flag).collect();
-    let verb = if ignored.len() == 1 { "has" } else { "have" };
-    let ignored_line = format!("note: {} {verb} no effect with {run}", ignored.join(", "));
+    let (of_model, of_model_line) = match offline {
+        true => ignored(&OF_CHAT_MODELS, "--model offline"),
+        false => ignored(&["min_confidence"], "a chat model"),
+    };
+    let (of_batches, of_batches_line) = ignored(&["concurrency", "rpm", "tpm"], "batches");
+    let batches = settings.batch.engine == ExecutionEngine::Batch;
     let notes = [
-        (!ignored.is_empty(), ignored_line.as_str()),
+        (of_model, of_model_line.as_str()),
+        (!offline && batches && of_batches, of_batches_line.as_str()),
         (
             !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
             "note: without a --temperature above 0, all --samples may be the same",
@@ -125,6 +131,16 @@ mod tests {
         assert_eq!(
             without_effect(&settings),
             ["note: --min-confidence has no effect with a chat model"]
+        );
+        settings.origins.remove("min_confidence");
+        settings
+            .origins
+            .insert("tpm".to_owned(), Origin::CommandLine);
+        assert!(without_effect(&settings).is_empty());
+        settings.batch.engine = ExecutionEngine::Batch;
+        assert_eq!(
+            without_effect(&settings),
+            ["note: --tpm has no effect with batches"]
         );
         let known: Vec<&str> = crate::settings::keys().collect();
         assert!(OF_CHAT_MODELS.iter().all(|key| known.contains(key)));

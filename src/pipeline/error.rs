@@ -27,7 +27,7 @@ pub enum PipelineError {
     #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
     CriticWithoutModel,
     #[error(
-        "no data: data/train.json does not exist, and a remote model does not answer the built-in sample by default; fetch the data with `convfinqa data download`, \
+        "no data: data/train.json does not exist, and a remote model is not run on the built-in sample by default; fetch the data with `convfinqa data download`, \
          or name a file or `sample` with --data-path"
     )]
     NoData,

@@ -23,7 +23,7 @@ pub(super) fn load_selected(
         Some(source) => source,
         None if remote => return Err(PipelineError::NoData),
         None => {
-            note("no --data-path and no data/train.json: answering the built-in sample");
+            note("no --data-path and no data/train.json: using the built-in sample");
             Source::Sample
         }
     };

@@ -76,7 +76,7 @@ pub struct QuestionSettings {
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
-    /// File of ConvFinQA records, or `sample` [default: data/train.json if it exists, otherwise the sample]
+    /// File of ConvFinQA records, or `sample` [default: data/train.json; if it does not exist, the sample, but an error with a remote model]
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
@@ -111,7 +111,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum conversations or episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]
+    /// Maximum conversations in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

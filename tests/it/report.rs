@@ -242,7 +242,7 @@ fn causes_become_a_slice_and_a_filter_where_they_are_known() {
     let path = place.path("report.html");
     let explained = MissCause {
         cause: "wrong <row>".to_owned(),
-        detail: "r1c1 for r2c1".to_owned(),
+        detail: "r1c1 instead of r2c1".to_owned(),
     };
     let causes = HashMap::from([(2, explained)]);
     write_report(&run, &path, &causes);

@@ -10,7 +10,7 @@ use finqa_core::text::counted;
 /// The arguments of `env build`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BuildArgs {
-    /// File of records with gold, or `sample`
+    /// File of records with gold answers, or `sample`
     #[arg(long, alias = "from", value_name = "FILE")]
     data_path: String,
     /// Target folder: new, empty, or the result of an earlier build, which is replaced

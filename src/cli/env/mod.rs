@@ -30,6 +30,14 @@ pub(crate) enum EnvCommand {
     /// Download the published benchmark (for evaluation only) and verify every file
     Download(download::HubArgs),
     /// Let an agent play episodes, in this process or on a server, and report its rewards
+    #[command(
+        mut_arg("seed", |arg| arg.help(
+            "Seed for the order of the questions and, where the provider supports it, for sampling"
+        )),
+        mut_arg("concurrency", |arg| arg.help(
+            "Maximum episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]"
+        ))
+    )]
     Play(Box<play::PlayArgs>),
 }
 

@@ -168,21 +168,30 @@ fn reasons_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let line = |title: &str, counts: &[Count]| {
         let named = counts.iter().map(|count| {
             let name = match count.name {
-                "rounding" => "rounded".to_owned(),
-                "truncation" => "truncated".to_owned(),
-                "percent_decimal" => "percent as decimal".to_owned(),
-                "yes_no" => "yes/no".to_owned(),
-                "abs_vs_rel" => "absolute for relative".to_owned(),
-                name => name.replace('_', " "),
+                "exact" => "equal",
+                "rounding" => "after rounding",
+                "truncation" => "after truncation",
+                "near" => "within 0.5 %",
+                "percent_decimal" => "as a percentage or fraction",
+                "yes_no" => "yes or no",
+                "sign" => "wrong sign",
+                "scale" => "wrong scale",
+                "scale_and_sign" => "wrong scale and sign",
+                "abs_vs_rel" => "absolute instead of relative change or the reverse",
+                "complement" => "complement (1 - x)",
+                "inverse" => "inverse (1 / x)",
+                "growth_factor" => "growth factor (1 + x)",
+                name => name,
             };
             format!("{} {name}", count.count)
         });
         let named = named.collect::<Vec<_>>().join(", ");
         (!named.is_empty()).then(|| style.wrap(&format!("{title}: {named}")))
     };
+    let accepted: usize = scores.reasons.iter().map(|count| count.count).sum();
     let lines = [
-        line("Accepted by FE", &scores.reasons),
-        line("Rejected by FE only for", &scores.diagnostics),
+        line(&format!("Accepted by FE ({accepted})"), &scores.reasons),
+        line("Rejected by FE for a single error", &scores.diagnostics),
     ];
     let lines: Vec<String> = lines.into_iter().flatten().collect();
     (!lines.is_empty()).then(|| lines.join("\n"))

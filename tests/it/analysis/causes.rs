@@ -59,6 +59,32 @@ fn of_a_printed_answer(
     assert_eq!(miss.cause, cause, "{miss:#?}");
 }
 
+/// They were "the difference for the relative change, or the reverse" and "1 + x for x, or the
+/// reverse", whichever it was.
+#[rstest]
+#[case::difference(
+    CHANGE,
+    "qa",
+    "-2410",
+    "gives the difference instead of the relative change"
+)]
+#[case::change(
+    SPENDING,
+    "qa_0",
+    "16.97%",
+    "gives the relative change instead of the difference"
+)]
+#[case::factor(CHANGE, "qa", "96.275%", "1 + x instead of x")]
+fn the_detail_says_what_was_given_instead_of_what(
+    #[case] id: &str,
+    #[case] part: &str,
+    #[case] prediction: &str,
+    #[case] detail: &str,
+) {
+    let row = format!("{id},{part},{prediction},,");
+    assert_eq!(only(&row, Rule::FinancialEquivalence).detail, detail);
+}
+
 #[rstest]
 #[case::sign("qa", "\"subtract(64700, 62290), divide(#0, 64700)\"", Cause::Sign)]
 #[case::swapped(

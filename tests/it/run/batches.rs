@@ -247,6 +247,18 @@ fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     ran.fails(2, &["--engine batch is for questions"]);
 }
 
+/// It was accepted, and batches were sent.
+#[test]
+fn batch_submit_refuses_the_live_engine() {
+    let place = Workplace::new();
+    let ran = place.run("batch submit --engine live --dry-run --data-path sample");
+    ran.fails(2, &["batch submit always sends batches"]);
+    let help = place.run("batch submit --help");
+    for option in ["--engine", "--concurrency", "--rpm", "--tpm", "--record"] {
+        assert!(!help.stdout.contains(option), "{option}");
+    }
+}
+
 #[test]
 fn without_a_run_status_and_fetch_say_so_in_one_line() {
     let place = Workplace::new();

@@ -47,6 +47,9 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     ] {
         assert!(folder.join(file).is_file(), "{file}");
     }
+    let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
+    assert!(config.contains("# critic  rules"), "{config}");
+    assert!(!config.contains("critic = "), "{config}");
     // The questions listed as beyond the embedded analyst are, most of them.
     let missed = |row: &&std::collections::HashMap<String, String>| {
         let key = (row["id"].as_str(), row["part"].as_str());

@@ -124,7 +124,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "P", default_value_t = 0.85)]
     pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
-    /// [default: estimated by asking the first 100 questions before the others]
+    /// [default: estimated by asking the first 100 questions before the others; required with --shard]
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
