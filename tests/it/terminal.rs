@@ -60,8 +60,8 @@ fn a_run_names_its_report_and_shows_few_figures_in_words() {
     assert!(place.path(report.unwrap()).is_file());
     assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
     for title in [
-        "Accepted by FE: ",
-        "Rejected by FE only for: ",
+        "Accepted by FE (29): ",
+        "Rejected by FE for a single error: ",
         "Latency: median ",
     ] {
         let lines = shown.lines().filter(|line| line.starts_with(title));
