@@ -133,6 +133,13 @@ pub(crate) struct ControlArgs {
     /// Allow --resume of a run started by another version of convfinqa
     #[arg(long, requires = "resume", help_heading = None::<&str>)]
     pub allow_version: bool,
+    #[command(flatten)]
+    pub print: PrintArgs,
+}
+
+/// What is printed of a run.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub(crate) struct PrintArgs {
     /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -141,8 +148,8 @@ pub(crate) struct ControlArgs {
     pub quiet: bool,
 }
 
-impl ControlArgs {
-    pub(super) fn display(&self, verbose: bool, style: TerminalStyle) -> RunDisplay {
+impl PrintArgs {
+    pub(super) fn display(self, verbose: bool, style: TerminalStyle) -> RunDisplay {
         RunDisplay {
             verbose,
             json: self.json,

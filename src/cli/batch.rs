@@ -12,7 +12,7 @@ use crate::run::{FolderError, RunFolder, RunKind};
 use crate::settings::{BudgetSettings, ExecutionEngine};
 use finqa_agents::models::BatchStage;
 
-use super::args::{ControlArgs, OutputFolder, RunArgs};
+use super::args::{ControlArgs, OutputFolder, PrintArgs, RunArgs};
 use super::ci::CiArgs;
 use super::run::RunProcess;
 use super::{Exit, Failure, dotenv, run, runtime, stdout};
@@ -70,14 +70,9 @@ pub(crate) struct FetchArgs {
     #[arg(long, help_heading = None::<&str>)]
     #[serde(skip)]
     allow_version: bool,
-    /// Print the summary as JSON on stdout and everything else on stderr
-    #[arg(long, help_heading = "Output")]
+    #[command(flatten)]
     #[serde(skip)]
-    json: bool,
-    /// Print only errors and the requested output
-    #[arg(long, short = 'q', help_heading = "Output")]
-    #[serde(skip)]
-    quiet: bool,
+    print: PrintArgs,
     #[command(flatten)]
     #[serde(skip)]
     ci: CiArgs,
@@ -110,8 +105,7 @@ pub(crate) fn execute(
                     config: args.output.config(),
                     resume: Some(args.run.clone()),
                     allow_version: args.allow_version,
-                    json: args.json,
-                    quiet: args.quiet,
+                    print: args.print,
                     ..ControlArgs::default()
                 },
                 ci: args.ci.clone(),

@@ -7,10 +7,10 @@ use clap::ArgMatches;
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use crate::pipeline::{self, PipelineError};
 
-use super::args::OutputFolder;
+use super::args::{OutputFolder, PrintArgs};
 use super::ci::CiArgs;
 use super::outputs::{EXPORT_PREDICTIONS, check_outputs, inputs};
-use super::run::{RunDisplay, export_and_check, notify, report_and_exit_code};
+use super::run::{export_and_check, notify, report_and_exit_code};
 use super::{Exit, dotenv, runtime, settings};
 
 /// Arguments of `merge`.
@@ -30,12 +30,8 @@ pub(crate) struct MergeArgs {
     /// Also write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     export_predictions: Option<PathBuf>,
-    /// Print the summary as JSON on stdout and everything else on stderr
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// Print only errors and the requested output
-    #[arg(long, short = 'q', help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    print: PrintArgs,
     #[command(flatten)]
     ci: CiArgs,
 }
@@ -52,7 +48,7 @@ pub(crate) fn execute(
     check_outputs(&[predictions, args.ci.junit_output()], &inputs)?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
     let writer = TerminalWriter::new(ProgressOptions {
-        quiet: args.quiet,
+        quiet: args.print.quiet,
         ..ProgressOptions::default()
     });
     let runtime = runtime()?;
@@ -71,11 +67,5 @@ pub(crate) fn execute(
         error => error.into(),
     })?;
     let judged = export_and_check(&results, args.export_predictions.as_deref(), &args.ci);
-    let display = RunDisplay {
-        verbose: false,
-        json: args.json,
-        quiet: args.quiet,
-        style,
-    };
-    report_and_exit_code(&results, judged, &writer, display)
+    report_and_exit_code(&results, judged, &writer, args.print.display(false, style))
 }

@@ -116,7 +116,7 @@ pub(super) fn execute_as(
         waits_for_batches: process == RunProcess::Whole,
         ..RunContext::default()
     };
-    let display = control.display(args.verbose, style);
+    let display = control.print.display(args.verbose, style);
     drive(
         &mut QuestionRun { args, process },
         &settings,
@@ -132,7 +132,7 @@ fn dry_run(
     control: &ControlArgs,
 ) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
-        quiet: control.quiet,
+        quiet: control.print.quiet,
         logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
@@ -140,7 +140,7 @@ fn dry_run(
     let (variables, notify) = (dotenv::variables(), notify(writer));
     let measured = pipeline::dry_run(settings, cassette, &variables, &notify);
     let measured = runtime.block_on(measured)?;
-    match control.json {
+    match control.print.json {
         true => stdout::print_json(&measured)?,
         false => stdout::print(|out| writeln!(out, "{measured}"))?,
     };

@@ -19,7 +19,9 @@ use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
 /// A scoring rule, in the order in which they are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Rule {
@@ -34,6 +36,7 @@ pub enum Rule {
     /// Official program accuracy.
     ProgramAccuracy,
     /// FE, the headline.
+    #[default]
     FinancialEquivalence,
 }
 

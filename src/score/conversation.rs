@@ -74,7 +74,7 @@ impl ConversationMarks {
 }
 
 /// Counts rows for a card, one by one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ConversationTally {
     rule: Rule,
     /// By record and epoch.
@@ -95,17 +95,7 @@ impl ConversationTally {
     pub(super) fn new(rule: Rule) -> Self {
         Self {
             rule,
-            open: HashMap::new(),
-            conversations: 0,
-            incomplete: 0,
-            whole: RateTally::default(),
-            by_turn: BTreeMap::new(),
-            by_effort: BTreeMap::new(),
-            by_kind: BTreeMap::new(),
-            after_right: RateTally::default(),
-            after_wrong: RateTally::default(),
-            errors: 0,
-            first_errors: 0,
+            ..Self::default()
         }
     }
 

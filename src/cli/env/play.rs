@@ -168,7 +168,7 @@ pub(crate) fn execute(
         variables,
         ..RunContext::default()
     };
-    let display = args.control.display(args.verbose, style);
+    let display = args.control.print.display(args.verbose, style);
     drive(&mut command, &settings, context, display)
 }
 
