@@ -4,7 +4,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Socket, options, post, start, start_changed, stop, tools};
+use super::{Socket, connect, options, post, start, start_changed, stop, tools};
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
 
@@ -52,8 +52,8 @@ async fn a_query_that_may_not_run_is_an_error_of_its_own_step(#[case] query: &st
         .as_str()
         .expect("a text");
     assert!(said.starts_with("Error"), "{said}");
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["step_count"], 1);
+    let state = socket.state().await;
+    assert_eq!(state["step_count"], 1);
     stop(server, (socket, other)).await;
 }
 
@@ -65,8 +65,7 @@ async fn a_query_that_may_not_run_is_an_error_of_its_own_step(#[case] query: &st
 #[case("", "../../../etc/passwd")]
 #[tokio::test]
 async fn a_name_is_never_a_path(#[case] company: &str, #[case] table: &str) {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     for (tool, arguments) in [
         ("get_descriptions", json!({"company_name": company})),
         (
@@ -168,18 +167,14 @@ async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
         let seen = socket.list_tables("x").await;
         assert_eq!(seen["done"], n >= 50, "step {n}");
     }
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(
-        state["data"]["step_count"], 50,
-        "a step after the end is none"
-    );
+    let state = socket.state().await;
+    assert_eq!(state["step_count"], 50, "a step after the end is none");
     stop(server, socket).await;
 }
 
 #[tokio::test]
 async fn a_deeply_nested_message_is_one_error() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     let deep = format!(
         "{{\"type\": {}1{}}}",
         "[".repeat(100_000),
@@ -188,7 +183,7 @@ async fn a_deeply_nested_message_is_one_error() {
     let answer = socket.raw(&deep).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
     assert!(answer.to_string().len() < 1000, "the answer is no flood");
-    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    socket.state().await;
     stop(server, socket).await;
 }
 

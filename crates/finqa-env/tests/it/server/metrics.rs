@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{JSON, Socket, options, post, request, rpc, start, start_changed, start_with, stop};
+use super::{
+    JSON, Socket, connect, create_session, options, post, request, rpc, start_changed, start_with,
+    stop,
+};
 use finqa_env::episode::EpisodeRules;
 use finqa_env::server::RunningServer;
 
@@ -53,11 +56,11 @@ async fn metrics_count_what_was_done() {
         .await;
     assert_eq!(ended["reward"], 0.0);
     let truth = ended["metadata"]["ground_truth"].clone();
-    let same = socket.ask(json!({"type": "state"})).await["data"]["question_id"].clone();
+    let same = socket.state().await["question_id"].clone();
     // Every question comes again after all have come.
     loop {
         socket.ask(reset.clone()).await;
-        if socket.ask(json!({"type": "state"})).await["data"]["question_id"] == same {
+        if socket.state().await["question_id"] == same {
             break;
         }
     }
@@ -65,8 +68,7 @@ async fn metrics_count_what_was_done() {
     assert_eq!(ended["reward"], 1.0);
     socket.ask(json!({"type": "no such message"})).await;
     socket.raw("not JSON").await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    let id = created["result"]["session_id"].clone();
+    let id = create_session(&server).await;
     let call = json!({"name": "get_descriptions", "arguments": {"company_name": company}, "session_id": id});
     rpc(&server, "tools/call", call).await;
     rpc(
@@ -158,8 +160,7 @@ async fn rejections_are_counted_by_reason() {
 /// A series for each name that a client invents would fill the memory of both sides.
 #[tokio::test]
 async fn clients_add_no_series() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     socket.step("invented", json!({})).await;
     let lines = metrics(&server).await.lines().count();
     for n in 0..200 {

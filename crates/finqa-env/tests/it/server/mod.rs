@@ -54,6 +54,13 @@ async fn start_with(options: ServerOptions, rules: EpisodeRules) -> RunningServe
         .expect("a free port on loopback")
 }
 
+/// A server, and a WebSocket to it.
+async fn connect() -> (RunningServer, Socket) {
+    let server = start(options()).await;
+    let socket = Socket::open(&server, "/ws").await;
+    (server, socket)
+}
+
 /// Ends a server whose clients are gone.
 async fn stop<C>(server: RunningServer, clients: C) {
     drop(clients);
@@ -124,6 +131,13 @@ impl Socket {
     /// Begins an episode and gives the answer.
     async fn reset(&mut self, data: Value) -> Value {
         self.ask(json!({"type": "reset", "data": data})).await
+    }
+
+    /// The session's state.
+    async fn state(&mut self) -> Value {
+        let answer = self.ask(json!({"type": "state"})).await;
+        assert_eq!(answer["type"], "state", "{answer}");
+        answer["data"].clone()
     }
 
     /// A step that lists a company's tables.
@@ -207,4 +221,11 @@ async fn rpc(server: &RunningServer, method: &str, params: Value) -> Value {
     let (status, answer) = post(server, "/mcp", &body.to_string()).await;
     assert_eq!(status, 200);
     answer
+}
+
+/// Opens a session over HTTP; gives its id.
+async fn create_session(server: &RunningServer) -> String {
+    let created = rpc(server, "openenv/session/create", json!({})).await;
+    let id = created["result"]["session_id"].as_str();
+    id.unwrap_or_else(|| panic!("{created}")).to_owned()
 }

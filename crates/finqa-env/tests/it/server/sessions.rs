@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Socket, get, options, rpc, start, start_changed, stop};
+use super::{Socket, create_session, get, options, rpc, start, start_changed, stop};
 
 #[tokio::test]
 async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
     let server = start_changed(|it| it.max_sessions = 1).await;
     for _ in 0..20 {
         let mut first = Socket::open(&server, "/ws").await;
-        assert_eq!(first.ask(json!({"type": "state"})).await["type"], "state");
+        first.state().await;
         let mut second = Socket::open(&server, "/ws").await;
         assert_eq!(
             second.next().await,
@@ -56,11 +56,7 @@ async fn a_client_that_vanishes_frees_its_slot() {
 #[tokio::test]
 async fn a_socket_attaches_to_a_session_made_over_http() {
     let server = start(options()).await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    let id = created["result"]["session_id"]
-        .as_str()
-        .expect("an id")
-        .to_owned();
+    let id = create_session(&server).await;
     let path = format!("/ws?session_id={id}");
 
     let mut socket = Socket::open(&server, &path).await;
@@ -78,9 +74,9 @@ async fn a_socket_attaches_to_a_session_made_over_http() {
 
     socket.close().await;
     let mut again = Socket::open(&server, &path).await;
-    let state = again.ask(json!({"type": "state"})).await;
+    let state = again.state().await;
     assert_eq!(
-        state["data"]["episode_id"], "shared",
+        state["episode_id"], "shared",
         "the episode outlives its socket"
     );
 
@@ -126,8 +122,7 @@ async fn unknown_sessions_are_named_as_such() {
 #[tokio::test]
 async fn a_session_nobody_uses_is_dropped() {
     let server = start_changed(|it| it.idle_timeout = Duration::from_millis(20)).await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    let id = created["result"]["session_id"].clone();
+    let id = create_session(&server).await;
     let mut dropped = false;
     for _ in 0..100 {
         tokio::time::sleep(Duration::from_millis(60)).await;
@@ -169,9 +164,9 @@ async fn hundreds_of_sessions_play_concurrently() {
             for _ in 0..3 {
                 socket.list_tables("x").await;
             }
-            let state = socket.ask(json!({"type": "state"})).await;
-            assert_eq!(state["data"]["episode_id"], format!("e{n}"));
-            assert_eq!(state["data"]["step_count"], 3);
+            let state = socket.state().await;
+            assert_eq!(state["episode_id"], format!("e{n}"));
+            assert_eq!(state["step_count"], 3);
         }));
     }
     for one in playing {
@@ -216,8 +211,7 @@ async fn one_client_cannot_take_all_sessions() {
     .await;
     let mut first = Socket::open(&server, "/ws").await;
     first.ask(json!({"type": "state"})).await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    assert!(created["result"]["session_id"].is_string(), "{created}");
+    create_session(&server).await;
     let mut third = Socket::open(&server, "/ws").await;
     let refused = third.answer().await;
     assert_eq!(refused["data"]["code"], "CAPACITY_REACHED");
@@ -231,10 +225,9 @@ async fn one_client_cannot_take_all_sessions() {
     assert_eq!(third.close_code().await, Some(1000));
     // Another address is another client.
     let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
-    assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
+    other.state().await;
     first.close().await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    assert!(created["result"]["session_id"].is_string(), "{created}");
+    create_session(&server).await;
     stop(server, (third, other)).await;
 }
 
@@ -261,12 +254,11 @@ async fn a_session_that_is_never_used_is_dropped_sooner() {
 #[tokio::test]
 async fn session_ids_begin_with_the_servers_id() {
     let server = start_changed(|it| it.server_id = Some("b".to_owned())).await;
-    let created = rpc(&server, "openenv/session/create", json!({})).await;
-    let id = created["result"]["session_id"].as_str().expect("an id");
+    let id = create_session(&server).await;
     let random = id.strip_prefix("b.").expect("the server's id");
     assert_eq!(random.len(), 36, "{id}");
     let mut socket = Socket::open(&server, &format!("/ws?session_id={id}")).await;
-    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    socket.state().await;
     let mut without = Socket::open(&server, &format!("/ws?session_id={random}")).await;
     let refused = without.answer().await;
     assert_eq!(

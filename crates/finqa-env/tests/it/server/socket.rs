@@ -5,14 +5,13 @@ use rstest::rstest;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Socket, options, start, start_changed, start_with, stop};
+use super::{Socket, connect, options, start_changed, start_with, stop};
 use crate::support::json::has;
 use finqa_env::episode::EpisodeRules;
 
 #[tokio::test]
 async fn an_episode_from_reset_to_reward() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     let before = socket.ask(json!({"type": "state"})).await;
     assert_eq!(
         before,
@@ -35,11 +34,11 @@ async fn an_episode_from_reset_to_reward() {
         "no sibling when there is nothing to say"
     );
 
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["episode_id"], "mine");
-    assert_eq!(state["data"]["step_count"], 1);
+    let state = socket.state().await;
+    assert_eq!(state["episode_id"], "mine");
+    assert_eq!(state["step_count"], 1);
     assert_eq!(
-        state["data"]["ground_truth"], "",
+        state["ground_truth"], "",
         "the truth stays hidden while the episode is open"
     );
 
@@ -49,8 +48,8 @@ async fn an_episode_from_reset_to_reward() {
     assert_eq!((&end["reward"], &end["done"]), (&json!(0.0), &json!(true)));
     let truth = end["metadata"]["ground_truth"].clone();
     assert_ne!(truth, "");
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["ground_truth"], truth);
+    let state = socket.state().await;
+    assert_eq!(state["ground_truth"], truth);
 
     let after = socket.step("submit_answer", json!({"answer": truth})).await;
     // No second grading.
@@ -61,8 +60,7 @@ async fn an_episode_from_reset_to_reward() {
 
 #[tokio::test]
 async fn the_right_answer_earns_one() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     socket.reset(json!({"seed": 5})).await;
     let end = socket.step("submit_answer", json!({"answer": "x"})).await;
     let truth = end["metadata"]["ground_truth"].clone();
@@ -98,8 +96,7 @@ async fn the_step_limit_ends_an_episode() {
 
 #[tokio::test]
 async fn list_tools_by_a_step_works_and_counts_nothing() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     let answer = socket
         .ask(json!({"type": "step", "data": {"type": "list_tools"}}))
         .await;
@@ -124,8 +121,8 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
             .iter()
             .all(|tool| tool["input_schema"]["type"] == "object")
     );
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["step_count"], 0);
+    let state = socket.state().await;
+    assert_eq!(state["step_count"], 0);
     stop(server, socket).await;
 }
 
@@ -182,22 +179,20 @@ async fn a_bad_message_gets_one_error_and_the_session_continues(
     #[case] code: &str,
     #[case] said: &str,
 ) {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     socket.reset(json!({"episode_id": "kept"})).await;
     let answer = socket.raw(text).await;
     assert_eq!(answer["type"], "error", "{answer}");
     assert_eq!(answer["data"]["code"], code, "{answer}");
     assert_eq!(answer["data"]["message"], said, "{answer}");
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["episode_id"], "kept");
+    let state = socket.state().await;
+    assert_eq!(state["episode_id"], "kept");
     stop(server, socket).await;
 }
 
 #[tokio::test]
 async fn a_validation_error_lists_the_faults() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     let answer = socket
         .ask(json!({"type": "step", "data": {"tool_name": "x", "foo": 1}}))
         .await;
@@ -211,8 +206,7 @@ async fn a_validation_error_lists_the_faults() {
 
 #[tokio::test]
 async fn a_binary_frame_gets_an_error_and_the_session_continues() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     socket
         .0
         .send(Message::binary(vec![0, 159, 146, 150]))
@@ -220,7 +214,7 @@ async fn a_binary_frame_gets_an_error_and_the_session_continues() {
         .expect("sent");
     let answer = socket.answer().await;
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
-    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    socket.state().await;
     stop(server, socket).await;
 }
 
@@ -233,14 +227,13 @@ async fn a_frame_over_the_limit_closes_its_own_socket_only() {
     let answer = socket.answer().await;
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.close_code().await, Some(1009));
-    assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
+    other.state().await;
     stop(server, (other, socket)).await;
 }
 
 #[tokio::test]
 async fn messages_sent_ahead_are_answered_in_order() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     for n in 0..50 {
         socket
             .send(&json!({"type": "reset", "data": {"episode_id": format!("e{n}")}}).to_string())
@@ -257,16 +250,14 @@ async fn messages_sent_ahead_are_answered_in_order() {
 
 #[tokio::test]
 async fn close_is_answered_by_a_close_frame_alone() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     socket.close().await;
     stop(server, socket).await;
 }
 
 #[tokio::test]
 async fn the_mcp_message_calls_tools_without_counting() {
-    let server = start(options()).await;
-    let mut socket = Socket::open(&server, "/ws").await;
+    let (server, mut socket) = connect().await;
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
                       "params": {"name": "submit_answer", "arguments": {"answer": "5"}}});
     let answer = socket.ask(json!({"type": "mcp", "data": call})).await;
@@ -283,7 +274,7 @@ async fn the_mcp_message_calls_tools_without_counting() {
         answer["data"]["error"]["code"], -32600,
         "a socket cannot close itself so"
     );
-    let state = socket.ask(json!({"type": "state"})).await;
-    assert_eq!(state["data"]["step_count"], 0);
+    let state = socket.state().await;
+    assert_eq!(state["step_count"], 0);
     stop(server, socket).await;
 }

@@ -88,8 +88,8 @@ async fn a_reset_asks_the_task_of_an_index() {
                 let reset = socket.ask(json!({"type": "reset", "data": data})).await;
                 let asked = &reset["data"]["metadata"];
                 assert_eq!(asked["question"], task["question"], "{split}");
-                let state = socket.ask(json!({"type": "state"})).await;
-                assert_eq!(state["data"]["question_id"], task["question_id"]);
+                let state = socket.state().await;
+                assert_eq!(state["question_id"], task["question_id"]);
             }
             let (status, reset) = post(&server, "/reset", &data.to_string()).await;
             assert_eq!(
@@ -158,11 +158,8 @@ async fn a_task_that_does_not_exist_is_refused_and_the_session_continues() {
         let refused = socket.ask(json!({"type": "reset", "data": data})).await;
         let wanted = json!({"message": answer["detail"], "code": "EXECUTION_ERROR"});
         assert_eq!(refused, json!({"type": "error", "data": wanted}));
-        let state = socket.ask(json!({"type": "state"})).await;
-        assert_eq!(
-            state["data"]["episode_id"], "mine",
-            "the episode goes on: {body}"
-        );
+        let state = socket.state().await;
+        assert_eq!(state["episode_id"], "mine", "the episode goes on: {body}");
     }
     for (path, body, place) in [
         ("/reset", r#"{"index": 1}"#, "split"),
