@@ -168,6 +168,9 @@ fn table(lines: &[AlignedLine]) -> Option<(Vec<NumberedRow>, usize)> {
     lines.first().filter(|line| line.is_row())?;
     let length = extent(lines);
     let lines = lines.get(..length)?;
+    if begins_later(lines) {
+        return None;
+    }
     let rows: Vec<&AlignedLine> = lines
         .iter()
         .filter(|line| !line.pieces.is_empty() && !line.is_rule())
@@ -227,6 +230,17 @@ fn table(lines: &[AlignedLine]) -> Option<(Vec<NumberedRow>, usize)> {
     };
     let placed: Option<Vec<NumberedRow>> = rows.iter().map(place).collect();
     Some((placed?, length))
+}
+
+/// Whether lines without figures, such as the head of a letter, come before a blank line and the
+/// header of more columns.
+fn begins_later(lines: &[AlignedLine]) -> bool {
+    let mut parts = lines.split(|line| line.pieces.is_empty());
+    let head = parts.next().unwrap_or_default();
+    let next = parts.find_map(<[AlignedLine]>::first);
+    let widest = head.iter().map(|line| line.pieces.len()).max();
+    let plain = head.iter().all(AlignedLine::is_header);
+    plain && next.is_some_and(|line| line.is_header() && Some(line.pieces.len()) > widest)
 }
 
 fn first_end(columns: &[Piece]) -> usize {
@@ -364,6 +378,20 @@ Pipes     10%      2
 Pumps     20%      1
 ";
         assert_eq!(read(text).0.len(), 2);
+    }
+
+    #[test]
+    fn the_head_of_a_letter_is_not_the_header_of_its_table() {
+        let text = "BILL 12                     Date: 3 May
+To: Oriel Ltd               Terms: 30 days
+
+Description      Qty    Unit price    Amount
+Pipes, large       3         10.00     30.00
+Pumps              2          5.00     10.00
+";
+        let (tables, plain) = read(text);
+        assert_eq!(tables[0][0], ["Description", "Qty", "Unit price", "Amount"]);
+        assert!(plain.contains("Date: 3 May"), "{plain}");
     }
 
     #[test]

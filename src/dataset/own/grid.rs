@@ -60,13 +60,7 @@ fn first_line_splits(text: &str) -> bool {
 pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnError> {
     let mut lines: Vec<NumberedRow> = lines
         .into_iter()
-        .map(|(line, mut row)| {
-            while row.last().is_some_and(String::is_empty) {
-                row.pop();
-            }
-            (line, row)
-        })
-        .filter(|(_, row)| !row.is_empty())
+        .filter(|(_, row)| filled(row) > 0)
         .collect();
     let mut grid = Grid::default();
     // A line alone above wider ones is a title.
@@ -82,13 +76,19 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
             .collect();
     }
     merge_header(&mut lines);
-    let Some((_, header)) = lines.first() else {
+    for (_, row) in lines.iter_mut().skip(1) {
+        row.truncate(filled(row));
+    }
+    let widest = lines.iter().skip(1).map(|(_, row)| row.len()).max();
+    let Some((_, header)) = lines.first_mut() else {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
             reason: "the table has no rows".to_owned(),
         });
     };
-    let widest = lines.iter().skip(1).map(|(_, row)| row.len()).max();
+    // An empty heading is one of a column with figures.
+    header.truncate(filled(header).max(widest.unwrap_or(0)));
+    let header = &*header;
     // `2019,2018` over `Revenue,10,9`: the corner was left out.
     let cornerless = widest == Some(header.len() + 1)
         && header
@@ -110,6 +110,14 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
             "{} has no header row: its columns are called column 1, column 2, …",
             path.display()
         ));
+    } else if let Some((_, header)) = lines.first_mut() {
+        for column in filled(header).max(1)..header.len() {
+            if let Some(name) = header.get_mut(column) {
+                *name = format!("column {column}");
+                grid.notes
+                    .push(format!("a column without a heading is called {name}"));
+            }
+        }
     }
     let width = lines.first().map_or(0, |(_, header)| header.len());
     if let Some((line, row)) = lines.iter().find(|(_, row)| row.len() > width) {
@@ -130,21 +138,46 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
     Ok(grid)
 }
 
-/// Joins the lines of a header: one line more as long as none has a label or a figure that is
-/// not a year. A cell of an upper line also names the empty ones to its right.
+/// The number of cells up to the last that is not empty.
+fn filled(row: &[String]) -> usize {
+    let last = row.iter().rposition(|cell| !cell.is_empty());
+    last.map_or(0, |last| last + 1)
+}
+
+/// Whether a heading is one of several columns: the cells to its right are empty or repeat it.
+fn spans_columns(row: &[String]) -> bool {
+    let mut names = row.iter().skip(1).skip_while(|cell| cell.is_empty());
+    let first = names.next();
+    let mut pairs = first.into_iter().chain(names.clone()).zip(names);
+    pairs.any(|(left, cell)| cell.is_empty() || cell == left)
+}
+
+/// Joins the lines of a header, which have no figure but years: those without a label, and one
+/// with a label below headings of several columns. A cell of an upper line also names the empty
+/// ones to its right.
 fn merge_header(lines: &mut Vec<NumberedRow>) {
     let named = |row: &[String]| row.iter().skip(1).any(|cell| !cell.is_empty());
-    let of_header = |row: &[String]| {
+    let bare = |row: &[String]| {
         let corner = row.first().map_or("", String::as_str);
-        let unit = corner.is_empty() || corner.starts_with('(');
-        unit && named(row) && !has_figures(row)
+        corner.is_empty() || corner.starts_with('(')
     };
-    let count = lines.iter().take_while(|(_, row)| of_header(row)).count();
+    let mut count = 0;
+    let mut upper: Option<&[String]> = None;
+    let mut labelled = false;
+    for (_, row) in lines.iter() {
+        let below = upper.is_none_or(|upper| !labelled && spans_columns(upper));
+        if !named(row) || has_figures(row) || !bare(row) && !below {
+            break;
+        }
+        labelled |= !bare(row);
+        upper = Some(row);
+        count += 1;
+    }
     if count < 2 || count >= lines.len() {
         return;
     }
-    let width = lines.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
-    let mut merged = vec![String::new(); width];
+    let width = lines.iter().take(count).map(|(_, row)| row.len()).max();
+    let mut merged = vec![String::new(); width.unwrap_or(0)];
     for (at, (_, row)) in lines.iter().take(count).enumerate() {
         let mut left = String::new();
         for (column, name) in merged.iter_mut().enumerate() {
@@ -258,6 +291,49 @@ mod tests {
         );
         let grid = read("Name,A,B\nFounded,1998,2001\nSales,5,4\n").unwrap();
         assert_eq!(grid.rows[0], ["Name", "A", "B"]);
+    }
+
+    #[test]
+    fn a_heading_of_several_columns_names_all_of_them() {
+        let heads = ["", "Staff Plan", "Staff Actual", "Rent Plan", "Rent Actual"];
+        for text in [
+            ",Staff,,Rent,\n,Plan,Actual,Plan,Actual\nJan,1,2,3,4\n",
+            ",Staff,,Rent,\nMonth,Plan,Actual,Plan,Actual\nJan,1,2,3,4\n",
+            ",Staff,Staff,Rent,Rent\nMonth,Plan,Actual,Plan,Actual\nJan,1,2,3,4\n",
+            "Month,Staff,,Rent,\n,Plan,Actual,Plan,Actual\nJan,1,2,3,4\n",
+            "Month,Staff,Staff,Rent,Rent\n,Plan,Actual,Plan,Actual\nJan,1,2,3,4\n",
+        ] {
+            let grid = read(text).unwrap();
+            assert_eq!(grid.rows[0][1..], heads[1..], "{text}");
+            assert_eq!(grid.rows[1], ["Jan", "1", "2", "3", "4"], "{text}");
+        }
+        let three = ",North,,,\n,2032,,2031,\nItem,Plan,Actual,Plan,Actual\nSales,1,2,3,4\n";
+        let grid = read(three).unwrap();
+        assert_eq!(
+            grid.rows[0],
+            [
+                "Item",
+                "North 2032 Plan",
+                "North 2032 Actual",
+                "North 2031 Plan",
+                "North 2031 Actual"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_last_heading_may_be_empty() {
+        let grid = read("Item,2033,\nSales,10,12\n").unwrap();
+        assert_eq!(grid.rows[0], ["Item", "2033", "column 2"]);
+        assert_eq!(grid.notes.len(), 1);
+        let grid = read("Item,2033,,\nSales,10,,\n").unwrap();
+        assert_eq!(grid.rows, [["Item", "2033"], ["Sales", "10"]]);
+    }
+
+    #[test]
+    fn a_split_number_below_two_lines_of_headings_is_refused() {
+        let error = read(",2033,2032\n,Plan,Plan\nCosts,1,2\nRevenue,1,234,5\n").unwrap_err();
+        assert!(error.contains("4 cells under a header of 3"), "{error}");
     }
 
     #[test]

@@ -138,15 +138,18 @@ impl Answer {
 }
 
 /// True if an answer is a label of the user's own table or a cell that names its row, or words of
-/// one ("Consumer", "Q4 2022"), or says that there is none.
+/// one ("Consumer", "Q4 2022"), or several of them, or says that there is none.
 fn names_label(document: &Document, answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     if !document.own || answer.parse::<f64>().is_ok() {
         return false;
     }
-    if answer == "n/a" {
-        return true;
-    }
+    // A row that several columns name is called by all of its names.
+    answer == "n/a" || answer.split(", ").all(|name| is_named(document, name))
+}
+
+/// True if a cell is this name, or has its words.
+fn is_named(document: &Document, answer: &str) -> bool {
     let mut cells = document.table.iter().flatten();
     cells.any(|label| {
         let label = label.to_lowercase();
@@ -157,7 +160,7 @@ fn names_label(document: &Document, answer: &str) -> bool {
         let ends = |text: Option<&str>, side: fn(&str) -> Option<char>| {
             text.and_then(side).is_none_or(|c| !c.is_alphanumeric())
         };
-        label.match_indices(&answer).any(|(at, _)| {
+        label.match_indices(answer).any(|(at, _)| {
             ends(label.get(..at), |text| text.chars().next_back())
                 && ends(label.get(at + answer.len()..), |text| text.chars().next())
         })
@@ -372,5 +375,16 @@ mod tests {
         };
         assert!(names_label(&document, "operating"));
         assert!(!names_label(&document, "operat"));
+    }
+    #[test]
+    fn a_row_of_several_names_is_a_label() {
+        let row = ["Delta Bank", "Bridge loan", "5"].map(str::to_owned);
+        let document = Document {
+            table: vec![row.to_vec()],
+            own: true,
+            ..Document::default()
+        };
+        assert!(names_label(&document, "Delta Bank, Bridge loan"));
+        assert!(!names_label(&document, "Delta Bank, Term loan"));
     }
 }

@@ -16,6 +16,7 @@ mod own_counts;
 mod own_guesses;
 mod own_kinds;
 mod own_labels;
+mod own_lists;
 mod own_signs;
 mod own_tables;
 mod own_terms;

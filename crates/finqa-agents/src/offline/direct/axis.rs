@@ -227,6 +227,8 @@ impl AxisLabel {
         let weight = |word: &String| match (is_light(word), is_in(context, word)) {
             (true, true) => 0.0,
             (false, true) => 0.05,
+            // "Current assets" are the total before they are net of something.
+            (true, false) if word == "total" => 0.45,
             (true, false) => 0.5,
             (false, false) => 1.0,
         };

@@ -147,6 +147,11 @@ pub(crate) struct NamedSpan {
     pub(crate) span: CalendarSpan,
 }
 
+const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+];
+
 type Reader = fn(&Captures<'_>) -> Option<CalendarSpan>;
 
 /// The forms, each before those that are part of it.
@@ -196,6 +201,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 ..half_of(digit.as_str().parse().ok()?)?
             })
         }),
+        (
+            format!(r"\bfirst (\d\d?|{}) (month|quarter)s\b", NUMBERS.join("|")),
+            first_parts,
+        ),
         (
             format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
             months_ended,
@@ -368,6 +377,22 @@ fn closing_day(
 fn full_year(digits: &str) -> Option<u16> {
     let year: u16 = digits.parse().ok()?;
     Some(if digits.len() == 2 { 2000 + year } else { year })
+}
+
+/// "The first nine months", "the first three quarters"
+fn first_parts(found: &Captures<'_>) -> Option<CalendarSpan> {
+    let count = found.get(1)?.as_str();
+    let spelled = (1..).zip(NUMBERS).find(|(_, word)| *word == count);
+    let count = spelled.map_or_else(|| count.parse().ok(), |(count, _)| Some(count))?;
+    let length: u8 = if found.get(2)?.as_str() == "month" {
+        1
+    } else {
+        3
+    };
+    let last = length
+        .checked_mul(count)
+        .filter(|last| (1..=12).contains(last))?;
+    part((1, last))
 }
 
 fn months_ended(found: &Captures<'_>) -> Option<CalendarSpan> {

@@ -11,7 +11,8 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words of a change that `CHANGE` has not.
-pub(super) const MOVED: [&str; 14] = [
+pub(super) const MOVED: [&str; 16] = [
+    "fast",
     "growth rate",
     "rate of growth",
     "rate of change",
@@ -26,11 +27,32 @@ pub(super) const MOVED: [&str; 14] = [
     "compared to",
     "relative",
     "rate",
+    "down",
 ];
+/// Words of a change from the period just before.
+pub(super) const SEQUENTIAL: [&str; 11] = [
+    "quarter-on-quarter",
+    "quarter on quarter",
+    "quarter-over-quarter",
+    "quarter over quarter",
+    "qoq",
+    "month-on-month",
+    "month on month",
+    "month-over-month",
+    "month over month",
+    "sequential",
+    "sequentially",
+];
+
 /// Words of a change that has fallen.
-pub(super) const FALLEN: [&str; 14] = [
+pub(super) const FALLEN: [&str; 19] = [
+    "shrink",
     "shrank",
     "shrunk",
+    "go down",
+    "went down",
+    "gone down",
+    "come down",
     "decrease",
     "decreased",
     "decreases",
@@ -43,6 +65,19 @@ pub(super) const FALLEN: [&str; 14] = [
     "dropped",
     "reduction",
     "reduced",
+];
+/// Words of a change that has risen, or is not said to have fallen.
+const RISEN: [&str; 9] = [
+    "risen", "grown", "go up", "went up", "gone up", "come up", "improve", "improved", "swing",
+];
+const GROWN: [&str; 7] = [
+    "increase",
+    "increased",
+    "grow",
+    "grew",
+    "rise",
+    "rose",
+    "growth",
 ];
 /// Words of a change in a count.
 const JOINED: [&str; 8] = [
@@ -57,7 +92,8 @@ impl DirectReader<'_> {
     pub(super) fn says_change(&self) -> bool {
         let wording = &self.asked.wording;
         wording.change()
-            || wording.says(&["fell", "risen", "fallen", "grown"])
+            || wording.says(&FALLEN)
+            || wording.says(&RISEN)
             || wording.says(&["minus", "less"])
             || self.says_joined()
             || self.against().is_some()
@@ -70,6 +106,7 @@ impl DirectReader<'_> {
         (self.asked.spans_through() || self.asked.spans().len() == 1)
             && self.asked.wording.says(&JOINED)
             && !JOINED.iter().any(|word| self.table.writes(word))
+            && !self.table.writes("new")
     }
 
     /// The page's period that a question names.
@@ -96,7 +133,8 @@ impl DirectReader<'_> {
                 year_ago.is_some_and(|ago| ago.year == other.year && ago.range() == other.range())
             };
             let known = self.table.periods.iter().find(of_year_ago).copied();
-            let known = known.filter(|_| !self.says_joined());
+            let next = self.says_joined() || self.asked.wording.says(&SEQUENTIAL);
+            let known = known.filter(|_| !next);
             known.or_else(|| earlier.next_back().copied())
         };
         match self.asked.spans() {
@@ -155,6 +193,9 @@ impl DirectReader<'_> {
         }
         let (early, late) = self.ends()?;
         let mut operand = self.whole(&[
+            &SEQUENTIAL,
+            &FALLEN,
+            &RISEN,
             &MOVED,
             &CHANGE,
             &MORE,
@@ -190,18 +231,13 @@ impl DirectReader<'_> {
         self.magnitudes(&mut amounts);
         let [mut a, mut b] = amounts;
         let wording = &self.asked.wording;
-        let grows = wording.says(&[
-            "increase",
-            "increased",
-            "grow",
-            "grew",
-            "rise",
-            "rose",
-            "growth",
-        ]) || wording.says(&MORE);
-        if (grows || falls) && a.number < 0.0 && b.number < 0.0 && !relative {
-            a.turn();
-            b.turn();
+        let grows = wording.says(&GROWN) || wording.says(&MORE);
+        if a.number < 0.0 && b.number < 0.0 && (grows || falls || relative) {
+            let costs = !relative || self.is_cost_below_zero(&a);
+            if costs {
+                a.turn();
+                b.turn();
+            }
         }
         let mut expr = Expr::step(Op::Subtract, a.expr.clone(), b.expr.clone());
         if relative {

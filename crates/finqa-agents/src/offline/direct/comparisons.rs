@@ -1,11 +1,13 @@
 //! Questions for yes or no, and the two sides of a comparison.
 
 use super::DirectAnswer;
+use super::axis::AxisLabel;
 use super::changes::{FALLEN, MORE, MOVED};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::CHANGE;
+use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -17,7 +19,10 @@ const AGAINST: [&str; 14] = [
 const SHORT: [&str; 5] = ["miss", "missed", "under", "below", "behind"];
 
 /// Words of columns with what has happened.
-const ACTUAL: [&str; 2] = ["actual", "actuals"];
+pub(super) const ACTUAL: [&str; 4] = ["actual", "actuals", "ist", "outturn"];
+
+/// Words of columns with what was meant to happen.
+pub(super) const PLANNED: [&str; 6] = ["plan", "budget", "target", "forecast", "soll", "budgeted"];
 
 impl DirectReader<'_> {
     /// The sides of "revenue against budget", and whether the first is said to be the smaller.
@@ -40,24 +45,38 @@ impl DirectReader<'_> {
         mut a: NamedOperand,
         mut b: NamedOperand,
     ) -> Option<(NamedOperand, NamedOperand)> {
-        let columns = &self.table.columns;
-        let of_column = |word: &String| columns.iter().skip(1).any(|label| label.says(word));
+        let columns = || self.table.columns.iter().skip(1);
+        let of_column = |word: &String| columns().any(|label| label.says(word));
         let of_row = |word: &String| self.table.rows.iter().skip(1).any(|label| label.says(word));
-        let only_column = |side: &NamedOperand| {
-            let named = !side.words.is_empty() && side.words.iter().all(of_column);
-            named && !side.words.iter().any(of_row)
-        };
-        if !only_column(&b) || !a.words.iter().any(of_row) {
+        let names_column = !b.words.is_empty() && b.words.iter().all(of_column);
+        if !names_column || b.words.iter().any(of_row) {
             return None;
         }
-        b.words
-            .extend(a.words.iter().filter(|word| of_row(word)).cloned());
-        if !a.words.iter().any(of_column) {
+        // "Rent plan" and "rent actual" are both of the rent.
+        let planned = |label: &AxisLabel| b.words.iter().all(|word| label.says(word));
+        let shared = |word: &String| columns().any(|label| planned(label) && label.says(word));
+        let own: Vec<String> = a
+            .words
+            .iter()
+            .filter(|w| of_row(w) || shared(w))
+            .cloned()
+            .collect();
+        if own.is_empty() {
+            return None;
+        }
+        let is_actual = |word: &&String| ACTUAL.iter().any(|name| stem(name) == **word);
+        let said = a.words.iter().find(is_actual).is_some();
+        let other = a
+            .words
+            .iter()
+            .any(|word| of_column(word) && !own.contains(word));
+        if !said && !other {
             let actual = ACTUAL
                 .iter()
-                .find(|word| columns.iter().any(|label| label.writes(word)))?;
+                .find(|word| columns().any(|label| label.writes(word)))?;
             a.words.push((*actual).to_owned());
         }
+        b.words.extend(own);
         Some((a, b))
     }
 

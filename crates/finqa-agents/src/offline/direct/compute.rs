@@ -3,6 +3,7 @@
 use super::DirectAnswer;
 use super::axis::AxisLabel;
 use super::labels::LabelQuery;
+use super::periods::{counts, has_no_sum};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
@@ -93,9 +94,22 @@ impl DirectReader<'_> {
         if let Some(list) = self.listed(&[&AVERAGE, &SUM, &SPANNING, &["total"]])? {
             return Ok(list);
         }
+        // The capacity of all sites, where only their output has periods.
+        if self.asked.spans().is_empty() && self.table.periods.len() > 1 {
+            let doubts = self.doubts.len();
+            let found = self.alike(operand, true);
+            let undated = |amount: &TableAmount| {
+                let (row, column) = amount.place;
+                self.table.span_of(row, column).is_none()
+            };
+            match found {
+                Ok(amounts) if amounts.iter().all(undated) => return Ok(amounts),
+                _ => self.doubts.truncate(doubts),
+            }
+        }
         match self.series() {
             // The days or shops of a table without periods.
-            Err(NoReading::Open) if self.table.periods.len() < 2 => self.alike(operand),
+            Err(NoReading::Open) if self.table.periods.len() < 2 => self.alike(operand, true),
             periods => self.over(operand, &periods?),
         }
     }
@@ -183,15 +197,16 @@ impl DirectReader<'_> {
                 return as_total(&amounts);
             }
         }
-        let mut amounts = self.alike(&operand)?;
+        let mut amounts = self.alike(&operand, false)?;
         self.magnitudes(&mut amounts);
         as_total(&amounts)
     }
 
-    /// All parts that fit an operand alike, in one row or one column.
-    fn alike(&mut self, operand: &NamedOperand) -> Reading<Vec<TableAmount>> {
+    /// All amounts that fit an operand alike, in one row or one column, or the `parts` among
+    /// them, which are no total.
+    fn alike(&mut self, operand: &NamedOperand, parts: bool) -> Reading<Vec<TableAmount>> {
         let span = match self.asked.spans() {
-            [] if self.table.periods.len() < 2 => None,
+            [] if parts || self.table.periods.len() < 2 => None,
             [span] => Some(self.only_period(*span)?),
             _ => return Err(NoReading::Open),
         };
@@ -200,9 +215,13 @@ impl DirectReader<'_> {
             context: Vec::new(),
             span,
             percent: Some(false),
-            parts: false,
+            parts,
         };
-        let cells = self.cells(&query)?;
+        let mut cells = self.cells(&query)?;
+        if parts {
+            let end = self.table.end_of_parts();
+            cells.retain(|cell| cell.1 < end);
+        }
         let one = |of: fn(&(usize, usize, usize)) -> usize| {
             let first = cells.first().map(of);
             cells.iter().all(|cell| Some(of(cell)) == first)
@@ -224,6 +243,10 @@ impl DirectReader<'_> {
         if !line || cells.len() < 2 || cells.iter().any(total) {
             return Err(NoReading::Open);
         }
+        if !one(|cell| cell.2) {
+            let columns: Vec<usize> = cells.iter().map(|cell| cell.2).collect();
+            self.check_one_kind(&columns)?;
+        }
         let amounts = cells
             .iter()
             .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
@@ -232,6 +255,25 @@ impl DirectReader<'_> {
         self.doubt_parts_left_out(operand, &amounts);
         self.doubt_total_among(&amounts);
         Ok(amounts)
+    }
+
+    /// An error if one of several columns has no sum, such as a price; a doubt if their headings
+    /// name quantities that differ, such as a revenue and a cost.
+    fn check_one_kind(&mut self, columns: &[usize]) -> Reading<()> {
+        let labels = columns.iter().filter_map(|at| self.table.columns.get(*at));
+        let labels: Vec<&AxisLabel> = labels.collect();
+        if labels.iter().any(|label| has_no_sum(label)) {
+            return Err(NoReading::Open);
+        }
+        let common = |word: &String| labels.iter().all(|label| label.says(word));
+        let differs = |label: &&AxisLabel| {
+            let mut own = label.words.iter().filter(|word| !common(word)).peekable();
+            own.peek().is_some() && counts(label)
+        };
+        if labels.iter().any(differs) {
+            self.doubt("its columns may not be of one kind".to_owned());
+        }
+        Ok(())
     }
 
     /// Of rows that say the same words of the question, those with the fewest others fit best;
@@ -269,9 +311,13 @@ impl DirectReader<'_> {
             .first()
             .and_then(|amount| self.table.columns.get(amount.place.1));
         let pieces = self.table.columns.iter().any(|label| counts(&label));
+        let total = |amount: &TableAmount| {
+            let row = self.table.rows.get(amount.place.0);
+            row.is_some_and(|row| row.total)
+        };
         let leaf = amounts
             .iter()
-            .all(|amount| matches!(amount.expr, Expr::Leaf(_)));
+            .all(|amount| matches!(amount.expr, Expr::Leaf(_)) && !total(amount));
         let column = column.filter(|label| pieces && leaf && !counts(label) && !label.total);
         if let Some(name) = column.map(|label| label.name.clone()) {
             self.doubt(format!("{name} may be of one piece"));

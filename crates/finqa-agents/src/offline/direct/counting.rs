@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 
 use super::DirectAnswer;
 use super::axis::{AxisLabel, label_words};
+use super::comparisons::ACTUAL;
+use super::keys::NUMBERED;
 use super::labels::LabelQuery;
-use super::values::{DirectReader, NoReading, Reading};
+use super::phrase::is_filler;
+use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::{Expr, literal_value};
+use crate::offline::reading::text::stem;
 use finqa_core::number::UnitKind;
 
 /// How a figure of a counted row compares with a limit, by the phrase before the limit.
@@ -26,6 +30,20 @@ const LIMITS: [(&str, Ordering); 12] = [
     ("under", Ordering::Less),
 ];
 
+/// Nouns for the rows of any table.
+const ITEMS: [&str; 6] = ["item", "line", "entry", "one", "row", "thing"];
+
+/// Words that compare a figure with zero.
+const SIGNS: [(&str, Ordering); 7] = [
+    ("no", Ordering::Equal),
+    ("without", Ordering::Equal),
+    ("out of", Ordering::Equal),
+    ("negative", Ordering::Less),
+    ("below zero", Ordering::Less),
+    ("positive", Ordering::Greater),
+    ("above zero", Ordering::Greater),
+];
+
 /// Words between the counted noun and what is said of it.
 const VERBS: [&str; 14] = [
     "are", "is", "were", "was", "have", "has", "had", "do", "does", "did", "there", "with", "in",
@@ -42,27 +60,57 @@ impl DirectReader<'_> {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let end = words.iter().position(|word| VERBS.contains(word));
         let (noun, rest) = words.split_at(end.unwrap_or(words.len()));
-        let nouns = label_words(&noun.join(" "));
+        let mut nouns = label_words(&noun.join(" "));
+        let heading = |noun: &String| self.table.columns.iter().any(|label| label.says(noun));
+        nouns.retain(|noun| !is_filler(noun) || heading(noun));
         let Some(column) = self.headed(&nouns) else {
             return Ok(None);
         };
         let not_read = || NoReading::Missing("it asks for a number of rows".to_owned());
-        let mut names = BTreeSet::new();
-        for row in self.described(&rest.join(" ")).map_err(|_| not_read())? {
-            let label = self.table.rows.get(row).filter(|label| !label.total);
-            let key = self.table.keys.iter().position(|key| *key == column);
-            let name = label.map(|label| key.and_then(|key| label.keys.get(key)).unwrap_or(label));
-            names.extend(
-                name.map(|name| name.name.clone())
-                    .filter(|name| !name.is_empty()),
-            );
-        }
+        let described = self.described(&rest.join(" ")).map_err(|_| not_read())?;
+        let names = self.names_of(&described, column);
         let count = Expr::literal(&names.len().to_string()).ok_or(NoReading::Open)?;
         Ok(Some(DirectAnswer::new(
             "count of rows",
             count,
             UnitKind::Number,
         )))
+    }
+
+    /// "Which invoices are above 500?": the names of the rows whose figure is on one side of a
+    /// limit.
+    pub(super) fn described_rows(&mut self, noun: &str) -> Reading<DirectAnswer> {
+        let (_, clause) = self.asked.wording.split(noun).ok_or(NoReading::Open)?;
+        let column = self.headed(&label_words(noun)).ok_or(NoReading::Open)?;
+        if limit(&clause).is_none() {
+            return Err(NoReading::Open);
+        }
+        let described = self.described(&clause)?;
+        let names = self.names_of(&described, column);
+        let none = || NoReading::Missing("no row is such".to_owned());
+        let first = described.into_iter().next().ok_or_else(none)?;
+        let label = Some(names.into_iter().collect::<Vec<_>>().join(", "));
+        Ok(DirectAnswer {
+            label,
+            ..DirectAnswer::new("labels of rows", first.expr, UnitKind::Number)
+        })
+    }
+
+    /// The names of rows in a column, without totals.
+    fn names_of(&self, amounts: &[TableAmount], column: usize) -> Vec<String> {
+        let key = self.table.keys.iter().position(|key| *key == column);
+        let rows = amounts
+            .iter()
+            .map(|amount| self.table.rows.get(amount.place.0));
+        let parts = rows.flatten().filter(|label| !label.total);
+        let names = parts.map(|label| key.and_then(|key| label.keys.get(key)).unwrap_or(label));
+        let mut all: Vec<String> = Vec::new();
+        for name in names.map(|name| &name.name).filter(|name| !name.is_empty()) {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
     }
 
     /// The column of row names whose heading has these words, which no other label has.
@@ -76,6 +124,14 @@ impl DirectReader<'_> {
             !nouns.is_empty()
                 && label.is_some_and(|label| nouns.iter().all(|noun| label.says(noun)))
         };
+        if matches!(nouns, [noun] if ITEMS.iter().any(|item| stem(item) == *noun)) {
+            let numbered = |column: &&usize| {
+                let name = self.table.facts.columns.get(**column);
+                name.is_some_and(|name| NUMBERED.contains(&&*name.name.to_lowercase()))
+            };
+            let named = keys.iter().find(|column| !numbered(column));
+            return keys.iter().find(says).or(named).copied();
+        }
         let column = keys.iter().find(says)?;
         let others = self.table.columns.iter().enumerate();
         let others = others
@@ -88,7 +144,7 @@ impl DirectReader<'_> {
 
     /// The rows that a clause is about: all, those with a name in it, those whose figure is on
     /// one side of a limit.
-    fn described(&mut self, clause: &str) -> Reading<Vec<usize>> {
+    fn described(&mut self, clause: &str) -> Reading<Vec<TableAmount>> {
         let text = format!(" {clause} ");
         if [" not ", " or ", " at least ", " at most ", " and "]
             .iter()
@@ -96,31 +152,22 @@ impl DirectReader<'_> {
         {
             return Err(NoReading::Open);
         }
-        let none = [" no ", " without "]
-            .iter()
-            .find_map(|word| text.split_once(word));
-        let limit = LIMITS
-            .iter()
-            .find_map(|(word, side)| Some((text.split_once(&format!(" {word} "))?, *side)));
-        let (figure, limit) = match (none, limit) {
-            (None, None) => (text.clone(), None),
-            (Some((_, figure)), None) => (figure.to_owned(), Some((0.0, Ordering::Equal))),
-            (None, Some(((left, right), side))) => {
-                let (number, right) = right.trim().split_once(' ').unwrap_or((right.trim(), ""));
-                let number = number.trim_matches(|c: char| !c.is_ascii_digit());
-                match literal_value(&number.replace(',', "")) {
-                    Some(number) => (format!("{left} {right}"), Some((number, side))),
-                    None => return self.beyond_column(&text, side),
-                }
+        let (figure, limit) = match limit(&text) {
+            None => (text.clone(), None),
+            Some((left, Some(limit), right, side)) => {
+                (format!("{left} {right}"), Some((limit, side)))
             }
-            _ => return Err(NoReading::Open),
+            Some((left, None, right, side)) => return self.beyond_column(&left, &right, side),
         };
         let span = match self.asked.spans() {
             [] => None,
             [span] => Some(self.only_period(*span)?),
             _ => return Err(NoReading::Open),
         };
-        let operand = self.asked.operand(&self.table, &figure, &[&VERBS]);
+        let mut operand = self.asked.operand(&self.table, &figure, &[&VERBS]);
+        for word in &mut operand.words {
+            *word = self.table.measured(word);
+        }
         let query = LabelQuery {
             words: operand.words.clone(),
             context: operand.context,
@@ -138,45 +185,72 @@ impl DirectReader<'_> {
         if self.doubts.len() > doubts || limit.is_some() && !one_figure {
             return Err(NoReading::Open);
         }
-        let fits = |(fact, row, column): &(usize, usize, usize)| {
-            limit.is_none_or(|(to, side)| {
-                let amount = self.of_fact(*fact, (*row, *column));
-                amount.is_some_and(|amount| amount.number.partial_cmp(&to) == Some(side))
-            })
-        };
-        Ok(cells
+        let amounts = cells
             .iter()
-            .filter(|cell| fits(cell))
-            .map(|cell| cell.1)
-            .collect())
+            .filter_map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
+        let fits = |amount: &TableAmount| {
+            limit.is_none_or(|(to, side)| amount.number.partial_cmp(&to) == Some(side))
+        };
+        Ok(amounts.filter(fits).collect())
     }
 
-    /// The rows whose actual figure is beyond that of a column: "over budget".
-    fn beyond_column(&self, clause: &str, side: Ordering) -> Reading<Vec<usize>> {
-        let words = label_words(clause);
-        let column = |is: &dyn Fn(&AxisLabel) -> bool| {
-            let mut found = self
-                .table
-                .columns
-                .iter()
-                .enumerate()
-                .skip(1)
-                .filter(|(_, label)| is(label));
-            let (first, second) = (found.next(), found.next());
-            first.filter(|_| second.is_none()).map(|(at, _)| at)
+    /// The rows whose figure in one column is beyond that in another: "marketing over budget". Of
+    /// the first, the heading that says what has happened comes first.
+    fn beyond_column(&self, left: &str, right: &str, side: Ordering) -> Reading<Vec<TableAmount>> {
+        let (left, right) = (label_words(left), label_words(right));
+        let columns = || self.table.columns.iter().enumerate().skip(1);
+        let said = |label: &AxisLabel, words: &[String]| {
+            words.iter().filter(|word| label.says(word)).count()
         };
-        let limit = column(&|label| {
-            !label.words.is_empty() && label.words.iter().all(|own| words.contains(own))
+        let best = |sizes: Vec<(usize, usize)>| {
+            let most = sizes
+                .iter()
+                .map(|(size, _)| *size)
+                .max()
+                .filter(|size| *size > 0)?;
+            let mut found = sizes.iter().filter(|(size, _)| *size == most);
+            let (first, second) = (found.next(), found.next());
+            first.filter(|_| second.is_none()).map(|(_, at)| *at)
+        };
+        let limits = columns().filter(|(_, label)| said(label, &right) > 0);
+        let limits = limits.map(|(at, label)| (said(label, &right) + said(label, &left), at));
+        let limit = best(limits.collect()).ok_or(NoReading::Open)?;
+        let of_limit = self.table.columns.get(limit).ok_or(NoReading::Open)?;
+        let others = columns().filter(|(_, label)| said(label, &right) == 0);
+        let actual = others.map(|(at, label)| {
+            let happened = ACTUAL.iter().any(|word| label.writes(word));
+            (
+                said(label, &of_limit.words) + said(label, &left) + usize::from(happened),
+                at,
+            )
         });
-        let actual = column(&|label| label.writes("actual"));
-        let (limit, actual) = limit.zip(actual).ok_or(NoReading::Open)?;
-        let rows = (1..self.table.rows.len()).filter(|row| {
-            let pair = self
-                .table
-                .amount_at((*row, actual))
-                .zip(self.table.amount_at((*row, limit)));
-            pair.is_some_and(|(a, b)| a.number.partial_cmp(&b.number) == Some(side))
+        let actual = best(actual.collect()).ok_or(NoReading::Open)?;
+        let rows = (1..self.table.rows.len()).filter_map(|row| {
+            let limit = self.table.amount_at((row, limit))?;
+            let amount = self.table.amount_at((row, actual))?;
+            (amount.number.partial_cmp(&limit.number) == Some(side)).then_some(amount)
         });
         Ok(rows.collect())
     }
+}
+
+/// What a clause says before a limit, the limit if it is a number, what it says after it, and on
+/// which side of it a figure is.
+fn limit(clause: &str) -> Option<(String, Option<f64>, String, Ordering)> {
+    let text = format!(" {} ", clause.trim());
+    let split = |word: &str| text.split_once(&format!(" {word} "));
+    let zero = SIGNS
+        .iter()
+        .find_map(|(word, side)| Some((split(word)?, *side)));
+    if let Some(((left, right), side)) = zero {
+        return Some((format!(" {left} "), Some(0.0), format!(" {right} "), side));
+    }
+    let ((left, right), side) = LIMITS
+        .iter()
+        .find_map(|(word, side)| Some((split(word)?, *side)))?;
+    let (number, rest) = right.trim().split_once(' ').unwrap_or((right.trim(), ""));
+    let number = number.trim_matches(|c: char| !c.is_ascii_digit());
+    let number = literal_value(&number.replace(',', ""));
+    let rest = if number.is_some() { rest } else { right };
+    Some((left.to_owned(), number, rest.to_owned(), side))
 }

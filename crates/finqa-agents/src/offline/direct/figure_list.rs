@@ -64,6 +64,14 @@ const ASSETS: &[&str] = &["total asset"];
 const LIABILITIES: &[&str] = &["total liability"];
 const EQUITY: &[&str] = &["total equity", "equity"];
 const DEBT: &[&str] = &["total debt", "debt", "total borrowing", "borrowing"];
+const PRICE: &[&str] = &[
+    "list price",
+    "unit price",
+    "selling price",
+    "sale price",
+    "price",
+];
+const COST_OF_ONE: &[&str] = &["unit cost", "cost price", "purchase price", "cost unit"];
 const SHARES: &[&str] = &[
     "share outstanding",
     "diluted share",
@@ -95,8 +103,8 @@ const fn figure(
 }
 
 /// The later may be computed from the earlier.
-pub(super) const FIGURES: [Figure; 26] = {
-    use Op::{Add, Divide, Subtract};
+pub(super) const FIGURES: [Figure; 30] = {
+    use Op::{Add, Divide, Multiply, Subtract};
     use UnitKind::{Number, Percent, Ratio};
     [
         figure(&["gross profit"], REVENUE, Subtract, COST_OF_SALES, Number),
@@ -304,6 +312,44 @@ pub(super) const FIGURES: [Figure; 26] = {
             Divide,
             REVENUE,
             Percent,
+        ),
+        figure(
+            &[
+                "profit per unit",
+                "unit margin",
+                "margin per unit",
+                "gross profit per unit",
+            ],
+            PRICE,
+            Subtract,
+            COST_OF_ONE,
+            Number,
+        ),
+        figure(
+            &["gross margin", "profit margin", "percent margin"],
+            &["profit per unit"],
+            Divide,
+            PRICE,
+            Percent,
+        ),
+        figure(
+            &[
+                "annual interest",
+                "year's interest",
+                "yearly interest",
+                "interest for a year",
+            ],
+            &["balance", "principal", "outstanding balance", "outstanding"],
+            Multiply,
+            &["interest rate", "rate"],
+            Number,
+        ),
+        figure(
+            &["dividend income", "annual dividend", "annual dividends"],
+            &["market value", "value"],
+            Multiply,
+            &["dividend yield", "yield"],
+            Number,
         ),
     ]
 };

@@ -39,7 +39,7 @@ fn is_qualifier(word: &str) -> bool {
 }
 
 /// Words of the profits that margins are named after.
-const PROFITS: [&str; 8] = [
+pub(super) const PROFITS: [&str; 8] = [
     "profit",
     "income",
     "earnings",
@@ -54,7 +54,7 @@ const PROFITS: [&str; 8] = [
 const PAID: [&str; 5] = ["tax", "dividend", "interest", "depreciation", "expenditure"];
 
 /// Words of the prices that units are sold at.
-const PRICES: [&str; 6] = ["price", "unit", "average", "selling", "sale", "net"];
+const PRICES: [&str; 7] = ["price", "unit", "average", "selling", "sale", "net", "list"];
 
 /// Words of counts that prices are multiplied with.
 const COUNTS: [&str; 8] = [
@@ -153,8 +153,8 @@ impl LabelledTable<'_> {
         first.filter(|_| second.is_none()).copied()
     }
 
-    /// For each of these names the lines that have it.
-    fn named_lines(&self, axis: Axis, names: &[&str]) -> Vec<Vec<usize>> {
+    /// For each of these names the lines that have it, of percentages only if they may be.
+    fn named_lines(&self, axis: Axis, names: &[&str], rates: bool) -> Vec<Vec<usize>> {
         let lines = names.iter().map(|name| {
             let words = label_words(name);
             let mut lines = self.lines_where(axis, |label| match label.derived {
@@ -168,7 +168,7 @@ impl LabelledTable<'_> {
                         && others.all(|word| is_qualifier(word))
                 }
             });
-            lines.retain(|at| self.is_amounts(axis, *at));
+            lines.retain(|at| rates || self.is_amounts(axis, *at));
             lines
         });
         lines.filter(|lines| !lines.is_empty()).collect()
@@ -226,8 +226,8 @@ impl LabelledTable<'_> {
             self.add_aliases(names.collect(), &words);
             return;
         }
-        let firsts = self.named_lines(axis, figure.first);
-        let seconds = self.named_lines(axis, figure.second);
+        let firsts = self.named_lines(axis, figure.first, false);
+        let seconds = self.named_lines(axis, figure.second, figure.op == Op::Multiply);
         if firsts.is_empty() || seconds.is_empty() {
             return;
         }
@@ -246,6 +246,7 @@ impl LabelledTable<'_> {
                         )
                     });
                 let label = AxisLabel {
+                    aside: self.words_of_both(axis, (first, second), figure.0),
                     doubt: (figure.0 == Op::Add && signs == (true, true))
                         .then(|| "some of its parts are below zero".to_owned()),
                     ..AxisLabel::computed(&names, &words, span)
@@ -257,7 +258,7 @@ impl LabelledTable<'_> {
 
     /// The share of sales of every line that is named as a profit.
     fn add_margins(&mut self, axis: Axis) {
-        let revenues = self.named_lines(axis, REVENUE);
+        let revenues = self.named_lines(axis, REVENUE, false);
         if revenues.is_empty() {
             return;
         }
@@ -302,6 +303,14 @@ impl LabelledTable<'_> {
         }
     }
 
+    /// The words of two lines whose product a question may ask for by their names: "interest on
+    /// the balance".
+    fn words_of_both(&self, axis: Axis, (first, second): (usize, usize), op: Op) -> Vec<String> {
+        let lines = [first, second].map(|at| self.line(axis).get(at));
+        let lines = lines.into_iter().flatten().filter(|_| op == Op::Multiply);
+        lines.flat_map(|label| label.words.clone()).collect()
+    }
+
     /// The words of the label that goes by one of these names.
     fn named_as(&self, names: &[&str]) -> Option<Vec<String>> {
         let labels = || self.rows.iter().chain(&self.columns).skip(1);
@@ -335,7 +344,9 @@ impl LabelledTable<'_> {
         let is_cost = |at: usize| {
             let label = self.line(axis).get(at);
             let paid = |label: &AxisLabel| PAID.iter().any(|word| label.says(word));
-            label.is_some_and(|label| names_cost(&label.name) || paid(label))
+            // A page prints what is owed below zero, or not.
+            let owed = |label: &AxisLabel| label.says_noun("liability") && op == Op::Divide;
+            label.is_some_and(|label| names_cost(&label.name) || paid(label) || owed(label))
         };
         let (paid, cost) = (is_cost(first), is_cost(second));
         let percent = kind == UnitKind::Percent;
@@ -360,7 +371,8 @@ impl LabelledTable<'_> {
                     amount.turn();
                 }
             }
-            if a.percent || b.percent || other || op == Op::Divide && b.number <= 0.0 {
+            let rate = b.percent && op == Op::Multiply;
+            if a.percent || b.percent && !rate || other || op == Op::Divide && b.number <= 0.0 {
                 continue;
             }
             let number = match op {
@@ -370,12 +382,11 @@ impl LabelledTable<'_> {
                 _ => a.number / b.number,
             };
             let expr = Expr::step(op, a.expr, b.expr);
-            let (expr, number) = match percent {
-                true => (
-                    Expr::step(Op::Multiply, expr, Expr::constant(100)),
-                    100.0 * number,
-                ),
-                false => (expr, number),
+            let hundred = Expr::constant(100);
+            let (expr, number) = match (percent, rate) {
+                (true, _) => (Expr::step(Op::Multiply, expr, hundred), 100.0 * number),
+                (false, true) => (Expr::step(Op::Divide, expr, hundred), number / 100.0),
+                (false, false) => (expr, number),
             };
             cells.push(TableAmount {
                 expr,
@@ -450,6 +461,7 @@ impl LabelledTable<'_> {
                     .map(|name| format!("{name} may not be in the sales")),
             ];
             let label = AxisLabel {
+                aside: self.words_of_both(axis, (count, price), Op::Multiply),
                 doubt: doubts.into_iter().flatten().next(),
                 ..AxisLabel::computed(&names, &words, span)
             };

@@ -74,14 +74,15 @@ fn written_out(table: &LabelledTable<'_>, asked: &[String], question: &str) -> O
     }
     let before = asked.last()?;
     let wording = &phrase.wording;
-    if wording.says(&["that", "this", "those", "these", "it", "them", "they"]) {
-        return None;
-    }
+    let refers = wording.says(&["that", "this", "those", "these", "it", "them", "they"]);
     let named = phrase.operand(table, phrase.text(), &[&AROUND]);
     let (operations, words): (Vec<String>, Vec<String>) =
         named.words.into_iter().partition(|word| is_operation(word));
     let elliptical = wording.starts(&ELLIPTICAL);
     match (operations.is_empty(), words.is_empty(), phrase.spans()) {
+        // "And what was it in 2022?"
+        (true, true, [_, ..]) if elliptical || refers => other_periods(before, question),
+        _ if refers => None,
         (_, true, []) if wording.change() => {
             let [.., first, second] = asked else {
                 return None;
@@ -98,7 +99,6 @@ fn written_out(table: &LabelledTable<'_>, asked: &[String], question: &str) -> O
             let change = moves.change() || moves.says(&["grown", "fell", "fallen", "risen"]);
             change.then(|| format!("{} in percent", bare(before)))
         }
-        (true, true, [_, ..]) if elliptical => other_periods(before, question),
         (true, false, dated) if elliptical => {
             let text = other_label(table, before, question, &words)?;
             if dated.is_empty() {

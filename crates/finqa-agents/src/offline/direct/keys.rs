@@ -14,9 +14,12 @@ use crate::offline::reading::text::stem;
 /// The most words of a cell that names a row; more are a remark.
 const LONGEST: usize = 5;
 
+/// One in this many names may begin with a number.
+const MOST: usize = 4;
+
 /// Headings of remarks, and of columns whose numbers are names.
 const REMARKS: [&str; 6] = ["note", "notes", "comment", "comments", "remark", "remarks"];
-const NUMBERED: [&str; 14] = [
+pub(super) const NUMBERED: [&str; 14] = [
     "id",
     "code",
     "sku",
@@ -55,10 +58,16 @@ pub(super) fn columns(facts: &Facts) -> Vec<usize> {
             let blank = matches!(&*cell.to_lowercase(), "n/a" | "na" | "nm" | "n.a." | "n.m.");
             (wordy && short && !blank) || numbered || period && !heading.contains("matur")
         };
+        // "25 m hose" is a name among others that have no number.
+        let numbered = |cell: &str| cell::read(cell, true).is_some_and(|n| !n.words.is_empty());
+        let (odd, amounts): (Vec<&str>, Vec<&str>) = cells()
+            .filter(|cell| !named(cell))
+            .partition(|cell| numbered(cell));
         let filled = cells().count();
         filled > 1
             && 2 * filled > body.len()
-            && cells().all(named)
+            && amounts.is_empty()
+            && MOST * odd.len() <= filled
             && !REMARKS.contains(&heading.as_str())
     };
     let others: Vec<usize> = (1..header.len()).filter(is_key).collect();

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::axis::{AxisLabel, label_words, same_word};
-use super::calendar::{CalendarSpan, WHOLE};
+use super::calendar::{CalendarSpan, WHOLE, spans};
+use super::comparisons::{ACTUAL, PLANNED};
 use super::values::TableAmount;
 use super::{keys, scales};
 use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use crate::offline::reading::text::stem;
 use crate::offline::reading::words::synonyms;
 
 /// What a part of a question asks for.
@@ -80,8 +82,16 @@ fn titles(facts: &Facts) -> Vec<String> {
         let first = words.find(|word| !word.is_empty()).unwrap_or_default();
         ["table", "note", "exhibit", "schedule", "item"].contains(&first)
     };
+    // "Staff at 31 December": the figure is a day.
+    let dated = |text: &str| {
+        let mut text = text.to_lowercase();
+        for named in spans(&text).into_iter().rev() {
+            text.replace_range(named.at, " ");
+        }
+        !text.contains(|c: char| c.is_ascii_digit())
+    };
     let short = sentences.filter(|(at, s)| {
-        let plain = !with_figures.contains(at) || numbered(&s.text);
+        let plain = !with_figures.contains(at) || numbered(&s.text) || dated(&s.text);
         s.words.len() <= 16 && plain && !of_other(*at)
     });
     short
@@ -236,6 +246,30 @@ impl<'a> LabelledTable<'a> {
         })
     }
 
+    /// Of a figure and its plan, which fit alike, what has happened.
+    pub(super) fn keep_actual(&self, cells: &mut Vec<(usize, usize, usize)>) {
+        let of = |cell: &(usize, usize, usize), words: &[&str]| {
+            let labels = [self.rows.get(cell.1), self.columns.get(cell.2)];
+            let mut labels = labels.into_iter().flatten();
+            labels.any(|label| words.iter().any(|word| label.writes(word)))
+        };
+        let some = |words: &[&str]| cells.iter().any(|cell| of(cell, words));
+        if cells.len() == 2 && some(&ACTUAL) && some(&PLANNED) {
+            cells.retain(|cell| !of(cell, &PLANNED));
+        }
+    }
+
+    /// The row behind which no parts of a whole are: the only one called "Total", if any parts
+    /// come before it. What follows it is of another kind: "of which", a cost of the parts.
+    pub(super) fn end_of_parts(&self) -> usize {
+        let bare = |(_, row): &(usize, &AxisLabel)| row.total && row.words.len() == 1;
+        let mut totals = self.rows.iter().enumerate().skip(1).filter(bare);
+        match (totals.next(), totals.next()) {
+            (Some((at, _)), None) if at > 2 => at,
+            _ => usize::MAX,
+        }
+    }
+
     /// Whether any row or column has this word.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let rows = self.rows.iter().skip(1);
@@ -258,13 +292,31 @@ impl<'a> LabelledTable<'a> {
         self.corner.iter().any(|other| other == word)
     }
 
+    /// Whether only the corner or a title has this word or a synonym of it.
+    pub(super) fn is_of_corner(&self, word: &str) -> bool {
+        let word = self.known_as(word);
+        let mut labels = self.rows.iter().chain(&self.columns).skip(1);
+        self.corner_says(&word) && !labels.any(|label| label.says(&word))
+    }
+
     /// The word itself if a label has it, else a synonym that one has.
     fn known_as(&self, word: &str) -> String {
         if self.knows(word) {
             return word.to_owned();
         }
         let known = synonyms(word).iter().find(|other| self.knows(other));
-        known.map_or_else(|| word.to_owned(), Clone::clone)
+        let scenario = || {
+            let mut lists = [&ACTUAL as &[&str], &PLANNED].into_iter();
+            let words = lists.find(|list| list.iter().any(|name| stem(name) == word))?;
+            words
+                .iter()
+                .map(|name| stem(name).into_owned())
+                .find(|name| self.knows(name))
+        };
+        known
+            .cloned()
+            .or_else(scenario)
+            .unwrap_or_else(|| word.to_owned())
     }
 
     /// The cells that a query names best. "Net sales of A" is the row A, and what only "Total

@@ -35,7 +35,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 use axis::label_words;
-use compute::SPANNING;
+use compute::{SPANNING, per};
 use labels::LabelledTable;
 use phrase::AskedPhrase;
 use values::{DirectReader, NoReading, Reading};
@@ -202,12 +202,9 @@ fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
     !elliptical && !refers && asked.names_label(table) && (dated || over_all)
 }
 
-/// Scales and currencies that an answer is asked for in.
-const UNITS: [&str; 10] = [
-    "in dollars",
-    "in usd",
-    "in euros",
-    "in eur",
+/// Currencies and scales that an answer is asked for in.
+const CURRENCIES: [&str; 4] = ["in dollars", "in usd", "in euros", "in eur"];
+const UNITS: [&str; 6] = [
     "in millions",
     "in thousands",
     "in billions",
@@ -217,7 +214,7 @@ const UNITS: [&str; 10] = [
 ];
 
 /// Words of questions that no figure of a table answers.
-const BEYOND: [&str; 12] = [
+const BEYOND: [&str; 10] = [
     "if",
     "would",
     "expected",
@@ -228,8 +225,6 @@ const BEYOND: [&str; 12] = [
     "who",
     "where",
     "whether",
-    "over quarter",
-    "over month",
 ];
 
 /// How questions for a label begin.
@@ -271,7 +266,10 @@ impl DirectReader<'_> {
     /// The first operation that the question asks for and whose parts it names.
     fn answer(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
-        if wording.says(&UNITS) || wording.says(&BEYOND) {
+        // A ratio of amounts in different scales is in units.
+        let per_one = per(self.asked.text()).is_some();
+        let money = wording.says(&CURRENCIES) && !per_one;
+        if money || wording.says(&UNITS) || wording.says(&BEYOND) {
             return Err(NoReading::Open);
         }
         if wording.asks_yes_no() {

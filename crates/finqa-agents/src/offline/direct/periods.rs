@@ -4,6 +4,7 @@ use super::axis::AxisLabel;
 use super::calendar::{CalendarSpan, Stretch};
 use super::labels::{LabelledTable, is_year};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use crate::offline::reading::text::stem;
 
 /// A period of a question on the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +127,16 @@ pub(super) fn has_no_sum(label: &AxisLabel) -> bool {
 pub(super) fn counts(label: &AxisLabel) -> bool {
     let mut words = FLOWS.iter().chain(&STOCKS).chain(&THINGS);
     label.words.is_empty() || words.any(|word| label.says_noun(word))
+}
+
+/// Whether the last noun of a name that says what it adds up to is a flow: "staff costs".
+fn flows(label: &AxisLabel) -> bool {
+    let name = label.name.to_lowercase();
+    let head = name.split(" of ").next().unwrap_or_default();
+    let of = |list: &[&str], word: &str| list.iter().any(|noun| stem(noun) == stem(word));
+    let mut words = head.split(|c: char| !c.is_alphabetic()).rev();
+    let last = words.find(|word| of(&STOCKS, word) || of(&FLOWS, word));
+    last.is_some_and(|word| of(&FLOWS, word))
 }
 
 impl LabelledTable<'_> {
@@ -382,7 +393,8 @@ impl DirectReader<'_> {
         let never = amount.percent || says(&RATES);
         let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));
         let counts_new = COUNTED_NEW.iter().any(|word| writes(word));
-        if never || says(&STOCKS) && !counts_new {
+        let stock = says(&STOCKS) && !labels.iter().flatten().any(|label| flows(label));
+        if never || stock && !counts_new {
             return Err(NoReading::Missing(format!("the page has no {span}")));
         }
         let listed = self.table.lists_days() && says(&THINGS);

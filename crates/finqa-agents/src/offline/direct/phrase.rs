@@ -1,6 +1,9 @@
 //! A question about a labelled table: its periods and the labels that it names in full are
 //! single words, so that neither is mistaken for an operation.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::asked_spans::asked_spans;
 use super::axis::{AxisLabel, label_words, without_brackets};
 use super::calendar::CalendarSpan;
@@ -15,60 +18,118 @@ const SPAN: &str = "zqspan";
 const LABEL: &str = "zqlabel";
 const NAME: &str = "zqname";
 
-/// Words that name no quantity of a table.
-const FILLERS: [&str; 51] = [
-    "work",
-    "carry",
-    "carried",
-    "value",
-    "amount",
-    "figure",
-    "number",
-    "level",
-    "report",
-    "recorded",
-    "make",
-    "made",
-    "earn",
-    "generate",
-    "generated",
-    "come",
-    "came",
-    "company",
-    "firm",
-    "business",
-    "quarter",
-    "month",
-    "fiscal",
-    "end",
-    "respectively",
-    "dollar",
-    "percent",
-    "point",
-    "total",
-    "overall",
-    "whole",
-    "entire",
-    "represent",
-    "account",
-    "spend",
-    "approximately",
-    "roughly",
-    "just",
-    "out",
-    "up",
-    "only",
-    "together",
-    "combined",
-    "following",
-    "previous",
-    "last",
-    "date",
-    "included",
-    "win",
-    "won",
-    "have",
+/// Words that name no quantity of a table: nouns that stand for any quantity or for the company,
+/// verbs that say no more than that there was one, adverbs, and pronouns.
+const FILLERS: [&[&str]; 4] = [
+    &[
+        "value", "amount", "figure", "number", "level", "money", "company", "firm", "business",
+        "quarter", "month", "fiscal", "end", "dollar", "euro", "percent", "point", "date",
+    ],
+    &[
+        "work",
+        "carry",
+        "carried",
+        "report",
+        "recorded",
+        "make",
+        "made",
+        "earn",
+        "generate",
+        "generated",
+        "come",
+        "came",
+        "represent",
+        "account",
+        "spend",
+        "spent",
+        "included",
+        "win",
+        "won",
+        "have",
+        "get",
+        "got",
+        "give",
+        "gave",
+        "take",
+        "took",
+        "use",
+        "used",
+        "see",
+        "saw",
+        "show",
+        "stand",
+        "stood",
+        "reach",
+        "bring",
+        "brought",
+    ],
+    &[
+        "respectively",
+        "approximately",
+        "roughly",
+        "just",
+        "out",
+        "up",
+        "down",
+        "only",
+        "together",
+        "combined",
+        "total",
+        "overall",
+        "whole",
+        "entire",
+        "following",
+        "previous",
+        "last",
+        "still",
+        "already",
+        "exactly",
+        "ever",
+        "even",
+        "here",
+        "altogether",
+        "please",
+        "tell",
+    ],
+    &[
+        "my",
+        "your",
+        "his",
+        "her",
+        "you",
+        "he",
+        "she",
+        "me",
+        "him",
+        "everyone",
+        "everything",
+        "anything",
+        "something",
+        "some",
+        "another",
+        "until",
+        "since",
+        "off",
+        "onto",
+        "toward",
+        "should",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "am",
+        "itself",
+    ],
 ];
+
+/// Whether a stem names no quantity of a table.
+pub(super) fn is_filler(word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let words = FILLERS.into_iter().flatten();
+        words.map(|word| stem(word).into_owned()).collect()
+    });
+    STEMS.contains(word)
+}
 
 /// Headings of what "how many" asks for.
 const COUNTED: [&str; 7] = [
@@ -107,10 +168,25 @@ const TERMS: [(&str, Op); 5] = [
     ("net of", Op::Subtract),
 ];
 
+/// Words of a definition in brackets, between the figures that it joins.
+const DEFINING: [&str; 10] = [
+    "divided by",
+    "as a percent of",
+    "as percent of",
+    "over",
+    "per",
+    "plus",
+    "less",
+    "minus",
+    "times",
+    "multiplied by",
+];
+
 impl AskedPhrase {
     pub(crate) fn read(table: &LabelledTable<'_>, question: &str) -> Self {
         let (text, as_written) = with_names(table, question);
         let mut text = text.to_lowercase();
+        text = text.replace("what part of", "what share of");
         if table.knows("population") {
             text = text.replace(" per capita", " per population");
         }
@@ -139,42 +215,35 @@ impl AskedPhrase {
         for (at, word) in places {
             text.replace_range(at, &word);
         }
+        let slash = |label: &AxisLabel| label.name.contains(" / ");
+        if !table.rows.iter().chain(&table.columns).any(slash) {
+            text = text.replace(" / ", " divided by ");
+        }
         let (plain, aside) = without_brackets(&text);
         let (plain, aside) = (plain.trim().to_owned(), aside.trim().to_owned());
         // A definition in brackets is what is asked for: "(gross profit divided by revenue)".
         let defined = Wording::read(&aside);
-        let defines = defined.says(&[
-            "divided by",
-            "as a percent of",
-            "as percent of",
-            "over",
-            "less",
-            "minus",
-            "times",
-            "multiplied by",
-        ]) || defined.says(&["to", "and"]) && plain.contains(" ratio");
-        let names = label_words(&aside)
-            .iter()
-            .filter(|word| table.knows(word))
-            .count()
-            >= 2;
-        let text = match defines && names {
+        let known = |text: &str| label_words(text).iter().any(|word| table.means(word));
+        let joined = |word: &&&str| {
+            let sides = defined.split(word);
+            sides.is_some_and(|(left, right)| known(&left) && known(&right))
+        };
+        let ratio = plain.contains(" ratio");
+        let pair: &[&str] = if ratio { &["to", "and"] } else { &[] };
+        let defines = DEFINING.iter().chain(pair).find(joined).is_some();
+        let text = match defines {
             true => {
                 let of_plain = plain
                     .split_whitespace()
                     .filter(|word| word.starts_with(SPAN));
-                let ratio = if plain.contains(" ratio") {
-                    "ratio of "
-                } else {
-                    ""
-                };
+                let ratio = if ratio { "ratio of " } else { "" };
                 let aside = aside.replace(" over ", " divided by ");
                 format!("{ratio}{aside} {}", of_plain.collect::<Vec<_>>().join(" "))
             }
             false => format!("{plain} {aside}"),
         };
         // "The trade balance of A (exports minus imports)": both are A's.
-        let shared = match defines && names {
+        let shared = match defines {
             true => row_words(table, &plain, &aside),
             false => Vec::new(),
         };
@@ -235,7 +304,7 @@ impl AskedPhrase {
                 continue;
             }
             for found in label_words(word) {
-                let filler = FILLERS.iter().any(|filler| stem(filler) == found);
+                let filler = is_filler(&found);
                 // "All departments", "both regions": the noun names no label.
                 if counts && found == stem("sold") && !table.knows(&found) {
                     continue;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::axis::{AxisLabel, is_light, same_word};
 use super::calendar::CalendarSpan;
+use super::figures::PROFITS;
 use super::labels::{CellMatch, LabelQuery, LabelledTable};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
@@ -137,8 +138,14 @@ impl DirectReader<'_> {
         span: Option<CalendarSpan>,
     ) -> Reading<TableAmount> {
         let span = operand.spans.first().copied().or(span);
+        let mut words = operand.words.clone();
+        // "Total headcount" in a table of the headcount is its total.
+        let total = operand.context.iter().any(|word| word == "total");
+        if total && !words.is_empty() && words.iter().all(|word| self.table.is_of_corner(word)) {
+            words.push("total".to_owned());
+        }
         let query = |span| LabelQuery {
-            words: operand.words.clone(),
+            words: words.clone(),
             context: operand.context.clone(),
             span,
             percent: operand.percent,
@@ -259,15 +266,24 @@ impl DirectReader<'_> {
                     .iter()
                     .any(|row| row.words == [word.as_str()])
             };
-            if found.found > 0 && is_loose(word) && !names_row() {
+            // What "actually" was, is what the table has.
+            let loose = is_loose(word) || word == "actual";
+            if found.found > 0 && loose && !names_row() {
                 continue;
             }
             if self.table.facts.vocabulary.get(word).is_some() && !self.table.knows(word) {
                 // The page's text may say more of it.
                 return Err(NoReading::Open);
             }
-            let word = self.asked.wording.spelled(word);
-            self.doubt(format!("the page does not mention {word:?}"));
+            let of_figure =
+                |(_, words): &&(String, Vec<String>)| words == std::slice::from_ref(word);
+            let figure = self.table.aliases.iter().find(of_figure);
+            let known = figure.is_none() && self.table.knows(word);
+            let word = figure.map_or(self.asked.wording.spelled(word), |(name, _)| name);
+            self.doubt(match known {
+                true => format!("what was found is not of {word:?}"),
+                false => format!("the page does not mention {word:?}"),
+            });
         }
         Ok(found.cells)
     }
@@ -279,13 +295,13 @@ impl DirectReader<'_> {
             return None;
         };
         let (row, column) = (self.table.rows.get(*row)?, self.table.columns.get(*column)?);
-        let mut asked = query.words.iter().chain(&query.context);
+        let asked = || query.words.iter().chain(&query.context);
         let called =
             |word: &String, own: &String| same_word(word, own) || synonyms(word).contains(own);
         let more = row
             .words
             .iter()
-            .any(|own| !is_light(own) && !asked.any(|word| called(word, own)));
+            .any(|own| !is_light(own) && !asked().any(|word| called(word, own)));
         let own = |word: &String| {
             let mut all = row.words.iter().chain(&row.aside);
             column.says(word) || self.table.corner_says(word) || all.any(|own| same_word(own, word))
@@ -310,6 +326,7 @@ impl DirectReader<'_> {
         if names.len() == cells.len() && cells.iter().any(of_kind) {
             cells.retain(of_kind);
         }
+        self.table.keep_actual(&mut cells);
         match cells.as_slice() {
             [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
             cells => match self.summed(query, cells) {
@@ -346,8 +363,11 @@ impl DirectReader<'_> {
     /// period.
     fn empty_row(&self, words: &[String], period: CalendarSpan) -> Option<&str> {
         let rows = self.table.rows.iter().enumerate().skip(1);
+        let of_row = |word: &&String| rows.clone().any(|(_, label)| label.says(word));
+        let words: Vec<&String> = words.iter().filter(of_row).collect();
         let all = |label: &AxisLabel| words.iter().all(|word| label.says(word));
-        let named: Vec<(usize, &AxisLabel)> = rows.filter(|(_, label)| all(label)).collect();
+        let named: Vec<(usize, &AxisLabel)> =
+            rows.clone().filter(|(_, label)| all(label)).collect();
         let filled = |row: usize| {
             (1..self.table.columns.len())
                 .map(|column| (row, column))
@@ -423,6 +443,23 @@ impl DirectReader<'_> {
         } else {
             self.doubt(format!("{name} is below zero"));
         }
+    }
+
+    /// Whether an amount is of a row that is below zero throughout and no profit: a cost. It is a
+    /// guess unless the row or the question says so.
+    pub(crate) fn is_cost_below_zero(&mut self, amount: &TableAmount) -> bool {
+        let row = amount.place.0;
+        let Some(label) = self.table.rows.get(row).filter(|_| self.is_negative(row)) else {
+            return false;
+        };
+        if PROFITS.iter().any(|word| label.writes(word)) || label.writes("loss") {
+            return false;
+        }
+        let said =
+            names_cost(&label.name) || self.asked.wording.says(&["cost", "costs", "expenses"]);
+        let doubt = (!said).then(|| format!("{} is below zero", label.name));
+        doubt.into_iter().for_each(|why| self.doubt(why));
+        true
     }
 
     /// The amounts of an operand over periods.

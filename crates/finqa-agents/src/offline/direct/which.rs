@@ -5,7 +5,7 @@ use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
 use super::compute::extreme_of;
-use super::labels::{LabelQuery, is_year};
+use super::labels::{LabelQuery, LabelledTable, is_year};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
@@ -43,11 +43,30 @@ const MORE_SMALLEST: [&str; 7] = [
     "worst", "slowest", "fewest", "weakest", "bottom", "lower", "smaller",
 ];
 
+/// Words that compare a quantity without its name, and the nouns that columns have for it.
+const QUANTITIES: [(&[&str], &[&str]); 5] = [
+    (
+        &["expensive", "cheapest", "dearest"],
+        &["price", "cost", "amount", "rate", "fee"],
+    ),
+    (&["worth", "valuable"], &["value"]),
+    (&["lost", "lose"], &["loss"]),
+    (&["heaviest"], &["weight"]),
+    (&["oldest"], &["age"]),
+];
+
 impl DirectReader<'_> {
     pub(super) fn which(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
-        let (most, least) = (wording.says(&MORE_LARGEST), wording.says(&MORE_SMALLEST));
+        let most = wording.says(&MORE_LARGEST) || wording.says(&["dearest", "heaviest", "oldest"]);
+        let least = wording.says(&MORE_SMALLEST) || wording.says(&["cheapest"]);
+        let noun = noun(self.asked.text());
         let largest = match (wording.extreme(), most, least) {
+            (None, false, false) if wording.starts(&["when"]) => return self.day(),
+            (None, false, false) => {
+                let noun = noun.ok_or(NoReading::Open)?;
+                return self.described_rows(&noun);
+            }
             (Some(largest), false, false) => largest,
             (None, true, false) => true,
             (None, false, true) => false,
@@ -65,7 +84,6 @@ impl DirectReader<'_> {
         ]) {
             return Err(NoReading::Open);
         }
-        let noun = noun(self.asked.text());
         let grows = wording.change()
             || wording.says(&["fastest", "slowest", "grown"])
             || wording.says(&FALLEN);
@@ -87,7 +105,10 @@ impl DirectReader<'_> {
         if grows {
             lists.extend([&CHANGE as &[&str], &FALLEN, &["absolute", "terms"]]);
         }
-        let operand = self.whole(&lists);
+        let mut operand = self.whole(&lists);
+        for word in &mut operand.words {
+            *word = self.table.measured(word);
+        }
         match (time, grows) {
             (true, true) => Err(NoReading::Open),
             (true, false) => self.when(&operand, largest),
@@ -122,6 +143,20 @@ impl DirectReader<'_> {
             ));
         }
         Ok(self.labelled(&found, name))
+    }
+
+    /// "When does loan A mature?": the year or the day in the column that the verb names.
+    fn day(&mut self) -> Reading<DirectAnswer> {
+        let operand = self.whole(&[&VERBS]);
+        let amount = self.amount(&operand, None)?;
+        let dated = [
+            "maturity", "matures", "due", "expiry", "expires", "end", "ends", "date",
+        ];
+        let is_dated = |label: &&AxisLabel| dated.iter().any(|word| label.writes(word));
+        let year = (1900.0..2200.0).contains(&amount.number);
+        let known = self.table.label_of(amount.place, is_dated);
+        known.filter(|_| year).ok_or(NoReading::Open)?;
+        Ok(DirectAnswer::new("look-up", amount.expr, UnitKind::Number))
     }
 
     /// A period as the page writes it.
@@ -233,8 +268,18 @@ impl DirectReader<'_> {
         } else {
             &self.table.columns
         };
+        let end = if by_column {
+            self.table.end_of_parts()
+        } else {
+            usize::MAX
+        };
         let mut out = Vec::new();
-        for (at, label) in items.iter().enumerate().skip(1) {
+        for (at, label) in items
+            .iter()
+            .enumerate()
+            .skip(1)
+            .take_while(|(at, _)| *at < end)
+        {
             let place = if by_column { (at, *line) } else { (*line, at) };
             let fits = span.is_none_or(|span| self.table.is_of(place, span));
             let other = shared && !says_all(label);
@@ -248,6 +293,8 @@ impl DirectReader<'_> {
                 out.push((amount, label.name.clone()));
             }
         }
+        let sizes: Vec<f64> = out.iter().map(|(amount, _)| amount.number).collect();
+        out.truncate(before_sum(&sizes));
         let percent = out.first().is_some_and(|(amount, _)| amount.percent);
         if out.len() < 2 || out.iter().any(|(amount, _)| amount.percent != percent) {
             return Err(NoReading::Open);
@@ -295,14 +342,12 @@ impl DirectReader<'_> {
         let mut amounts: Vec<TableAmount> =
             parts.iter().map(|(amount, _)| amount.clone()).collect();
         self.magnitudes(&mut amounts);
+        // Who lost most of a gain or loss has the smallest.
+        let losses = amounts.iter().any(|amount| amount.number < 0.0);
+        let largest = largest != (losses && self.asked.wording.says(&["lost", "lose"]));
         let best = extreme_of(&amounts, largest)
             .ok_or(NoReading::Open)?
             .clone();
-        // Of three, one is often the sum of the two others by chance.
-        let last = amounts.last().map(|amount| amount.place);
-        if amounts.len() > 3 && last == Some(best.place) {
-            self.doubt_total_among(&amounts);
-        }
         let sizes = amounts.iter().map(|amount| amount.number);
         let named = sizes.zip(parts.iter().map(|(_, label)| label.clone()));
         self.doubts.extend(tie(best.number, named));
@@ -385,6 +430,19 @@ impl DirectReader<'_> {
     }
 }
 
+/// How many sizes come before one that is the sum of them all. Of three, one is often the sum
+/// of the two others by chance.
+fn before_sum(sizes: &[f64]) -> usize {
+    let mut sum = 0.0;
+    for (at, size) in sizes.iter().enumerate() {
+        if at > 2 && (sum - size).abs() <= 1e-9 * size.abs() {
+            return at;
+        }
+        sum += size;
+    }
+    sizes.len()
+}
+
 /// The doubt that several have the largest or smallest size.
 fn tie(best: f64, named: impl IntoIterator<Item = (f64, String)>) -> Option<String> {
     // Shares such as 0.3 / 3 and 3 / 30 differ in their last digits.
@@ -394,6 +452,21 @@ fn tie(best: f64, named: impl IntoIterator<Item = (f64, String)>) -> Option<Stri
         .filter(|(size, _)| (size - best).abs() <= near);
     let names: Vec<String> = tied.map(|(_, name)| name).collect();
     (names.len() > 1).then(|| format!("{} have the same value", names.join(" and ")))
+}
+
+impl LabelledTable<'_> {
+    /// The quantity that an adjective or a verb compares, if a column has it: the price of what
+    /// is "expensive".
+    pub(super) fn measured(&self, word: &str) -> String {
+        let named = QUANTITIES
+            .iter()
+            .find(|(names, _)| names.iter().any(|name| stem(name) == word));
+        let nouns = named.map_or(&[] as &[&str], |(_, nouns)| nouns);
+        let columns = self.columns.iter().skip(1);
+        let known = |noun: &&&str| columns.clone().any(|column| column.writes(noun));
+        let noun = nouns.iter().find(known).filter(|_| !self.knows(word));
+        noun.map_or_else(|| word.to_owned(), |noun| stem(noun).into_owned())
+    }
 }
 
 /// The lines that are a total.
