@@ -183,8 +183,8 @@ pub(crate) fn job(
         (None, None) => "all episodes".to_owned(),
     };
     note(format!(
-        "{} plays {count} of {}",
-        settings.model.name, environment.name
+        "playing {count} of {} with model {}",
+        environment.name, settings.model.name
     ));
     let meta = meta(settings, options, &tool_model, &episodes, n)?;
     let (result_chars, total_chars) = match (tool_model.endpoint, &episodes.question_source) {

@@ -37,7 +37,7 @@ pub enum PipelineError {
     )]
     NoExamples,
     #[error(
-        "no data: a remote model does not play the built-in sample by default; \
+        "no data: a remote model is not run on the built-in sample by default; \
          name a directory or `sample` with --data-path, or a server with --url"
     )]
     NoEpisodeData,

@@ -161,7 +161,7 @@ impl Summary {
 /// A note that a model does not support these settings, in one line.
 pub(crate) fn left_out_line(names: &[&str]) -> String {
     format!(
-        "{} not sent: the model does not take {}",
+        "{} not sent: the model does not support {}",
         names.join(" and "),
         if names.len() == 1 { "it" } else { "them" }
     )

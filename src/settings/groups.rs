@@ -76,7 +76,7 @@ pub struct QuestionSettings {
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
-    /// File of ConvFinQA records, or `sample` [default: data/train.json; if it does not exist, the sample, but an error with a remote model]
+    /// File of ConvFinQA records, or `sample` [default: data/train.json if it exists; otherwise the sample, or an error with a remote model]
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,

@@ -79,7 +79,7 @@ pub(crate) struct PlayArgs {
     )]
     #[serde(skip)]
     url: Option<String>,
-    /// Bearer token of that server
+    /// Bearer token of the server at --url
     #[arg(
         long,
         value_name = "TOKEN",

@@ -328,7 +328,7 @@ impl RunProgress {
         }
         parts.extend(self.cost.brief());
         if self.failed > 0 {
-            parts.push(format!("{} without answer", self.failed));
+            parts.push(format!("{} without an answer", self.failed));
         }
         if !self.postponed.is_empty() {
             parts.push(format!("{} to ask again", self.postponed.len()));

@@ -90,7 +90,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     align(&mut table, &[1, 2, 3]);
     let mut lines = vec![table.to_string()];
     lines.extend(outcome_line(scores, style));
-    lines.extend(reasons_line(scores, style));
+    lines.extend(reasons_lines(scores, style));
     lines.extend(conversation_table(scores, style));
     lines.extend(latency_line(scores, style));
     lines.join("\n")
@@ -164,7 +164,7 @@ fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     })
 }
 
-fn reasons_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
+fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let line = |title: &str, counts: &[Count]| {
         let named = counts.iter().map(|count| {
             let name = match count.name {
@@ -193,8 +193,7 @@ fn reasons_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
         line(&format!("Accepted by FE ({accepted})"), &scores.reasons),
         line("Rejected by FE for a single error", &scores.diagnostics),
     ];
-    let lines: Vec<String> = lines.into_iter().flatten().collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    lines.into_iter().flatten().collect()
 }
 
 /// Accuracy by turn and by what turns take, a column for each rule, each rate

@@ -32,7 +32,7 @@ mod tests {
         let both = ["temperature".to_owned(), "seed".to_owned()];
         assert_eq!(
             ignored.add(both[..1].iter()).unwrap(),
-            "note: temperature not sent: the model does not take it"
+            "note: temperature not sent: the model does not support it"
         );
         assert!(ignored.add(both.iter()).unwrap().starts_with("note: seed "));
         assert_eq!(ignored.add(both.iter()), None);

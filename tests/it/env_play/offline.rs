@@ -131,5 +131,5 @@ fn the_table_fits_80_columns_and_names_the_files() {
     {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    ran.tells("plays 12 episodes");
+    ran.tells("playing 12 episodes");
 }
