@@ -200,80 +200,25 @@ impl ShardSettings {
 }
 
 fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, String> {
-    let set = |name: &str| {
-        let value = variables.get(name)?;
-        (value != "undefined").then_some(value)
-    };
+    let set = |name: &str| variables.get(name).filter(|value| value != "undefined");
     let number = |name: &str| {
-        let value = set(name);
-        let number = value.map(|value| {
+        let number = set(name).map(|value| {
             let number = value.trim().parse::<u32>();
             number.map_err(|_| format!("{name} is {value}, which is not a number"))
         });
         number.transpose()
     };
-    let present: Vec<&Engine> = ENGINES
-        .iter()
-        .filter(|engine| set(engine.index).is_some())
-        .collect();
-    let engine = match present.as_slice() {
-        [engine] => engine,
-        [] => {
-            let names = ENGINES.map(|engine| engine.index).join(", ");
-            return Err(format!(
-                "this process is not a task of an array job: none of {names} is set; pass --shard I/N"
-            ));
-        }
-        several => {
-            let names: Vec<_> = several.iter().map(|engine| engine.index).collect();
-            return Err(format!("{} are set; pass --shard I/N", names.join(" and ")));
-        }
-    };
     let stated = |name: Option<&str>| name.map(number).transpose().map(Option::flatten);
+    let engine = engine_in(set)?;
     let (first, otherwise) = engine.first;
-    let first = stated(first)?.unwrap_or(otherwise);
-    let index = number(engine.index)?.unwrap_or_default();
-    let step = stated(engine.step)?.unwrap_or(1).max(1);
-    // Grid Engine's last index may be behind the last task.
-    let tasks_to = |index: u32| Some((index.checked_sub(first)? / step).saturating_add(1));
-    let reached = stated(engine.last)?.and_then(tasks_to);
-    let tasks = stated(engine.count)?;
-    // With gaps between them, some tasks would have a shard, and others none.
-    if let (Some(tasks), Some(reached)) = (tasks, reached)
-        && tasks != reached
-    {
-        return Err(format!(
-            "the array job has {tasks} tasks with gaps between their numbers; number them \
-             without gaps, or pass --shard I/N"
-        ));
-    }
-    let count = match (tasks.or(reached), shards) {
-        (Some(stated), Some(shards)) if stated != shards => {
-            return Err(format!(
-                "the array job has {}, but --shards is {shards}",
-                counted(stated, "task")
-            ));
-        }
-        (Some(count), _) | (None, Some(count)) => count,
-        (None, None) => {
-            return Err(format!(
-                "{} does not say how many shards there are; pass --shards N",
-                engine.index
-            ));
-        }
+    let task = ArrayTask {
+        variable: engine.index,
+        first: stated(first)?.unwrap_or(otherwise),
+        index: number(engine.index)?.unwrap_or_default(),
+        step: stated(engine.step)?.unwrap_or(1).max(1),
+        last: stated(engine.last)?,
+        count: stated(engine.count)?,
     };
-    let is_task = index
-        .checked_sub(first)
-        .is_some_and(|after| after % step == 0);
-    let place = tasks_to(index).filter(|_| is_task);
-    let shard = place.and_then(|place| Shard::new(place, count));
-    let shard = shard.ok_or_else(|| {
-        format!(
-            "{} is {index}, and {count} tasks from {first} do not reach it; number the tasks one \
-             by one, or pass --shard I/N",
-            engine.index
-        )
-    })?;
     // AWS: `<array job>:<index>`; PBS: `<array job>[].<server>`.
     let job = engine.job.and_then(set);
     let job = job.map(|id| {
@@ -281,9 +226,95 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
         id.chars().take_while(|c| plain(*c)).collect::<String>()
     });
     Ok(ChosenShard {
-        shard,
+        shard: task.shard(shards)?,
         array_job: job.filter(|id| !id.is_empty()),
     })
+}
+
+/// The engine whose variables are set.
+fn engine_in(set: impl Fn(&str) -> Option<String>) -> Result<&'static Engine, String> {
+    let present: Vec<&Engine> = ENGINES
+        .iter()
+        .filter(|engine| set(engine.index).is_some())
+        .collect();
+    match present.as_slice() {
+        [engine] => Ok(engine),
+        [] => {
+            let names = ENGINES.map(|engine| engine.index).join(", ");
+            Err(format!(
+                "this process is not a task of an array job: none of {names} is set; pass --shard I/N"
+            ))
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(|engine| engine.index).collect();
+            Err(format!("{} are set; pass --shard I/N", names.join(" and ")))
+        }
+    }
+}
+
+/// A task of an array job, as its engine's variables describe it.
+struct ArrayTask {
+    /// The variable of its index.
+    variable: &'static str,
+    first: u32,
+    index: u32,
+    /// The distance between the indices of two tasks.
+    step: u32,
+    /// Grid Engine's may be behind the last task.
+    last: Option<u32>,
+    count: Option<u32>,
+}
+
+impl ArrayTask {
+    /// The number of tasks up to an index.
+    fn tasks_to(&self, index: u32) -> Option<u32> {
+        Some((index.checked_sub(self.first)? / self.step).saturating_add(1))
+    }
+
+    /// The number of shards: that of the tasks, or else that of `--shards`.
+    fn shard_count(&self, shards: Option<u32>) -> Result<u32, String> {
+        let reached = self.last.and_then(|last| self.tasks_to(last));
+        // With gaps between them, some tasks would have a shard, and others none.
+        if let (Some(tasks), Some(reached)) = (self.count, reached)
+            && tasks != reached
+        {
+            return Err(format!(
+                "the array job has {tasks} tasks with gaps between their numbers; number them \
+                 without gaps, or pass --shard I/N"
+            ));
+        }
+        match (self.count.or(reached), shards) {
+            (Some(stated), Some(shards)) if stated != shards => Err(format!(
+                "the array job has {}, but --shards is {shards}",
+                counted(stated, "task")
+            )),
+            (Some(count), _) | (None, Some(count)) => Ok(count),
+            (None, None) => Err(format!(
+                "{} does not say how many shards there are; pass --shards N",
+                self.variable
+            )),
+        }
+    }
+
+    fn shard(&self, shards: Option<u32>) -> Result<Shard, String> {
+        let count = self.shard_count(shards)?;
+        let after = self.index.checked_sub(self.first);
+        let is_task = after.is_some_and(|after| after % self.step == 0);
+        let place = self.tasks_to(self.index).filter(|_| is_task);
+        let shard = place.and_then(|place| Shard::new(place, count));
+        shard.ok_or_else(|| {
+            let Self {
+                variable,
+                index,
+                first,
+                ..
+            } = self;
+            format!(
+                "{variable} is {index}, and {count} tasks from {first} do not reach it; number the \
+                 tasks one by one, or pass --shard I/N"
+            )
+        })
+    }
 }
 
 #[cfg(test)]

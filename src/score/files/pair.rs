@@ -35,7 +35,7 @@ pub fn rescore(
     Ok(keyed
         .into_iter()
         .enumerate()
-        .map(|(index, (row, part, found))| scored(index, row, part, found))
+        .map(|(index, (row, part, found))| scored_row(index, row, part, found))
         .collect())
 }
 
@@ -210,21 +210,30 @@ fn normalised(question: &str) -> String {
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
-fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Row {
-    let is_turn = part.parse::<usize>().is_ok();
-    let own = Gold {
-        answer: row.ground_truth.clone().filter(|_| !is_turn),
-        program: row.gold_program,
-        exe_ans: row.exe_ans.or_else(|| {
-            let turn_gold = row.ground_truth.clone().filter(|_| is_turn);
-            turn_gold.map(value_of)
-        }),
-        split: None,
-    };
-    let gold = match found {
+/// The dataset's gold, or else the file's.
+fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>) -> Gold {
+    match found {
         Some((_, case)) if !case.gold.is_empty() => case.gold.clone(),
-        _ => own,
-    };
+        _ => Gold {
+            answer: row.ground_truth.clone().filter(|_| !is_turn),
+            program: row.gold_program.take(),
+            exe_ans: row.exe_ans.take().or_else(|| {
+                let turn_gold = row.ground_truth.clone().filter(|_| is_turn);
+                turn_gold.map(value_of)
+            }),
+            split: None,
+        },
+    }
+}
+
+fn scored_row(
+    index: usize,
+    mut row: PredictionRow,
+    part: String,
+    found: Option<KnownCase<'_>>,
+) -> Row {
+    let is_turn = part.parse::<usize>().is_ok();
+    let gold = gold_of(&mut row, is_turn, found);
     let of_dataset = if is_turn {
         gold.exe_ans.as_ref().map(Value::to_string)
     } else {

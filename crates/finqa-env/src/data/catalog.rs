@@ -163,31 +163,11 @@ impl Catalog {
                 .tables
                 .insert(name, table);
         }
-        let mut info = HashMap::with_capacity(files.metadata.len());
-        let entries: Vec<(String, Value)> = files.metadata.into_iter().collect();
-        let described = parallel::map(&entries, |(_, entry)| {
-            let (frame, fault) = match described_frame(entry) {
-                Ok(frame) => (frame, None),
-                Err(reason) => (RawFrame::default(), Some(reason)),
-            };
-            let text = entry
-                .as_object()
-                .map(|entry| info::table_info(entry, &frame));
-            (text, fault)
-        });
-        for ((key, _), (text, fault)) in entries.into_iter().zip(described) {
-            if let Some(reason) = fault {
-                problems.push(format!("{METADATA}: {key}: {reason}"));
-            }
-            if let Some(text) = text {
-                info.insert(key, text);
-            }
-        }
         Ok(Self {
             source,
             invented,
             companies,
-            info,
+            info: table_infos(files.metadata, &mut problems),
             splits: TaskSplits::new(&questions),
             questions,
             problems,
@@ -324,6 +304,34 @@ pub(super) fn tables_in(folder: &Path) -> Result<Vec<String>, EnvError> {
         }
     }
     Ok(found)
+}
+
+/// The text of `get_table_info` for each entry of the metadata.
+fn table_infos(
+    metadata: Map<String, Value>,
+    problems: &mut Vec<String>,
+) -> HashMap<String, String> {
+    let entries: Vec<(String, Value)> = metadata.into_iter().collect();
+    let described = parallel::map(&entries, |(_, entry)| {
+        let (frame, fault) = match described_frame(entry) {
+            Ok(frame) => (frame, None),
+            Err(reason) => (RawFrame::default(), Some(reason)),
+        };
+        let text = entry
+            .as_object()
+            .map(|entry| info::table_info(entry, &frame));
+        (text, fault)
+    });
+    let mut infos = HashMap::with_capacity(entries.len());
+    for ((key, _), (text, fault)) in entries.into_iter().zip(described) {
+        if let Some(reason) = fault {
+            problems.push(format!("{METADATA}: {key}: {reason}"));
+        }
+        if let Some(text) = text {
+            infos.insert(key, text);
+        }
+    }
+    infos
 }
 
 /// The frame in an entry's `table` text.

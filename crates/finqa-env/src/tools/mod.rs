@@ -25,6 +25,7 @@ use super::python;
 use database::{Database, QueryError};
 use limits::QueryBudget;
 use pool::DatabasePool;
+use tokens::SqlToken;
 
 pub use failure::{FailureKind, ToolFailure};
 pub use limits::ToolLimits;
@@ -171,69 +172,81 @@ impl Tools {
         budget: QueryBudget,
     ) -> Result<String, BudgetSpent> {
         let tokens = tokens::tokens(query);
-        if tokens::selects_star(&tokens) {
-            return Ok("Error: SELECT * is not allowed (too inefficient)".to_owned());
-        }
-        if !tokens::has_filter(&tokens) {
-            return Ok("Error: Query must include filters (WHERE, HAVING, etc.)".to_owned());
-        }
-        let name = cleaned(table);
-        let Some(found) = self.catalog.table(company, &name) else {
-            // OpenEnv's `finqa_env` prints an absolute path here.
-            return Ok(format!(
-                "Error: Table file not found at {company}/{name}.json"
-            ));
-        };
-        let columns = match &found.columns {
-            Ok(columns) => columns,
-            Err(reason) => return Ok(format!("Error executing query: {reason}")),
-        };
-        let limit = self.limits.statement_bytes;
-        if query.len() > limit {
-            return Ok(format!(
-                "Error executing query: the query is longer than {limit} bytes"
-            ));
-        }
-        let failed = |text: &str| {
-            format!("Error executing query: Execution failed on sql '{query}': {text}")
-        };
-        if query.contains('\0') {
-            return Ok(failed("the query contains a null character"));
-        }
-        let statement = tokens::single_statement(query, &tokens).and_then(|end| query.get(..end));
-        let Some(statement) = statement else {
-            return Ok(failed("You can only execute one statement at a time."));
+        let (table, columns, statement) = match self.statement(company, table, query, &tokens) {
+            Ok(found) => found,
+            Err(refusal) => return Ok(refusal),
         };
         if tokens::most_terms(&tokens) > budget.terms {
             return Err(BudgetSpent);
         }
-        let error = match self.run(found, columns, statement, budget) {
-            Ok(text) => return Ok(text),
-            Err(QueryError::Statement(text)) => return Ok(failed(&text)),
-            Err(QueryError::Result(text)) => return Ok(format!("Error executing query: {text}")),
-            Err(error) if budget.is_full => error,
-            Err(_) => return Err(BudgetSpent),
+        match self.run(table, columns, statement, budget) {
+            Ok(text) => Ok(text),
+            Err(QueryError::Statement(text)) => Ok(failed(query, &text)),
+            Err(QueryError::Result(text)) => Ok(format!("Error executing query: {text}")),
+            Err(error) if budget.is_full => Ok(self.over_limit(query, &error)),
+            Err(_) => Err(BudgetSpent),
+        }
+    }
+
+    /// The table and the single statement of a query, or the text that refuses it.
+    fn statement<'a>(
+        &'a self,
+        company: &str,
+        table: &str,
+        query: &'a str,
+        tokens: &[SqlToken<'_>],
+    ) -> Result<(&'a CompanyTable, &'a [TypedColumn], &'a str), String> {
+        if tokens::selects_star(tokens) {
+            return Err("Error: SELECT * is not allowed (too inefficient)".to_owned());
+        }
+        if !tokens::has_filter(tokens) {
+            return Err("Error: Query must include filters (WHERE, HAVING, etc.)".to_owned());
+        }
+        let name = cleaned(table);
+        let Some(found) = self.catalog.table(company, &name) else {
+            // OpenEnv's `finqa_env` prints an absolute path here.
+            return Err(format!(
+                "Error: Table file not found at {company}/{name}.json"
+            ));
         };
-        Ok(match error {
+        let columns = found.columns.as_deref();
+        let columns = columns.map_err(|reason| format!("Error executing query: {reason}"))?;
+        let limit = self.limits.statement_bytes;
+        if query.len() > limit {
+            return Err(format!(
+                "Error executing query: the query is longer than {limit} bytes"
+            ));
+        }
+        if query.contains('\0') {
+            return Err(failed(query, "the query contains a null character"));
+        }
+        tokens::single_statement(query, tokens)
+            .and_then(|end| query.get(..end))
+            .map(|statement| (&**found, columns, statement))
+            .ok_or_else(|| failed(query, "You can only execute one statement at a time."))
+    }
+
+    /// The text for a query that exceeds the full budget.
+    fn over_limit(&self, query: &str, error: &QueryError) -> String {
+        match error {
             QueryError::Late { steps: true } => {
                 let limit = self.limits.query_steps;
-                failed(&format!(
-                    "interrupted: the limit is {limit} steps of SQLite"
-                ))
+                let text = format!("interrupted: the limit is {limit} steps of SQLite");
+                failed(query, &text)
             }
             QueryError::Late { steps: false } => {
                 let limit = self.limits.query_time.as_millis();
-                failed(&format!("interrupted: the limit is {limit} ms"))
+                failed(query, &format!("interrupted: the limit is {limit} ms"))
             }
-            QueryError::Complex => failed("it is too complex: make it shorter"),
+            QueryError::Complex => failed(query, "it is too complex: make it shorter"),
             QueryError::Long => {
                 let limit = self.limits.result_bytes;
                 format!(
                     "Error executing query: the result is longer than {limit} bytes: select less"
                 )
             }
-            _ => failed("it needs more memory than a query may have"),
-        })
+            _ => failed(query, "it needs more memory than a query may have"),
+        }
     }
 
     /// Runs a statement on an idle database of the table, or on a new one.
@@ -269,6 +282,10 @@ fn read_arguments<'a>(
 
 /// A query needs more than its brief budget.
 struct BudgetSpent;
+
+fn failed(query: &str, text: &str) -> String {
+    format!("Error executing query: Execution failed on sql '{query}': {text}")
+}
 
 /// A table's name with every `.json` and `.txt` removed.
 fn cleaned(table: &str) -> String {
