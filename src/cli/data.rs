@@ -252,11 +252,10 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
             return Err(refused(format!("no id contains {id}; {what}")).into());
         }
     };
-    let view = dataset::show(record, style);
     stdout::print_words(|out| {
-        write!(out, "{}", view.text())?;
+        write!(out, "{}", dataset::record_text(record, style))?;
         if gold {
-            write!(out, "\n{}", view.gold_text())?;
+            write!(out, "\n{}", dataset::gold_text(record))?;
         }
         Ok(())
     })?;

@@ -74,7 +74,7 @@ pub fn sample() -> Result<Dataset, DatasetError> {
     })
 }
 
-/// The records of [`Source::named`], if one is named.
+/// The records that `name` says, if it is given.
 pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
     name.map(|name| load(&Source::from_name(name))).transpose()
 }

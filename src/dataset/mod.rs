@@ -28,7 +28,7 @@ pub use load::{Source, from_str, load, sample};
 pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
-pub use show::show;
+pub use show::{gold_text, record_text};
 pub(crate) use stats::Stats;
 pub use stats::{Range, stats};
 pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};

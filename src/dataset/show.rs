@@ -3,110 +3,72 @@
 
 use std::sync::Arc;
 
-use super::{Case, Gold, Record, RecordKind};
+use super::{Case, Record, RecordKind};
 use finqa_core::table::{Table, TableStyle};
 
-/// A record to be printed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordView {
-    pub id: String,
-    pub filename: String,
-    /// Single or Double.
-    pub kind: RecordKind,
-    /// Sentences before the table with their evidence ids, `t1` first.
-    pub before: Vec<(String, String)>,
-    /// The table as Markdown.
-    pub table: String,
-    /// Sentences after the table with their evidence ids.
-    pub after: Vec<(String, String)>,
-    /// Part (`qa`, `qa_0`, …) and text of the stand-alone questions.
-    pub questions: Vec<(String, String)>,
-    /// Number and text of the conversation's turns.
-    pub turns: Vec<(String, String)>,
-    /// Part and gold of all questions and turns that have any.
-    pub gold: Vec<(String, Gold)>,
-}
-
-/// The record with its table in the given style.
-pub fn show(record: &Record, style: TableStyle) -> RecordView {
+/// Page, its table in the given style, and questions, without any gold.
+pub fn record_text(record: &Record, style: TableStyle) -> String {
     let document = &record.document;
-    let asked = |cases: &[Arc<Case>]| {
-        cases
-            .iter()
-            .map(|case| (case.question.key.part.clone(), case.question.text.clone()))
-            .collect()
+    let kind = match record.kind {
+        RecordKind::Single => "Single",
+        RecordKind::Double => "Double",
     };
+    let mut out = format!("{}  ({kind}, {})\n", document.id, document.filename);
     let mut sentences = document
         .sentences()
         .enumerate()
-        .map(|(index, text)| (format!("t{}", index + 1), text.to_owned()));
-    RecordView {
-        id: document.id.clone(),
-        filename: document.filename.clone(),
-        kind: record.kind,
-        before: sentences.by_ref().take(document.pre_text.len()).collect(),
-        after: sentences.collect(),
-        table: Table::from_document(document, style).to_markdown(),
-        questions: asked(&record.questions),
-        turns: asked(&record.turns),
-        gold: record
-            .cases()
-            .filter(|case| !case.gold.is_empty())
-            .map(|case| (case.question.key.part.clone(), case.gold.clone()))
-            .collect(),
-    }
+        .map(|(index, text)| id_line(&format!("t{}", index + 1), text));
+    let before = sentences.by_ref().take(document.pre_text.len()).collect();
+    let after = sentences.collect();
+    let table = Table::from_document(document, style).to_markdown();
+    out.push_str(&section("\n", before));
+    out.push_str(&format!("\n{table}\n"));
+    out.push_str(&section("\n", after));
+    let questions = |cases: &[Arc<Case>]| {
+        let questions = cases.iter().map(|case| &case.question);
+        questions
+            .map(|question| id_line(&question.key.part, &question.text))
+            .collect()
+    };
+    out.push_str(&section(
+        "\nStand-alone questions\n",
+        questions(&record.questions),
+    ));
+    out.push_str(&section("\nConversation\n", questions(&record.turns)));
+    out
 }
 
-impl RecordView {
-    /// Page and questions, without any gold.
-    pub fn text(&self) -> String {
-        let kind = match self.kind {
-            RecordKind::Single => "Single",
-            RecordKind::Double => "Double",
-        };
-        let mut out = format!("{}  ({kind}, {})\n", self.id, self.filename);
-        out.push_str(&section("\n", &self.before));
-        out.push('\n');
-        out.push_str(&self.table);
-        out.push('\n');
-        out.push_str(&section("\n", &self.after));
-        out.push_str(&section("\nStand-alone questions\n", &self.questions));
-        out.push_str(&section("\nConversation\n", &self.turns));
-        out
-    }
-
-    /// The gold, one line per question; blank if there is none.
-    pub fn gold_text(&self) -> String {
-        let mut out = String::new();
-        for (part, gold) in &self.gold {
-            let mut fields = Vec::new();
-            if let Some(answer) = &gold.answer {
-                fields.push(format!("answer {answer}"));
-            }
-            if let Some(value) = &gold.exe_ans {
-                fields.push(format!("value {value}"));
-            }
-            if let Some(program) = &gold.program {
-                fields.push(format!("program {program}"));
-            }
-            if let Some(split) = gold.split {
-                fields.push(format!("half {split}"));
-            }
-            let line = fields.join(" · ");
-            out.push_str(&format!("{part:>5}  {line}\n"));
+/// The gold, one line per question; blank if there is none.
+pub fn gold_text(record: &Record) -> String {
+    let mut out = String::new();
+    for case in record.cases().filter(|case| !case.gold.is_empty()) {
+        let gold = &case.gold;
+        let mut fields = Vec::new();
+        if let Some(answer) = &gold.answer {
+            fields.push(format!("answer {answer}"));
         }
-        out
+        if let Some(value) = &gold.exe_ans {
+            fields.push(format!("value {value}"));
+        }
+        if let Some(program) = &gold.program {
+            fields.push(format!("program {program}"));
+        }
+        if let Some(split) = gold.split {
+            fields.push(format!("half {split}"));
+        }
+        out.push_str(&id_line(&case.question.key.part, &fields.join(" · ")));
     }
+    out
 }
 
-/// Numbered lines under a title; nothing if there is no line.
-fn section(title: &str, lines: &[(String, String)]) -> String {
+fn id_line(id: &str, text: &str) -> String {
+    format!("{id:>5}  {text}\n")
+}
+
+/// Lines under a title; nothing if there is no line.
+fn section(title: &str, lines: String) -> String {
     if lines.is_empty() {
-        return String::new();
+        return lines;
     }
-    let body: String = lines
-        .iter()
-        .map(|(id, text)| format!("{id:>5}  {text}\n"))
-        .collect();
-    format!("{title}{body}")
+    format!("{title}{lines}")
 }

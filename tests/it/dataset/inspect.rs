@@ -1,6 +1,6 @@
 //! `check`, `stats` and `show`.
 
-use convfinqa::dataset::{RecordDefect, check, sample, show};
+use convfinqa::dataset::{RecordDefect, check, gold_text, record_text, sample};
 use finqa_core::table::TableStyle;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
@@ -97,8 +97,8 @@ fn a_shown_record_keeps_its_gold_apart() {
     shown["post_text"] = json!(["it has one customer ."]);
     shown["qa"]["answer"] = json!("ten dollars");
     let dataset = parse(&json!([shown])).unwrap();
-    let view = show(&dataset.records[0], TableStyle::Repaired);
-    insta::assert_snapshot!(view.text(), @r"
+    let record = &dataset.records[0];
+    insta::assert_snapshot!(record_text(record, TableStyle::Repaired), @r"
     Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
 
        t1  zed is an invented company .
@@ -117,7 +117,7 @@ fn a_shown_record_keeps_its_gold_apart() {
         0  what were sales?
         1  and twice that?
     ");
-    insta::assert_snapshot!(view.gold_text(), @r"
+    insta::assert_snapshot!(gold_text(record), @r"
        qa  answer ten dollars · value 10 · program add(10, 0)
         0  value 10 · program 10 · half 0
         1  value 20 · program multiply(10, const_2) · half 0
