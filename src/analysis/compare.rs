@@ -337,8 +337,8 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
                 epoch: row.epoch.to_string(),
                 question: row.question.clone(),
                 gold: row.ground_truth().unwrap_or_default().into_owned(),
-                a: shown(row),
-                b: shown(pair.b),
+                a: answer_text(row),
+                b: answer_text(pair.b),
                 right,
                 cause: miss.cause,
                 detail: miss.detail.clone(),
@@ -349,7 +349,7 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
 }
 
 /// The answer, or how asking ended without one.
-pub(super) fn shown(row: &Row) -> String {
+pub(super) fn answer_text(row: &Row) -> String {
     if row.outcome() == crate::dataset::Outcome::Answered {
         row.prediction().trim().to_owned()
     } else {
@@ -358,21 +358,19 @@ pub(super) fn shown(row: &Row) -> String {
 }
 
 fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {
-    let (mut n, mut total_a, mut total_b) = (0.0, 0.0, 0.0);
-    let mut count = 0;
+    let (mut n, mut total_a, mut total_b) = (0, 0.0, 0.0);
     for pair in pairs {
         if let (Some(a), Some(b)) = (of(pair.a), of(pair.b)) {
-            n += 1.0;
-            count += 1;
+            n += 1;
             total_a += a;
             total_b += b;
         }
     }
-    (count > 0).then(|| Amounts {
-        n: count,
-        mean_a: total_a / n,
-        mean_b: total_b / n,
-        difference: (total_b - total_a) / n,
+    (n > 0).then(|| Amounts {
+        n,
+        mean_a: total_a / n as f64,
+        mean_b: total_b / n as f64,
+        difference: (total_b - total_a) / n as f64,
         total_a,
         total_b,
     })

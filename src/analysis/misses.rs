@@ -1,6 +1,6 @@
 //! Every miss of a run with its cause, and the counts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use finqa_core::number::Value;
 
 use super::answers::Answers;
 use super::cause::{Cause, CauseFound};
-use super::compare::shown;
+use super::compare::answer_text;
 use super::explain::{EarlierAnswer, MissEvidence, explain};
 use super::places::PageNumbers;
 use super::target::TargetNumber;
@@ -87,22 +87,16 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let mut search = Searcher::of(answers);
     let judged = |row: &&Row| rule.mark(row).is_some();
     let questions = answers.rows.iter().filter(judged).count();
-    let mut misses = Vec::new();
-    let mut blind: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for row in &answers.rows {
-        if rule.mark(row) != Some(false) {
-            continue;
-        }
-        let miss = search.explain(row, answers.turns_of(row));
-        for (missing, is) in [
-            ("page", row.document.is_none()),
-            ("gold_program", miss.gold_program.is_none()),
-            ("program", row.program().is_none()),
-        ] {
-            *blind.entry(missing).or_default() += usize::from(is);
-        }
-        misses.push(miss);
-    }
+    let missed = answers.rows.iter();
+    let missed = missed.filter(|row| rule.mark(row) == Some(false));
+    let explained: Vec<(&Row, Miss)> = missed
+        .map(|row| (row, search.explain(row, answers.turns_of(row))))
+        .collect();
+    let not_looked_for = INPUTS
+        .iter()
+        .filter_map(|input| input.unchecked(&explained));
+    let not_looked_for = not_looked_for.collect();
+    let misses: Vec<Miss> = explained.into_iter().map(|(_, miss)| miss).collect();
     MissAnalysis {
         path: answers.path.clone(),
         dataset: answers.dataset.clone(),
@@ -111,27 +105,53 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         without_gold: answers.rows.len() - questions,
         causes: counted(&misses),
         misses,
-        not_looked_for: blind.into_iter().filter_map(unchecked_causes).collect(),
+        not_looked_for,
     }
 }
 
-fn unchecked_causes((missing, misses): (&'static str, usize)) -> Option<UncheckedCauses> {
-    let causes: &[Cause] = match missing {
-        "page" => &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
-        "gold_program" => &[
+/// Something that the search reads and a miss may lack.
+struct Input {
+    name: &'static str,
+    is_missing: fn(&Row, &Miss) -> bool,
+    /// The causes that cannot be found without it.
+    causes: &'static [Cause],
+}
+
+const INPUTS: [Input; 3] = [
+    Input {
+        name: "gold_program",
+        is_missing: |_, miss| miss.gold_program.is_none(),
+        causes: &[
             Cause::AbsoluteForRelative,
             Cause::Operator,
             Cause::SwappedOperands,
             Cause::WrongBase,
             Cause::Steps,
         ],
-        _ => &[Cause::Arithmetic, Cause::MissingEvidence],
-    };
-    (misses > 0).then(|| UncheckedCauses {
-        missing,
-        misses,
-        causes: causes.to_vec(),
-    })
+    },
+    Input {
+        name: "page",
+        is_missing: |row, _| row.document.is_none(),
+        causes: &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
+    },
+    Input {
+        name: "program",
+        is_missing: |_, miss| miss.program.is_none(),
+        causes: &[Cause::Arithmetic, Cause::MissingEvidence],
+    },
+];
+
+impl Input {
+    fn unchecked(&self, misses: &[(&Row, Miss)]) -> Option<UncheckedCauses> {
+        let without = misses.iter();
+        let without = without.filter(|(row, miss)| (self.is_missing)(row, miss));
+        let misses = without.count();
+        (misses > 0).then(|| UncheckedCauses {
+            missing: self.name,
+            misses,
+            causes: self.causes.to_vec(),
+        })
+    }
 }
 
 fn counted(misses: &[Miss]) -> Vec<CauseCount> {
@@ -253,7 +273,7 @@ impl Searcher {
             epoch: row.epoch.to_string(),
             question: row.question.clone(),
             gold: row.ground_truth().unwrap_or_default().into_owned(),
-            answer: shown(row),
+            answer: answer_text(row),
             cause: first.cause,
             detail: first.detail,
             also: found.collect(),

@@ -253,32 +253,20 @@ impl<'s> Search<'s> {
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
-        for slot in &slots {
-            if let Some(cell) = slot.cell() {
-                let found = self.one(slot, places.row(cell), Cause::WrongColumn);
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        if let Some(found) = self.together(places, &slots) {
-            return Some(found);
-        }
-        for slot in &slots {
-            if let Some(cell) = slot.cell() {
-                let found = self.one(slot, places.column(cell), Cause::WrongRow);
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        // Anywhere on the page there are many numbers, so the digits must be more.
-        if !self.target.is_sharp(0.002) {
-            return None;
-        }
-        slots
-            .iter()
-            .find_map(|slot| self.one(slot, places.all().iter(), Cause::WrongRow))
+        let in_row =
+            |slot: &EvidenceSlot<'_>| self.one(slot, places.row(slot.cell()?), Cause::WrongColumn);
+        let in_column =
+            |slot: &EvidenceSlot<'_>| self.one(slot, places.column(slot.cell()?), Cause::WrongRow);
+        let anywhere = |slot: &EvidenceSlot<'_>| {
+            // There are many numbers on the page, so the digits must be more.
+            let is_sharp = self.target.is_sharp(0.002);
+            is_sharp.then(|| self.one(slot, places.all().iter(), Cause::WrongRow))?
+        };
+        let found = slots.iter().find_map(in_row);
+        found
+            .or_else(|| self.together(places, &slots))
+            .or_else(|| slots.iter().find_map(in_column))
+            .or_else(|| slots.iter().find_map(anywhere))
     }
 
     /// One slot from another place.
@@ -293,7 +281,7 @@ impl<'s> Search<'s> {
                 .readings(place)
                 .into_iter()
                 .any(|value| self.hits(&self.with(&[(slot, value)])));
-            hit.then(|| slot.taken(place, cause))
+            hit.then(|| slot.misread_as(place, cause))
         })
     }
 
@@ -323,13 +311,13 @@ impl<'s> Search<'s> {
         for place in places.column((row, column)) {
             let (to, _) = place.cell?;
             if one_row && moved(&|(_, column)| Some((to, column))) {
-                return Some(first.taken(place, Cause::WrongRow));
+                return Some(first.misread_as(place, Cause::WrongRow));
             }
         }
         for place in places.row((row, column)) {
             let (_, to) = place.cell?;
             if one_column && moved(&|(row, _)| Some((row, to))) {
-                return Some(first.taken(place, Cause::WrongColumn));
+                return Some(first.misread_as(place, Cause::WrongColumn));
             }
         }
         let [(one, a), (other, b)] = located.as_slice() else {
@@ -376,7 +364,7 @@ impl<'s> Search<'s> {
                     {
                         let changes = [(slot, dash.value), (other, place.value)];
                         if self.hits(&self.with(&changes)) {
-                            return Some(slot.taken(dash, Cause::DashAsNumber));
+                            return Some(slot.misread_as(dash, Cause::DashAsNumber));
                         }
                     }
                 }
@@ -435,7 +423,7 @@ impl EvidenceSlot<'_> {
         readings
     }
 
-    fn taken(&self, place: &PageNumber, cause: Cause) -> CauseFound {
+    fn misread_as(&self, place: &PageNumber, cause: Cause) -> CauseFound {
         let cause = if place.dash {
             Cause::DashAsNumber
         } else {
