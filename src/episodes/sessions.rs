@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::address::Address;
@@ -90,7 +90,7 @@ impl SessionPool {
     /// Ends the sessions in order.
     pub(crate) async fn close(&self) {
         let (idle, waiting) = {
-            let mut sessions = self.sessions();
+            let mut sessions = self.sessions.lock();
             let idle = std::mem::take(&mut sessions.idle);
             (idle, std::mem::take(&mut sessions.waiting))
         };
@@ -104,7 +104,7 @@ impl SessionPool {
 
     /// The prompt of a question whose session waits.
     pub(super) fn prompt(&self, key: &QuestionIdentity) -> Option<String> {
-        let sessions = self.sessions();
+        let sessions = self.sessions.lock();
         sessions.waiting.get(key).map(|(asked, _)| asked.prompt())
     }
 
@@ -113,11 +113,7 @@ impl SessionPool {
         &self,
         key: &QuestionIdentity,
     ) -> Option<(EpisodeQuestion, PooledSession)> {
-        self.sessions().waiting.remove(key)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, OpenSessions> {
-        self.sessions.lock()
+        self.sessions.lock().waiting.remove(key)
     }
 
     /// A session in which no episode is played: one that is idle, else a new one,
@@ -126,7 +122,7 @@ impl SessionPool {
         let mut waits = FULL_WAITS.into_iter();
         loop {
             let (idle, others, full) = {
-                let mut sessions = self.sessions();
+                let mut sessions = self.sessions.lock();
                 (sessions.idle.pop(), sessions.open, sessions.full)
             };
             let is_new = idle.is_none();
@@ -141,7 +137,7 @@ impl SessionPool {
             let broken = idle.map_or(0, |lost| lost.lost);
             match RemoteSession::open(&self.address).await {
                 Ok(remote) => {
-                    self.sessions().open += usize::from(is_new);
+                    self.sessions.lock().open += usize::from(is_new);
                     return Ok(PooledSession {
                         remote: Some(remote),
                         lost: broken,
@@ -150,7 +146,7 @@ impl SessionPool {
                 }
                 Err(full @ RemoteError::Full { .. }) => {
                     let others = {
-                        let mut sessions = self.sessions();
+                        let mut sessions = self.sessions.lock();
                         sessions.open -= usize::from(!is_new);
                         sessions.open
                     };
@@ -161,7 +157,7 @@ impl SessionPool {
                         }
                         None if others > 0 => {
                             (self.note)(format!("{full}: continuing with fewer sessions"));
-                            self.sessions().full = true;
+                            self.sessions.lock().full = true;
                         }
                         None => return Err(full),
                     }
@@ -173,7 +169,7 @@ impl SessionPool {
 
     pub(super) fn put_back(&self, mut session: PooledSession) {
         session.lost = 0;
-        self.sessions().idle.push(session);
+        self.sessions.lock().idle.push(session);
         self.freed.notify_one();
     }
 
@@ -181,7 +177,7 @@ impl SessionPool {
     pub(super) fn put_back_lost(&self, session: PooledSession, error: &RemoteError) -> bool {
         let broken = session.lost + 1;
         let others = {
-            let mut sessions = self.sessions();
+            let mut sessions = self.sessions.lock();
             let others = sessions.idle.iter().any(|idle| idle.remote.is_none());
             sessions.idle.push(PooledSession {
                 lost: broken,
@@ -220,7 +216,7 @@ impl SessionPool {
                 Ok(Some(asked)) => {
                     let planned = planned(&asked, 0, Gold::default());
                     let key = QuestionIdentity::of_episode(&asked);
-                    self.sessions().waiting.insert(key, (asked, session));
+                    self.sessions.lock().waiting.insert(key, (asked, session));
                     return Ok(Some(planned));
                 }
                 Err(error) => {

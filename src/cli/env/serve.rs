@@ -63,8 +63,10 @@ pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<E
             return Ok(Exit::Done);
         }
         let warning = open_to_all(&args.options);
-        checked(&args.options)?;
-        let listener = server::bind(&args.options).await.map_err(explained)?;
+        check_limits(&args.options)?;
+        let listener = server::bind(&args.options)
+            .await
+            .map_err(explain_taken_port)?;
         let address = listener.local_addr().context("cannot read the address")?;
         if let Some(line) = oddities {
             writer.say(&line);
@@ -103,7 +105,7 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
 }
 
 /// A port that is taken is what a person meets who starts the server twice.
-fn explained(error: ServerError) -> anyhow::Error {
+fn explain_taken_port(error: ServerError) -> anyhow::Error {
     match &error {
         ServerError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
             let message = format!(
@@ -115,7 +117,7 @@ fn explained(error: ServerError) -> anyhow::Error {
     }
 }
 
-fn checked(options: &ServerOptions) -> Result<(), Failure> {
+fn check_limits(options: &ServerOptions) -> Result<(), Failure> {
     let none_each = options.max_sessions_per_client == Some(0);
     if options.max_sessions == 0 || none_each || options.message_limit < 1024 {
         let message = "--max-sessions and --max-sessions-per-client must be at least 1 and \

@@ -19,6 +19,7 @@ use finqa_agents::models::{
 };
 use finqa_agents::offline::{EmbeddedAnalyst, RankedAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
+use finqa_env::data::bare_question;
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{TableColumns, documents, relevant_tables};
 
@@ -76,7 +77,7 @@ impl EmbeddedModel {
             .iter()
             .filter_map(|table| table.rows(seen.of_table("sql_query", &table.name)?))
             .collect();
-        let answer = self.solve(bare(question), documents(&read));
+        let answer = self.solve(bare_question(question), documents(&read));
         vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]
     }
 
@@ -110,11 +111,6 @@ fn question_and_company(messages: &[ChatMessage]) -> (&str, &str) {
     let user = messages.iter().find(|message| message.role == Role::User);
     let text = user.map_or("", |message| message.content.as_str());
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
-}
-
-/// The question without the sentence that says what it is about.
-fn bare(question: &str) -> &str {
-    finqa_env::data::bare_question(question)
 }
 
 /// With all digits that count for a grader of 1 %: the main job's answers keep

@@ -86,7 +86,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
             let column = if is_end(node) { last + 1 } else { column };
             let row = rows.entry(column).or_default();
             let place = |index: usize, size: f64, gap: f64| {
-                MARGIN + size / 2.0 + length(index) * (size + gap)
+                MARGIN + size / 2.0 + index as f64 * (size + gap)
             };
             // Space above for edges that pass over a column.
             let y = place(*row, BOX.1, GAP.1) + GAP.1;
@@ -95,10 +95,6 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         }
         places
     }
-}
-
-fn length(count: usize) -> f64 {
-    count as f64
 }
 
 fn draw_vertex<S, R, E>(out: &mut String, vertex: &Vertex<S, R, E>, x: f64, y: f64) {

@@ -15,8 +15,6 @@ pub struct EnvQuestion {
     pub company: String,
     /// The expected answer, usually `\boxed{...}`. Never shown before the episode is over.
     pub answer: String,
-    /// `question_type` column, or empty.
-    pub question_type: String,
     /// `explanation` column, or empty. The gold program in an environment built
     /// from `ConvFinQA`.
     pub explanation: String,
@@ -60,7 +58,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         column(name).ok_or_else(reason)
     };
     let (asked, company, answer) = (needed("user_query")?, needed("company")?, needed("answer")?);
-    let (id, kind, explanation) = (column("id"), column("question_type"), column("explanation"));
+    let (id, explanation) = (column("id"), column("explanation"));
     let (typed_answer, exe_ans) = (column("typed_answer"), column("exe_ans"));
     let (mut questions, mut problems) = (Vec::new(), Vec::new());
     for (i, record) in reader.records().enumerate() {
@@ -72,7 +70,6 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
             question: cell(Some(asked)),
             company: cell(Some(company)),
             answer: cell(Some(answer)),
-            question_type: cell(kind),
             explanation: cell(explanation),
             typed_answer: cell(typed_answer),
             exe_ans: cell(exe_ans),
