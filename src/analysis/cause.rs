@@ -25,9 +25,9 @@ pub enum Cause {
     StaleTurn,
     /// Would be right if the earlier turn that it builds on had been.
     CarriedOver,
-    /// Yes or no for a number, a number for yes or no, or the wrong one of the two.
+    /// Yes or no instead of a number, a number instead of yes or no, or the wrong one of the two.
     YesNo,
-    /// The evidence was not found: words or 0 for a number, numbers that the page does not hold.
+    /// The evidence was not found: words or 0 instead of a number, numbers that are not on the page.
     MissingEvidence,
     /// Only the sign differs.
     Sign,
@@ -39,7 +39,7 @@ pub enum Cause {
     PercentDecimal,
     /// Gold or the answer is cut or rounded; nothing else differs.
     Truncation,
-    /// An amount for a share or a relative change, or the reverse.
+    /// An amount instead of a share or a relative change, or the reverse.
     AbsoluteForRelative,
     /// 1 - x.
     Complement,

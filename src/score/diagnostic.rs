@@ -40,7 +40,7 @@ pub enum Diagnostic {
     Complement,
     /// 1 / x.
     Inverse,
-    /// 1 + x for x, or the reverse.
+    /// 1 + x instead of x, or the reverse.
     GrowthFactor,
 }
 
