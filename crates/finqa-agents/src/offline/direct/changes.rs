@@ -67,7 +67,7 @@ pub(super) const FALLEN: [&str; 19] = [
     "reduced",
 ];
 /// Words of a change that has risen, or is not said to have fallen.
-const RISEN: [&str; 9] = [
+pub(super) const RISEN: [&str; 9] = [
     "risen", "grown", "go up", "went up", "gone up", "come up", "improve", "improved", "swing",
 ];
 const GROWN: [&str; 7] = [

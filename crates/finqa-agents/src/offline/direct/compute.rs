@@ -3,8 +3,8 @@
 use super::DirectAnswer;
 use super::axis::AxisLabel;
 use super::labels::LabelQuery;
-use super::periods::{counts, has_no_sum};
 use super::phrase::NamedOperand;
+use super::quantities::{counts, has_no_sum};
 use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{AVERAGE, LARGEST, SMALLEST, SUM};
@@ -109,7 +109,11 @@ impl DirectReader<'_> {
         }
         match self.series() {
             // The days or shops of a table without periods.
-            Err(NoReading::Open) if self.table.periods.len() < 2 => self.alike(operand, true),
+            Err(NoReading::Open)
+                if self.table.periods.len() < 2 || self.asked.spans().len() == 1 =>
+            {
+                self.alike(operand, true)
+            }
             periods => self.over(operand, &periods?),
         }
     }

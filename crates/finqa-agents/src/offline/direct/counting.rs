@@ -8,7 +8,7 @@ use super::axis::{AxisLabel, label_words};
 use super::comparisons::ACTUAL;
 use super::keys::NUMBERED;
 use super::labels::LabelQuery;
-use super::phrase::is_filler;
+use super::quantities::is_filler;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::{Expr, literal_value};
 use crate::offline::reading::text::stem;
@@ -114,7 +114,7 @@ impl DirectReader<'_> {
     }
 
     /// The column of row names whose heading has these words, which no other label has.
-    fn headed(&self, nouns: &[String]) -> Option<usize> {
+    pub(super) fn headed(&self, nouns: &[String]) -> Option<usize> {
         let keys = match self.table.keys.as_slice() {
             [] => &[0],
             keys => keys,
@@ -122,7 +122,7 @@ impl DirectReader<'_> {
         let says = |column: &&usize| {
             let label = self.table.columns.get(**column);
             !nouns.is_empty()
-                && label.is_some_and(|label| nouns.iter().all(|noun| label.says(noun)))
+                && label.is_some_and(|label| nouns.iter().all(|noun| label.says_noun(noun)))
         };
         if matches!(nouns, [noun] if ITEMS.iter().any(|item| stem(item) == *noun)) {
             let numbered = |column: &&usize| {

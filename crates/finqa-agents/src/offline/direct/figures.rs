@@ -233,7 +233,12 @@ impl LabelledTable<'_> {
         }
         for span in self.spans_of(axis) {
             let first = self.line_of(axis, &firsts, span);
-            let second = self.line_of(axis, &seconds, span);
+            // A rate need not have a period.
+            let rate = || {
+                self.line_of(axis, &seconds, None)
+                    .filter(|_| figure.op == Op::Multiply)
+            };
+            let second = self.line_of(axis, &seconds, span).or_else(rate);
             if let Some((first, second)) = first.zip(second).filter(|(a, b)| a != b) {
                 let figure = (figure.op, figure.kind);
                 let names: Vec<String> = names.clone().collect();

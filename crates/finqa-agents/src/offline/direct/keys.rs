@@ -4,8 +4,8 @@
 use super::axis::{AxisLabel, same_word};
 use super::calendar::spans;
 use super::labels::{LabelQuery, LabelledTable};
-use super::periods::{counts, has_no_sum};
 use super::phrase::NamedOperand;
+use super::quantities::{counts, has_no_sum};
 use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
 use crate::offline::reading::cell;
 use crate::offline::reading::facts::Facts;

@@ -21,6 +21,7 @@ mod keys;
 mod labels;
 mod periods;
 mod phrase;
+mod quantities;
 mod scales;
 mod shares;
 mod terms;
@@ -275,7 +276,8 @@ impl DirectReader<'_> {
         if wording.asks_yes_no() {
             return self.comparison();
         }
-        if wording.starts(&WHICH) {
+        let of_item = wording.starts(&["what is the", "what was the", "what's the"]);
+        if wording.starts(&WHICH) || of_item && self.superlative_noun().is_some() {
             return self.which();
         }
         if wording.compound() {

@@ -1,10 +1,9 @@
 //! The periods of a question among those of a page, and which quantities add up over them.
 
-use super::axis::AxisLabel;
 use super::calendar::{CalendarSpan, Stretch};
 use super::labels::{LabelledTable, is_year};
+use super::quantities::{COUNTED_NEW, FLOWS, RATES, THINGS, WordList, is_stock};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
-use crate::offline::reading::text::stem;
 
 /// A period of a question on the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,126 +16,6 @@ pub(crate) enum PagePeriod {
     /// Only the page's text has it.
     InText,
     Missing,
-}
-
-/// Words of quantities that accumulate over time.
-const FLOWS: [&str; 27] = [
-    "sale",
-    "revenue",
-    "turnover",
-    "cost",
-    "expense",
-    "income",
-    "profit",
-    "earning",
-    "loss",
-    "expenditure",
-    "order",
-    "dividend",
-    "pay",
-    "gross",
-    "ebit",
-    "ebitda",
-    "tax",
-    "interest",
-    "purchase",
-    "shipment",
-    "production",
-    "new",
-    "added",
-    "churn",
-    "provid",
-    "return",
-    "result",
-];
-
-/// Words of labels that count what is new, or gone.
-const COUNTED_NEW: [&str; 9] = [
-    "new",
-    "added",
-    "additions",
-    "lost",
-    "churned",
-    "opened",
-    "closed",
-    "sold",
-    "completed",
-];
-
-/// Words of quantities that have no sum.
-const RATES: [&str; 9] = [
-    "rate", "ratio", "margin", "per", "average", "price", "share", "yield", "score",
-];
-
-/// Words of quantities at a point in time.
-const STOCKS: [&str; 22] = [
-    "balance",
-    "receivable",
-    "payable",
-    "asset",
-    "liability",
-    "backlog",
-    "inventory",
-    "debt",
-    "equity",
-    "customer",
-    "subscriber",
-    "user",
-    "member",
-    "employee",
-    "headcount",
-    "staff",
-    "fte",
-    "store",
-    "site",
-    "arr",
-    "mrr",
-    "outstanding",
-];
-
-/// Words of what is paid for one, and others that do not add up.
-const OF_ONE: [&str; 6] = ["price", "unit", "per", "multiple", "age", "rank"];
-
-/// Words of counts of things.
-const THINGS: [&str; 11] = [
-    "unit",
-    "quantity",
-    "qty",
-    "volume",
-    "count",
-    "visitor",
-    "transaction",
-    "ticket",
-    "people",
-    "value",
-    "amount",
-];
-
-/// Whether a quantity has no sum over rows: a rate or a price.
-pub(super) fn has_no_sum(label: &AxisLabel) -> bool {
-    let says = |words: &[&str]| words.iter().any(|word| label.writes(word));
-    let price = says(&["price", "cost", "fee", "rent"]) && says(&["unit", "per", "average"]);
-    RATES
-        .iter()
-        .chain(&OF_ONE)
-        .any(|word| label.writes(word) && *word != "unit" && *word != "share")
-        || price
-}
-
-/// Whether a quantity is one that adds up over rows, or is not named but by its period.
-pub(super) fn counts(label: &AxisLabel) -> bool {
-    let mut words = FLOWS.iter().chain(&STOCKS).chain(&THINGS);
-    label.words.is_empty() || words.any(|word| label.says_noun(word))
-}
-
-/// Whether the last noun of a name that says what it adds up to is a flow: "staff costs".
-fn flows(label: &AxisLabel) -> bool {
-    let name = label.name.to_lowercase();
-    let head = name.split(" of ").next().unwrap_or_default();
-    let of = |list: &[&str], word: &str| list.iter().any(|noun| stem(noun) == stem(word));
-    let mut words = head.split(|c: char| !c.is_alphabetic()).rev();
-    let last = words.find(|word| of(&STOCKS, word) || of(&FLOWS, word));
-    last.is_some_and(|word| of(&FLOWS, word))
 }
 
 impl LabelledTable<'_> {
@@ -386,15 +265,11 @@ impl DirectReader<'_> {
     ) -> Reading<()> {
         let (row, column) = amount.place;
         let labels = [self.table.rows.get(row), self.table.columns.get(column)];
-        let says = |words: &[&str]| {
-            let mut labels = labels.iter().flatten();
-            labels.any(|label| words.iter().any(|word| label.says_noun(word)))
-        };
-        let never = amount.percent || says(&RATES);
+        let says = |list: &WordList| labels.iter().flatten().any(|label| list.in_label(label));
         let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));
-        let counts_new = COUNTED_NEW.iter().any(|word| writes(word));
-        let stock = says(&STOCKS) && !labels.iter().flatten().any(|label| flows(label));
-        if never || stock && !counts_new {
+        let counts_new = COUNTED_NEW.iter().any(writes);
+        let stock = labels.iter().flatten().any(|label| is_stock(label));
+        if amount.percent || says(&RATES) || stock && !counts_new {
             return Err(NoReading::Missing(format!("the page has no {span}")));
         }
         let listed = self.table.lists_days() && says(&THINGS);

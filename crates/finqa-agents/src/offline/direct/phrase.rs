@@ -1,13 +1,11 @@
 //! A question about a labelled table: its periods and the labels that it names in full are
 //! single words, so that neither is mistaken for an operation.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use super::asked_spans::asked_spans;
 use super::axis::{AxisLabel, label_words, without_brackets};
 use super::calendar::CalendarSpan;
 use super::labels::{LabelledTable, is_year};
+use super::quantities::{COUNTED, is_filler};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::stem;
@@ -17,124 +15,6 @@ use finqa_core::program::Op;
 const SPAN: &str = "zqspan";
 const LABEL: &str = "zqlabel";
 const NAME: &str = "zqname";
-
-/// Words that name no quantity of a table: nouns that stand for any quantity or for the company,
-/// verbs that say no more than that there was one, adverbs, and pronouns.
-const FILLERS: [&[&str]; 4] = [
-    &[
-        "value", "amount", "figure", "number", "level", "money", "company", "firm", "business",
-        "quarter", "month", "fiscal", "end", "dollar", "euro", "percent", "point", "date",
-    ],
-    &[
-        "work",
-        "carry",
-        "carried",
-        "report",
-        "recorded",
-        "make",
-        "made",
-        "earn",
-        "generate",
-        "generated",
-        "come",
-        "came",
-        "represent",
-        "account",
-        "spend",
-        "spent",
-        "included",
-        "win",
-        "won",
-        "have",
-        "get",
-        "got",
-        "give",
-        "gave",
-        "take",
-        "took",
-        "use",
-        "used",
-        "see",
-        "saw",
-        "show",
-        "stand",
-        "stood",
-        "reach",
-        "bring",
-        "brought",
-    ],
-    &[
-        "respectively",
-        "approximately",
-        "roughly",
-        "just",
-        "out",
-        "up",
-        "down",
-        "only",
-        "together",
-        "combined",
-        "total",
-        "overall",
-        "whole",
-        "entire",
-        "following",
-        "previous",
-        "last",
-        "still",
-        "already",
-        "exactly",
-        "ever",
-        "even",
-        "here",
-        "altogether",
-        "please",
-        "tell",
-    ],
-    &[
-        "my",
-        "your",
-        "his",
-        "her",
-        "you",
-        "he",
-        "she",
-        "me",
-        "him",
-        "everyone",
-        "everything",
-        "anything",
-        "something",
-        "some",
-        "another",
-        "until",
-        "since",
-        "off",
-        "onto",
-        "toward",
-        "should",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "am",
-        "itself",
-    ],
-];
-
-/// Whether a stem names no quantity of a table.
-pub(super) fn is_filler(word: &str) -> bool {
-    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-        let words = FILLERS.into_iter().flatten();
-        words.map(|word| stem(word).into_owned()).collect()
-    });
-    STEMS.contains(word)
-}
-
-/// Headings of what "how many" asks for.
-const COUNTED: [&str; 7] = [
-    "units", "quantity", "qty", "count", "number", "volume", "sold",
-];
 
 /// A question, or a part of one.
 #[derive(Debug)]
@@ -240,7 +120,7 @@ impl AskedPhrase {
                 let aside = aside.replace(" over ", " divided by ");
                 format!("{ratio}{aside} {}", of_plain.collect::<Vec<_>>().join(" "))
             }
-            false => format!("{plain} {aside}"),
+            false => text.replace(['(', ')', '[', ']'], " "),
         };
         // "The trade balance of A (exports minus imports)": both are A's.
         let shared = match defines {
@@ -337,7 +217,7 @@ impl AskedPhrase {
             let heading = |noun: &&str| {
                 *noun != "sold" || table.columns.iter().any(|column| column.writes(noun))
             };
-            let nouns = COUNTED.into_iter().filter(heading);
+            let nouns = COUNTED.iter().filter(heading);
             operand
                 .context
                 .extend(nouns.map(|noun| stem(noun).into_owned()));

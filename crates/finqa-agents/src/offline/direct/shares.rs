@@ -3,6 +3,7 @@
 use super::DirectAnswer;
 use super::axis::AxisLabel;
 use super::calendar::CalendarSpan;
+use super::changes::{FALLEN, RISEN};
 use super::compute::per;
 use super::labels::LabelQuery;
 use super::phrase::NamedOperand;
@@ -68,8 +69,11 @@ impl DirectReader<'_> {
             "% of",
         ]);
         let points = wording.says(&["points", "percent points"]);
-        let grows =
-            wording.change() && !wording.says(&["as a percent of", "as percent of", "ratio of"]);
+        let moves = wording.change()
+            || wording.says(&FALLEN)
+            || wording.says(&RISEN)
+            || wording.says(&["exceed", "exceeds", "exceeded"]);
+        let grows = moves && !wording.says(&["as a percent of", "as percent of", "ratio of"]);
         connected && !grows && !points
             || !wording.change()
                 && !self.says_average()
@@ -217,8 +221,22 @@ impl DirectReader<'_> {
         }
     }
 
-    /// Sales over a headcount are not a share.
+    /// Sales over a headcount are not a share, nor are sales without a scale over thousands.
     fn doubt_columns(&mut self, part: &TableAmount, whole: &TableAmount) {
+        let facts = self.table.facts;
+        let scaled = |amount: &TableAmount| {
+            let sources = amount.expr.leaves().into_iter().map(|leaf| leaf.source);
+            let mut of_page = sources.filter_map(|source| facts.all.get(source?));
+            facts.scale.is_some() || of_page.any(|fact| fact.scale.is_some())
+        };
+        if scaled(whole)
+            && !scaled(part)
+            && let Some(name) = self
+                .table
+                .label_of(part.place, |label| !label.name.is_empty())
+        {
+            self.doubt(format!("{name} may be in another unit"));
+        }
         let columns = &self.table.columns;
         let at = |amount: &TableAmount| columns.get(amount.place.1);
         if let (Some(a), Some(b)) = (at(part), at(whole))

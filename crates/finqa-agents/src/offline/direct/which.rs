@@ -1,6 +1,5 @@
 //! Questions that a label answers: which year, which quarter, which segment.
 
-use super::DirectAnswer;
 use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
@@ -8,6 +7,7 @@ use super::compute::extreme_of;
 use super::labels::{LabelQuery, LabelledTable, is_year};
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use super::{DirectAnswer, WHICH};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{CHANGE, LARGEST, SMALLEST};
 use crate::offline::reading::text::stem;
@@ -60,7 +60,7 @@ impl DirectReader<'_> {
         let wording = &self.asked.wording;
         let most = wording.says(&MORE_LARGEST) || wording.says(&["dearest", "heaviest", "oldest"]);
         let least = wording.says(&MORE_SMALLEST) || wording.says(&["cheapest"]);
-        let noun = noun(self.asked.text());
+        let noun = self.noun();
         let largest = match (wording.extreme(), most, least) {
             (None, false, false) if wording.starts(&["when"]) => return self.day(),
             (None, false, false) => {
@@ -115,6 +115,31 @@ impl DirectReader<'_> {
             (false, true) => self.fastest(&operand, largest),
             (false, false) => self.greatest(&operand, largest),
         }
+    }
+
+    /// The noun after "which", or after a superlative if it heads the names of the rows: "what is
+    /// the most expensive article".
+    fn noun(&self) -> Option<String> {
+        match self.asked.wording.starts(&WHICH) {
+            true => noun_of_which(self.asked.text()),
+            false => self.superlative_noun(),
+        }
+    }
+
+    pub(super) fn superlative_noun(&self) -> Option<String> {
+        let lists: [&[&str]; 4] = [&LARGEST, &SMALLEST, &MORE_LARGEST, &MORE_SMALLEST];
+        let compared = |word: &str| {
+            let mut named = QUANTITIES.iter().flat_map(|(names, _)| names.iter());
+            named.any(|name| *name == word) || lists.iter().any(|list| list.contains(&word))
+        };
+        let words = self.asked.text().split_whitespace();
+        let mut after = words
+            .skip_while(|word| !compared(word))
+            .skip_while(|word| compared(word));
+        let noun = after.next()?;
+        let noun = noun.trim_matches(|c: char| !c.is_alphanumeric());
+        let heads = self.headed(&label_words(noun)).is_some();
+        heads.then(|| noun.to_owned())
     }
 
     /// The period of the largest amount of a row.
@@ -216,7 +241,7 @@ impl DirectReader<'_> {
             percent: Some(percent),
             parts: true,
         };
-        let noun = noun(self.asked.text());
+        let noun = self.noun();
         if !self.table.keys.is_empty() {
             let of_any = LabelQuery {
                 percent: None,
@@ -305,7 +330,7 @@ impl DirectReader<'_> {
     /// Whether the noun of "which" names the rows or the columns, if the upper left cell says:
     /// "Region", "Sales by segment and region".
     fn items_are_rows(&self) -> Option<bool> {
-        let noun = noun(self.asked.text())?;
+        let noun = self.noun()?;
         let corner = self.table.facts.columns.first()?.name.to_lowercase();
         let words = label_words(&corner);
         let noun = stem(&noun).into_owned();
@@ -479,7 +504,7 @@ fn totals(labels: &[AxisLabel]) -> Vec<usize> {
 }
 
 /// The noun after "which".
-fn noun(text: &str) -> Option<String> {
+fn noun_of_which(text: &str) -> Option<String> {
     let mut words = text
         .split_whitespace()
         .skip_while(|word| !matches!(*word, "which" | "what"))

@@ -292,6 +292,8 @@ impl Facts {
             self.scale = self
                 .scale
                 .filter(|_| !table.caption().is_some_and(of_column));
+            let corner = self.columns.first().map(|corner| corner.name.as_str());
+            self.scale = self.scale.or_else(|| scale_of_label(corner?));
             self.date_repeated_columns();
             self.written.clone_from(&document.table);
         }
