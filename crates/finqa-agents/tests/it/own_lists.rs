@@ -39,6 +39,10 @@ Retail;East;40;60
 Retail;West;;80
 Trade;West;10;30";
 
+const FREIGHT: &str = "Oriel Freight, $m;Q1 2032;Q2 2032
+Revenue;120;150
+Shipments (thousands);400;500";
+
 #[rstest]
 #[case(STOCK, "Which article sold the most in 2031?", "Desk lamp")]
 #[case(STOCK, "Which article is the most expensive?", "Oak chair")]
@@ -54,6 +58,12 @@ Trade;West;10;30";
 #[case(TEAMS, "Which team was the biggest in 2032?", "North")]
 #[case(LOANS, "What was the average balance in 2032?", "600")]
 #[case(BUDGET, "What was the rent in March?", "7")]
+#[case(BUDGET, "By how much was rent over plan in March?", "2")]
+#[case(
+    FREIGHT,
+    "What was the revenue per shipment in Q2 2032, in dollars?",
+    "300"
+)]
 #[case(BUDGET, "In how many months was pay above plan?", "2")]
 fn rows_are_compared_and_counted(
     #[case] table: &str,
@@ -78,6 +88,13 @@ fn rows_after_the_total_are_of_another_kind() {
 fn columns_of_different_kinds_have_no_sure_sum() {
     let found = answer(&document(HOLDINGS), &[], "How much is Alder in all?");
     assert!(found.doubt.is_some());
+}
+
+#[test]
+fn a_figure_without_a_scale_over_thousands_is_a_guess() {
+    let table = FREIGHT.replace(", $m", "");
+    let question = "What was the revenue per shipment in Q2 2032?";
+    named(&table, question, "Revenue may be in another unit");
 }
 
 #[test]

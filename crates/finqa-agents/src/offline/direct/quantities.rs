@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::axis::AxisLabel;
+use super::labels::LabelledTable;
 use crate::offline::reading::text::stem;
 
 /// Words, several to a line.
@@ -108,4 +109,37 @@ pub(super) fn is_stock(label: &AxisLabel) -> bool {
     let mut words = head.split(|c: char| !c.is_alphabetic()).rev();
     let last = words.find(|word| STOCKS.has(word) || FLOWS.has(word));
     last.map_or_else(|| STOCKS.in_label(label), |word| STOCKS.has(word))
+}
+
+/// Words that compare a quantity without its name, and the nouns that columns have for it.
+const QUANTITIES: [(&[&str], &[&str]); 5] = [
+    (
+        &["expensive", "cheapest", "dearest"],
+        &["price", "cost", "amount", "rate", "fee"],
+    ),
+    (&["worth", "valuable"], &["value"]),
+    (&["lost", "lose"], &["loss"]),
+    (&["heaviest"], &["weight"]),
+    (&["oldest"], &["age"]),
+];
+
+/// Whether a word compares a quantity without its name.
+pub(super) fn is_measure(word: &str) -> bool {
+    let mut names = QUANTITIES.iter().flat_map(|(names, _)| names.iter());
+    names.any(|name| *name == word)
+}
+
+impl LabelledTable<'_> {
+    /// The quantity that an adjective or a verb compares, if a column has it: the price of what
+    /// is "expensive".
+    pub(super) fn measured(&self, word: &str) -> String {
+        let named = QUANTITIES
+            .iter()
+            .find(|(names, _)| names.iter().any(|name| stem(name) == word));
+        let nouns = named.map_or(&[] as &[&str], |(_, nouns)| nouns);
+        let columns = self.columns.iter().skip(1);
+        let known = |noun: &&&str| columns.clone().any(|column| column.writes(noun));
+        let noun = nouns.iter().find(known).filter(|_| !self.knows(word));
+        noun.map_or_else(|| word.to_owned(), |noun| stem(noun).into_owned())
+    }
 }

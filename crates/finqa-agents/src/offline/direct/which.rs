@@ -4,8 +4,9 @@ use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
 use super::compute::extreme_of;
-use super::labels::{LabelQuery, LabelledTable, is_year};
+use super::labels::{LabelQuery, is_year};
 use super::phrase::NamedOperand;
+use super::quantities::is_measure;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use super::{DirectAnswer, WHICH};
 use crate::offline::expr::Expr;
@@ -41,18 +42,6 @@ const MORE_LARGEST: [&str; 11] = [
 ];
 const MORE_SMALLEST: [&str; 7] = [
     "worst", "slowest", "fewest", "weakest", "bottom", "lower", "smaller",
-];
-
-/// Words that compare a quantity without its name, and the nouns that columns have for it.
-const QUANTITIES: [(&[&str], &[&str]); 5] = [
-    (
-        &["expensive", "cheapest", "dearest"],
-        &["price", "cost", "amount", "rate", "fee"],
-    ),
-    (&["worth", "valuable"], &["value"]),
-    (&["lost", "lose"], &["loss"]),
-    (&["heaviest"], &["weight"]),
-    (&["oldest"], &["age"]),
 ];
 
 impl DirectReader<'_> {
@@ -128,10 +117,8 @@ impl DirectReader<'_> {
 
     pub(super) fn superlative_noun(&self) -> Option<String> {
         let lists: [&[&str]; 4] = [&LARGEST, &SMALLEST, &MORE_LARGEST, &MORE_SMALLEST];
-        let compared = |word: &str| {
-            let mut named = QUANTITIES.iter().flat_map(|(names, _)| names.iter());
-            named.any(|name| *name == word) || lists.iter().any(|list| list.contains(&word))
-        };
+        let compared =
+            |word: &str| is_measure(word) || lists.iter().any(|list| list.contains(&word));
         let words = self.asked.text().split_whitespace();
         let mut after = words
             .skip_while(|word| !compared(word))
@@ -477,21 +464,6 @@ fn tie(best: f64, named: impl IntoIterator<Item = (f64, String)>) -> Option<Stri
         .filter(|(size, _)| (size - best).abs() <= near);
     let names: Vec<String> = tied.map(|(_, name)| name).collect();
     (names.len() > 1).then(|| format!("{} have the same value", names.join(" and ")))
-}
-
-impl LabelledTable<'_> {
-    /// The quantity that an adjective or a verb compares, if a column has it: the price of what
-    /// is "expensive".
-    pub(super) fn measured(&self, word: &str) -> String {
-        let named = QUANTITIES
-            .iter()
-            .find(|(names, _)| names.iter().any(|name| stem(name) == word));
-        let nouns = named.map_or(&[] as &[&str], |(_, nouns)| nouns);
-        let columns = self.columns.iter().skip(1);
-        let known = |noun: &&&str| columns.clone().any(|column| column.writes(noun));
-        let noun = nouns.iter().find(known).filter(|_| !self.knows(word));
-        noun.map_or_else(|| word.to_owned(), |noun| stem(noun).into_owned())
-    }
 }
 
 /// The lines that are a total.
