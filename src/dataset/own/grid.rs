@@ -307,7 +307,7 @@ mod tests {
             assert_eq!(grid.rows[0][1..], heads[1..], "{text}");
             assert_eq!(grid.rows[1], ["Jan", "1", "2", "3", "4"], "{text}");
         }
-        let three = ",North,,,\n,2032,,2031,\nItem,Plan,Actual,Plan,Actual\nSales,1,2,3,4\n";
+        let three = ",North,,South,\n,2032,,2032,\nItem,Plan,Actual,Plan,Actual\nSales,1,2,3,4\n";
         let grid = read(three).unwrap();
         assert_eq!(
             grid.rows[0],
@@ -315,8 +315,8 @@ mod tests {
                 "Item",
                 "North 2032 Plan",
                 "North 2032 Actual",
-                "North 2031 Plan",
-                "North 2031 Actual"
+                "South 2032 Plan",
+                "South 2032 Actual"
             ]
         );
     }

@@ -39,6 +39,11 @@ Retail;East;40;60
 Retail;West;;80
 Trade;West;10;30";
 
+const GROUP: &str = "Division;Revenue 2031;Revenue 2032
+Borea;10;12
+Cestra;30;31
+Group;40;43";
+
 const FREIGHT: &str = "Oriel Freight, $m;Q1 2032;Q2 2032
 Revenue;120;150
 Shipments (thousands);400;500";
@@ -95,6 +100,18 @@ fn a_figure_without_a_scale_over_thousands_is_a_guess() {
     let table = FREIGHT.replace(", $m", "");
     let question = "What was the revenue per shipment in Q2 2032?";
     named(&table, question, "Revenue may be in another unit");
+}
+
+#[rstest]
+#[case(TEAMS, "How many teams are there?", "3")]
+#[case(GROUP, "How many divisions are there?", "2")]
+fn totals_are_not_counted(#[case] table: &str, #[case] question: &str, #[case] expected: &str) {
+    sure(table, question, expected);
+}
+
+#[test]
+fn an_average_of_rates_is_a_guess() {
+    named(STOCK, "What is the average list price?", "may need weights");
 }
 
 #[test]

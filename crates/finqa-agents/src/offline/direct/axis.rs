@@ -118,7 +118,7 @@ impl AxisLabel {
         let shown = finqa_core::text::single_spaced(&shown);
         let shown = if words.is_empty() { name } else { shown.trim() };
         Self {
-            total: words.iter().any(|word| TOTALS.contains(&&**word)),
+            total: words.iter().any(|word| TOTALS.contains(&&**word)) || words == ["group"],
             name: shown.to_owned(),
             words,
             aside: label_words(&aside),

@@ -207,7 +207,7 @@ impl DirectReader<'_> {
     }
 
     /// All amounts that fit an operand alike, in one row or one column, or the `parts` among
-    /// them, which are no total.
+    /// them, which are not totals.
     fn alike(&mut self, operand: &NamedOperand, parts: bool) -> Reading<Vec<TableAmount>> {
         let span = match self.asked.spans() {
             [] if parts || self.table.periods.len() < 2 => None,
@@ -256,6 +256,13 @@ impl DirectReader<'_> {
             .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
         let amounts: Option<Vec<TableAmount>> = amounts.collect();
         let amounts = amounts.ok_or(NoReading::Open)?;
+        let column = cells
+            .first()
+            .and_then(|cell| self.table.columns.get(cell.2));
+        let rate = column.filter(|label| parts && has_no_sum(label));
+        if let Some(name) = rate.map(|label| label.name.clone()) {
+            self.doubt(format!("{name} may need weights"));
+        }
         self.doubt_parts_left_out(operand, &amounts);
         self.doubt_total_among(&amounts);
         Ok(amounts)

@@ -172,6 +172,7 @@ impl DirectReader<'_> {
             words: operand.words.clone(),
             context: operand.context,
             span,
+            parts: true,
             ..LabelQuery::default()
         };
         let doubts = self.doubts.len();
@@ -191,7 +192,9 @@ impl DirectReader<'_> {
         let fits = |amount: &TableAmount| {
             limit.is_none_or(|(to, side)| amount.number.partial_cmp(&to) == Some(side))
         };
-        Ok(amounts.filter(fits).collect())
+        let end = self.table.end_of_parts();
+        let parts = amounts.filter(|amount| amount.place.0 < end);
+        Ok(parts.filter(fits).collect())
     }
 
     /// The rows whose figure in one column is beyond that in another: "marketing over budget". Of
