@@ -28,7 +28,7 @@ pub(crate) enum CacheCommand {
 /// The folder of the cache.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct FolderArgs {
-    /// Folder of the cache [default: the setting `cache`]
+    /// Folder of the cache [default: CONVFINQA_CACHE, or `cache` in convfinqa.toml]
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<PathBuf>,

@@ -27,7 +27,7 @@ pub(crate) enum EnvCommand {
     Check(check::CheckArgs),
     /// Build a data directory from the stand-alone questions of ConvFinQA records
     Build(build::BuildArgs),
-    /// Download the published benchmark (for evaluation only) and verify every file
+    /// Download the published benchmark (for evaluation, not training) and verify every file
     Download(download::HubArgs),
     /// Let an agent play episodes, in this process or on a server, and report its rewards
     #[command(

@@ -93,7 +93,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,
-    /// Maximum tool calls per episode; `env serve` has a higher default ("Episodes and reward" in
+    /// Maximum steps per episode; `env serve` has a higher default (see "Episodes and reward" in
     /// docs/finqa-environment.md)
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
     #[serde(skip)]

@@ -186,10 +186,8 @@ fn lines(rates: &RuleRates) -> Vec<RuleRate> {
 /// A rule's criterion, in one line (docs/scoring.md).
 fn about(rule: Rule) -> &'static str {
     match rule {
-        Rule::ExactMatch => "EM: the same string, as the LangGraph baseline compares",
-        Rule::NumericalMatch => {
-            "NM: within 0.5, as the LangGraph baseline compares; lenient for small numbers"
-        }
+        Rule::ExactMatch => "EM: the same string",
+        Rule::NumericalMatch => "NM: within 0.5; lenient for small numbers",
         Rule::ExecutionAccuracy => {
             "the official evaluator's: the answer's value is gold's, to 5 decimals"
         }

@@ -177,7 +177,7 @@ fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
                 "sign" => "wrong sign",
                 "scale" => "wrong scale",
                 "scale_and_sign" => "wrong scale and sign",
-                "abs_vs_rel" => "absolute instead of relative change or the reverse",
+                "abs_vs_rel" => "absolute change instead of relative (or the reverse)",
                 "complement" => "complement (1 - x)",
                 "inverse" => "inverse (1 / x)",
                 "growth_factor" => "growth factor (1 + x)",
