@@ -19,12 +19,12 @@
 
 mod choice;
 mod classes;
+mod classifiers;
 mod confidence;
 mod items;
 mod network;
 mod random;
 mod report;
-mod shapes;
 mod slots;
 mod trees;
 
@@ -34,19 +34,21 @@ use std::time::Instant;
 use clap::Parser;
 use convfinqa::dataset::{Source, load};
 use finqa_agents::offline::EmbeddedAnalyst;
-use finqa_agents::offline::training::{EmbeddedWeights, Forest, ShapeModel, candidates};
+use finqa_agents::offline::training::{
+    EmbeddedWeights, Forest, ShapeModel, SketchModel, candidates,
+};
 
 use choice::Choices;
+use classifiers::Example;
 use items::{FOLDS, Item, converse};
 use report::{Answer, Report};
-use shapes::ShapeExample;
 
 #[derive(Parser)]
 struct Options {
     /// Files of records of the dataset or of FinQA
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Conversations without pages, from which only the shapes learn
+    /// Conversations without pages, from which only the models of shapes and sketches learn
     #[arg(long)]
     dialogues: Option<PathBuf>,
     /// Write the weights trained on everything to this folder
@@ -58,47 +60,52 @@ struct Options {
     /// Of the five folds, examine this many
     #[arg(long, default_value_t = FOLDS)]
     folds: usize,
-    /// Seed of trees and network
+    /// Seed of trees and networks
     #[arg(long, default_value_t = 14)]
     seed: u64,
 }
 
-/// The weights trained without some folds, and for each fold a model of shapes that was
-/// trained without that one too: questions that the choice learns from must not have taught
-/// the shapes.
+/// The weights trained without a fold. Those of the choice learn from questions that the models
+/// of shapes and sketches have not seen.
 fn train(
     items: &[Item],
-    shapes: &[ShapeExample],
+    examples: &[Example],
     without: Option<usize>,
     seed: u64,
 ) -> Result<EmbeddedWeights, &'static str> {
-    let of_shapes = |also: Option<usize>| -> ShapeModel {
+    let classifiers = |also: Option<usize>| -> (ShapeModel, SketchModel) {
         let left = |fold: usize| Some(fold) != without && Some(fold) != also;
-        shapes::fit(&shapes.iter().filter(|e| left(e.fold)).collect::<Vec<_>>())
+        let used = || examples.iter().filter(|e| left(e.fold));
+        let shapes: Vec<_> = used().filter_map(|e| e.shape.as_ref()).collect();
+        let sketches: Vec<_> = used().filter_map(|e| e.sketch.as_ref()).collect();
+        (classifiers::fit(&shapes), classifiers::fit(&sketches))
     };
     let started = Instant::now();
     let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
     let start = EmbeddedWeights::built_in();
+    let (shapes, sketches) = classifiers(None);
     let mut weights = EmbeddedWeights {
         slots: slots::fit(&used, start.slots.len()),
-        shapes: of_shapes(None),
+        shapes,
+        sketches,
         trees: Forest::default(),
         ..start.clone()
     };
     let step = |what: &str| eprintln!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
     step("slots, shapes");
-    let inner: Vec<(usize, ShapeModel)> = (0..FOLDS)
+    let inner: Vec<(usize, (ShapeModel, SketchModel))> = (0..FOLDS)
         .filter(|fold| Some(*fold) != without)
-        .map(|fold| (fold, of_shapes(Some(fold))))
+        .map(|fold| (fold, classifiers(Some(fold))))
         .collect();
-    let analysts = |weights: &EmbeddedWeights| -> Vec<(usize, EmbeddedAnalyst)> {
-        let with = |shapes: &ShapeModel| EmbeddedWeights {
+    let with = |(shapes, sketches): &(ShapeModel, SketchModel), weights: &EmbeddedWeights| {
+        EmbeddedAnalyst::with_weights(EmbeddedWeights {
             shapes: shapes.clone(),
+            sketches: sketches.clone(),
             ..weights.clone()
-        };
-        let of = |(fold, shapes): &(usize, ShapeModel)| {
-            (*fold, EmbeddedAnalyst::with_weights(with(shapes)))
-        };
+        })
+    };
+    let analysts = |weights: &EmbeddedWeights| -> Vec<(usize, EmbeddedAnalyst)> {
+        let of = |(fold, models): &(usize, _)| (*fold, with(models, weights));
         inner.iter().map(of).collect()
     };
     let n = weights.choice.len();
@@ -136,12 +143,15 @@ fn train(
     step("choice, own history too");
     // The trees must not learn to trust a linear score of questions that it was fitted on.
     let mut rows = Vec::new();
-    for (fold, shapes) in &inner {
-        let analyst = EmbeddedAnalyst::with_weights(EmbeddedWeights {
-            shapes: shapes.clone(),
-            choice: fit(&all, vec![0.0; n], Some(*fold)),
-            ..weights.clone()
-        });
+    for (fold, models) in &inner {
+        let choice = fit(&all, vec![0.0; n], Some(*fold));
+        let analyst = with(
+            models,
+            &EmbeddedWeights {
+                choice,
+                ..weights.clone()
+            },
+        );
         let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
         let gold = of_fold.iter();
         rows.extend(gold.filter_map(|item| choice::rows(&analyst, item, &item.question)));
@@ -154,8 +164,8 @@ fn train(
     step("rows");
     weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).try_into()?;
     step("trees");
-    weights.network = network::fit(&rows, seed);
-    step("network");
+    weights.networks = network::fit_all(&rows, seed);
+    step("networks");
     Ok(weights)
 }
 
@@ -206,7 +216,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         files.push((items::set_name(file), load(&Source::Path(file.clone()))?));
     }
     let all = items::items(&files, &options.files)?;
-    let mut shapes = shapes::examples(&all);
+    let mut examples = classifiers::examples(&all);
     if let Some(file) = &options.dialogues {
         let fold = |id: &str| {
             let page = items::page_of(id);
@@ -214,13 +224,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             known.map_or_else(|| items::fold_of(page), |item| item.fold)
         };
         let known = |id: &str| all.iter().any(|item| item.question.key.id == id);
-        shapes.extend(shapes::of_dialogues(file, fold, known)?);
+        examples.extend(classifiers::of_dialogues(file, fold, known)?);
     }
-    println!("{} questions, {} for shapes", all.len(), shapes.len());
+    println!(
+        "{} questions, {} for shapes and sketches",
+        all.len(),
+        examples.len()
+    );
     let mut report = Report::default();
     for fold in 0..options.folds {
         eprintln!("fold {fold}");
-        let weights = train(&all, &shapes, Some(fold), options.seed)?;
+        let weights = train(&all, &examples, Some(fold), options.seed)?;
         let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
         examine(&weights, &test, &mut report);
     }
@@ -230,7 +244,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report.write_misses(path)?;
     }
     if let Some(folder) = &options.write {
-        let mut weights = train(&all, &shapes, None, options.seed)?;
+        let mut weights = train(&all, &examples, None, options.seed)?;
         weights.confidence = report.confidence();
         write(&mut weights, folder)?;
     }
@@ -248,7 +262,11 @@ fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     }
     std::fs::write(folder.join("offline_weights.json"), weights.to_json())?;
     std::fs::write(folder.join("offline_trees.json"), weights.trees_to_json())?;
-    let network = folder.join("offline_network.json");
-    std::fs::write(network, weights.network_to_json())?;
-    std::fs::write(folder.join("offline_shapes.bin"), weights.shapes.to_bytes())
+    let networks = folder.join("offline_networks.json");
+    std::fs::write(networks, weights.networks_to_json())?;
+    std::fs::write(folder.join("offline_shapes.bin"), weights.shapes.to_bytes())?;
+    std::fs::write(
+        folder.join("offline_sketches.bin"),
+        weights.sketches.to_bytes(),
+    )
 }

@@ -60,7 +60,17 @@ fn range(rows: &[&Row], at: usize) -> InputRange {
     }
 }
 
-pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
+/// How many are trained, each with the next seed.
+const NETWORKS: u64 = 3;
+
+/// The networks whose mean counts.
+pub fn fit_all(questions: &[Vec<Row>], seed: u64) -> Vec<Network> {
+    (seed..seed + NETWORKS)
+        .map(|seed| fit(questions, seed))
+        .collect()
+}
+
+fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
         return Network::default();

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rstest::rstest;
 
+use finqa_agents::offline::training;
+
 use crate::architecture::root;
 use crate::support::published::{TEN, records};
 
@@ -34,7 +36,7 @@ const LONGEST_CUE: usize = 9;
 /// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
     "data/offline_weights.json",
-    "data/offline_network.json",
+    "data/offline_networks.json",
     "data/offline_trees.json",
     "data/offline_words.json",
 ];
@@ -155,7 +157,7 @@ fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
     }
 }
 
-/// The vectors' words are single words without digits; the weights of shapes are numbers.
+/// The vectors' words are single words without digits; the weights of shapes and sketches are numbers.
 #[test]
 fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
     let vectors = std::fs::read(root().join("data/offline_vectors.bin")).unwrap();
@@ -167,12 +169,13 @@ fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
     let single =
         |word: &str| (3..=20).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
     assert_eq!(words.lines().find(|word| !single(word)), None);
-    let shapes = std::fs::read(root().join("data/offline_shapes.bin")).unwrap();
-    assert_eq!(
-        shapes.len(),
-        4 + finqa_agents::offline::training::BUCKETS
-            * finqa_agents::offline::training::shapes().len()
-    );
+    for (file, classes) in [
+        ("offline_shapes.bin", training::shapes().len()),
+        ("offline_sketches.bin", training::sketches().len()),
+    ] {
+        let weights = std::fs::read(root().join("data").join(file)).unwrap();
+        assert_eq!(weights.len(), 4 + training::BUCKETS * classes, "{file}");
+    }
 }
 
 #[rstest]

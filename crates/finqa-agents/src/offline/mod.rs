@@ -11,6 +11,7 @@ mod expr;
 mod question;
 mod reading;
 mod shape;
+mod sketch;
 #[doc(hidden)]
 pub mod training;
 mod weights;

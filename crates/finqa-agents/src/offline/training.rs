@@ -14,6 +14,7 @@ use crate::offline::question::proposal;
 use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::shape::{self, SHAPES};
+use crate::offline::sketch;
 
 use crate::offline::answering::analyst::{self, EmbeddedAnalyst, PageIndex};
 use crate::offline::question::conversation::EarlierTurns;
@@ -22,7 +23,7 @@ use crate::offline::question::slots::Rankings;
 
 pub use crate::offline::answering::choice::forest::{Forest, Tree, TreeSplit};
 pub use crate::offline::answering::choice::network::{InputRange, Network};
-pub use crate::offline::question::proposal::{BUCKETS, ShapeModel};
+pub use crate::offline::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
 pub use crate::offline::weights::EmbeddedWeights;
 
 /// A question whose facts are known.
@@ -82,17 +83,60 @@ pub fn shapes() -> &'static [&'static str] {
     &SHAPES
 }
 
+/// The names of the sketches of programs.
+#[must_use]
+pub fn sketches() -> &'static [&'static str] {
+    &sketch::SKETCHES
+}
+
 /// The shape of a program of the dataset.
 #[must_use]
 pub fn shape_of(program: &str) -> Option<usize> {
     shape::shape_of(program)
 }
 
-/// The buckets of a question for [`ShapeModel`], after turns of these
-/// shapes, oldest first.
+/// A question as [`ShapeModel`] and [`SketchModel`] learn from it: its buckets after earlier
+/// programs, oldest first, and the class of its own program.
+#[derive(Clone, Debug)]
+pub struct ClassExample {
+    pub buckets: Vec<usize>,
+    pub class: usize,
+}
+
+/// The example for [`ShapeModel`]; `None` if the program is not readable.
 #[must_use]
-pub fn buckets(question: &str, before: &[usize], alone: bool) -> Vec<usize> {
-    proposal::buckets(&Wording::read(question).phrase, before, alone)
+pub fn shape_example(
+    question: &str,
+    before: &[&str],
+    program: &str,
+    alone: bool,
+) -> Option<ClassExample> {
+    let before: Vec<&str> = before
+        .iter()
+        .filter_map(|program| SHAPES.get(shape_of(program)?).copied())
+        .collect();
+    Some(ClassExample {
+        buckets: proposal::buckets(&Wording::read(question).phrase, &before, alone),
+        class: shape_of(program)?,
+    })
+}
+
+/// The example for [`SketchModel`]; `None` if the program is not readable.
+#[must_use]
+pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<ClassExample> {
+    let before: Vec<Expr> = before
+        .iter()
+        .filter_map(|program| Expr::parse(program))
+        .collect();
+    let before: Vec<&Expr> = before.iter().collect();
+    Some(ClassExample {
+        buckets: proposal::buckets(
+            &Wording::read(question).phrase,
+            &proposal::sketches_of(&before),
+            false,
+        ),
+        class: sketch::sketch(&Expr::parse(program)?, &before),
+    })
 }
 
 const TRIED: usize = 25;

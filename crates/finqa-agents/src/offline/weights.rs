@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::answering::choice::{self, forest::Forest, network::Network};
 use super::answering::confidence::SIGNAL_NAMES;
-use super::question::proposal::ShapeModel;
+use super::question::proposal::{ShapeModel, SketchModel};
 use super::question::slots::FEATURE_NAMES;
 
 const EMBEDDED: &str = include_str!("../../../../data/offline_weights.json");
 const TREES: &str = include_str!("../../../../data/offline_trees.json");
-const NETWORK: &str = include_str!("../../../../data/offline_network.json");
+const NETWORKS: &str = include_str!("../../../../data/offline_networks.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_shapes.bin");
+const SKETCH_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_sketches.bin");
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
@@ -29,9 +30,12 @@ pub struct EmbeddedWeights {
     pub confidence: Vec<f64>,
     /// Which kind of calculation a question asks for.
     pub shapes: ShapeModel,
-    /// What ranks the best candidates again, with the network.
+    /// How a turn builds on the turns before it.
+    pub sketches: SketchModel,
+    /// What ranks the best candidates again, with the networks.
     pub trees: Forest,
-    pub network: Network,
+    /// Trained alike but for their seeds; their mean counts.
+    pub networks: Vec<Network>,
 }
 
 /// Why a file of weights cannot be used.
@@ -43,18 +47,18 @@ pub(crate) enum WeightsError {
     Version(u32),
     #[error("{model}: no feature {name:?}; run offline_train again")]
     UnknownFeature {
-        /// `slots`, `choice`, `confidence`, `trees` or `network`.
+        /// `slots`, `choice`, `confidence`, `trees` or `networks`.
         model: &'static str,
         name: String,
     },
     #[error("{model}: no weight for {name:?}; run offline_train again")]
     MissingWeight {
-        /// `slots`, `confidence`, `trees` or `network`: in `choice` a feature without a weight
+        /// `slots`, `confidence`, `trees` or `networks`: in `choice` a feature without a weight
         /// has weight 0.
         model: &'static str,
         name: String,
     },
-    #[error("network: wrong layer sizes; run offline_train again")]
+    #[error("networks: wrong layer sizes; run offline_train again")]
     NetworkShape,
 }
 
@@ -74,8 +78,9 @@ impl EmbeddedWeights {
         // A test reads the file, so the empty weights of a broken one never ship.
         WEIGHTS.get_or_init(|| Self {
             shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
+            sketches: SketchModel::from_bytes(SKETCH_WEIGHTS).unwrap_or_default(),
             trees: from_features_file("trees", TREES).unwrap_or_default(),
-            network: network_from_json(NETWORK).unwrap_or_default(),
+            networks: networks_from_json(NETWORKS).unwrap_or_default(),
             ..Self::from_json(EMBEDDED).unwrap_or_default()
         })
     }
@@ -100,10 +105,10 @@ impl EmbeddedWeights {
         to_features_file(&self.trees)
     }
 
-    /// The file of the network.
+    /// The file of the networks.
     #[must_use]
-    pub fn network_to_json(&self) -> String {
-        to_features_file(&self.network)
+    pub fn networks_to_json(&self) -> String {
+        to_features_file(&self.networks)
     }
 
     /// The file of these weights, for `from_json`; zero weights of the choice are
@@ -140,10 +145,11 @@ fn to_features_file(model: impl Serialize) -> String {
     serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
-fn network_from_json(text: &str) -> Result<Network, WeightsError> {
-    let network: Network = from_features_file("network", text)?;
-    match network.fits(choice::detail_names().len()) {
-        true => Ok(network),
+fn networks_from_json(text: &str) -> Result<Vec<Network>, WeightsError> {
+    let networks: Vec<Network> = from_features_file("networks", text)?;
+    let features = choice::detail_names().len();
+    match networks.iter().all(|network| network.fits(features)) {
+        true => Ok(networks),
         false => Err(WeightsError::NetworkShape),
     }
 }
@@ -220,9 +226,9 @@ mod tests {
         let trees: Forest = from_features_file("trees", TREES).unwrap();
         assert_eq!(trees, embedded.trees);
         assert_eq!(embedded.trees_to_json(), TREES);
-        let network = network_from_json(NETWORK).unwrap();
-        assert_eq!(network, embedded.network);
-        assert_eq!(embedded.network_to_json(), NETWORK);
+        let networks = networks_from_json(NETWORKS).unwrap();
+        assert_eq!(networks, embedded.networks);
+        assert_eq!(embedded.networks_to_json(), NETWORKS);
         assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
         assert!(!embedded.trees.is_empty());
     }
@@ -250,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
+    fn trees_and_networks_of_other_features_or_layers_are_refused_by_name() {
         let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
             let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
             edit(&mut file);
@@ -261,8 +267,8 @@ mod tests {
             let read = from_features_file::<Forest>("trees", &text);
             read.unwrap_err().to_string()
         };
-        let network = |edit| {
-            let read = network_from_json(&edited(NETWORK, edit));
+        let networks = |edit| {
+            let read = networks_from_json(&edited(NETWORKS, edit));
             read.unwrap_err().to_string()
         };
         let names = choice::detail_names();
@@ -277,23 +283,23 @@ mod tests {
             format!("trees: no feature \"bell\"; {again}")
         );
         assert_eq!(
-            network(|file| drop(file["features"].as_array_mut().unwrap().pop())),
-            format!("network: no weight for {last:?}; {again}")
+            networks(|file| drop(file["features"].as_array_mut().unwrap().pop())),
+            format!("networks: no weight for {last:?}; {again}")
         );
-        let layers = format!("network: wrong layer sizes; {again}");
+        let layers = format!("networks: wrong layer sizes; {again}");
         let edits: [fn(&mut serde_json::Value); 4] = [
-            |file| drop(file["model"]["hidden"].as_array_mut().unwrap().pop()),
-            |file| drop(file["model"]["hidden"][7].as_array_mut().unwrap().pop()),
-            |file| drop(file["model"]["direct"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"][0]["hidden"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"][1]["hidden"][7].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"][2]["direct"].as_array_mut().unwrap().pop()),
             |file| {
-                file["model"]["output"]
+                file["model"][0]["output"]
                     .as_array_mut()
                     .unwrap()
                     .push(1.0.into())
             },
         ];
         for edit in edits {
-            assert_eq!(network(edit), layers);
+            assert_eq!(networks(edit), layers);
         }
     }
 }

@@ -134,7 +134,10 @@ fn stand_alone_questions() {
             "what was the average rental expense between 2010 and 2012?",
             "add(3.4, 4.1), add(#0, 4.5), divide(#1, const_3)",
         ),
-        ("what was the turnover in 2011?", "400.0"),
+        (
+            "what was the percentage change in turnover from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+        ),
         (
             "did net revenue grow from 2011 to 2012?",
             "greater(520.0, 400.0)",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, HistorySource, Question};
 
-use super::choice::{self, ChoiceContext, LinearRank};
+use super::choice::{self, ChoiceContext, LinearRank, network};
 use super::confidence;
 use super::description::{self, DescribedPage};
 use super::doubt;
@@ -213,8 +213,9 @@ impl EmbeddedAnalyst {
         } else {
             let details = details(scene, plans, &compared);
             let rows: Vec<&[f64]> = details.chunks_exact(choice::FEATURES).collect();
-            let by_network = rows.iter().map(|one| weights.network.score(one));
-            weights.trees.add_scores(&rows, by_network.collect())
+            weights
+                .trees
+                .scores(&rows, |one| network::mean(&weights.networks, one))
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
@@ -266,7 +267,7 @@ impl EmbeddedAnalyst {
         // The dataset's questions by themselves nearly all need a calculation, the first turns
         // of its conversations hardly ever do.
         let alone = question.key.part.starts_with("qa");
-        let buckets = proposal::of_question(asked, state, alone);
+        let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let context = PlanContext::after(state);
         let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
@@ -275,6 +276,10 @@ impl EmbeddedAnalyst {
         let mut scene = ChoiceContext::new(facts, asked, state, proposal, whole, roles)
             .with_plans(&plans, follow_ups);
         scene.alone = alone;
+        if !alone {
+            let buckets = proposal::after_sketches(asked, state);
+            scene.sketches = Some(self.weights.sketches.propose(&buckets));
+        }
         scene.own = question
             .history
             .iter()

@@ -1,29 +1,37 @@
-//! Which kinds of calculation a question asks for: a linear model over the words of the
-//! question and the kinds of the turns before it.
+//! Which kind of calculation a question asks for, and how it builds on the turns before it:
+//! linear models over the words of the question and the kinds of the turns before it.
 //!
 //! Words are hashed into buckets, so that the weights hold no word of any question. They are
-//! in `data/offline_shapes.bin`, fitted by `examples/offline_train`.
+//! in `data/offline_shapes.bin` and `data/offline_sketches.bin`, fitted by
+//! `examples/offline_train`.
 
 use super::conversation::EarlierTurns;
 use super::wording::Wording;
+use crate::offline::expr::Expr;
 use crate::offline::reading::text::year_of;
 use crate::offline::shape::{SHAPES, shape};
+use crate::offline::sketch::{SKETCHES, sketch};
 
 /// Logarithm of the number of buckets.
 const BITS: u32 = 13;
 /// How many buckets there are.
 pub const BUCKETS: usize = 1 << BITS;
 
-/// A weight of every bucket for every shape, as a multiple of `scale`.
+/// The shape of the program that a question asks for.
+pub type ShapeModel = WordClassifier<{ SHAPES.len() }>;
+/// Its sketch.
+pub type SketchModel = WordClassifier<{ SKETCHES.len() }>;
+
+/// A weight of every bucket for every class, as a multiple of `scale`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ShapeModel {
+pub struct WordClassifier<const CLASSES: usize> {
     scale: f64,
-    /// By bucket, then by shape.
+    /// By bucket, then by class.
     weights: Vec<i8>,
 }
 
-impl ShapeModel {
-    /// Rounds weights, by bucket, then by shape.
+impl<const CLASSES: usize> WordClassifier<CLASSES> {
+    /// Rounds weights, by bucket, then by class.
     #[must_use]
     pub fn from_weights(weights: &[f64]) -> Self {
         let largest = weights.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
@@ -44,7 +52,7 @@ impl ShapeModel {
     #[must_use]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, weights) = bytes.split_first_chunk::<4>()?;
-        (weights.len() == BUCKETS * SHAPES.len()).then(|| Self {
+        (weights.len() == BUCKETS * CLASSES).then(|| Self {
             scale: f64::from(f32::from_le_bytes(*scale)),
             weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
         })
@@ -60,13 +68,13 @@ impl ShapeModel {
             .collect()
     }
 
-    /// The logarithm of each shape's odds against the likeliest: 0 for that one, and less for
+    /// The logarithm of each class's odds against the likeliest: 0 for that one, and less for
     /// the others.
-    pub(crate) fn propose(&self, buckets: &[usize]) -> [f64; SHAPES.len()] {
-        let mut sum = [0_i32; SHAPES.len()];
+    pub(crate) fn propose(&self, buckets: &[usize]) -> [f64; CLASSES] {
+        let mut sum = [0_i32; CLASSES];
         for bucket in buckets {
-            let from = bucket * SHAPES.len();
-            let of_bucket = self.weights.get(from..from + SHAPES.len());
+            let from = bucket * CLASSES;
+            let of_bucket = self.weights.get(from..from + CLASSES);
             for (total, weight) in sum.iter_mut().zip(of_bucket.unwrap_or_default()) {
                 *total += i32::from(*weight);
             }
@@ -84,9 +92,9 @@ fn as_f32(x: f64) -> f32 {
     x as f32
 }
 
-/// The buckets of a question after turns of these shapes, oldest first; one that is asked by
+/// The buckets of a question after turns of these classes, oldest first; one that is asked by
 /// itself opens no conversation.
-pub(crate) fn buckets(phrase: &str, before: &[usize], alone: bool) -> Vec<usize> {
+pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> {
     let mut out = vec![bucket(&["always"])];
     let ended = std::iter::once("$");
     let words: Vec<&str> = std::iter::once("^")
@@ -95,7 +103,7 @@ pub(crate) fn buckets(phrase: &str, before: &[usize], alone: bool) -> Vec<usize>
         .collect();
     let back = |k: usize| {
         let at = before.len().checked_sub(k)?;
-        SHAPES.get(*before.get(at)?).copied()
+        before.get(at).copied()
     };
     let first = if alone { "alone" } else { "-" };
     let (last, before_last) = (back(1).unwrap_or(first), back(2).unwrap_or("-"));
@@ -112,12 +120,16 @@ pub(crate) fn buckets(phrase: &str, before: &[usize], alone: bool) -> Vec<usize>
         .get(years.min(3))
         .copied()
         .unwrap_or("3");
+    let turn = ["1", "2", "3"].get(before.len()).copied().unwrap_or("4");
     out.push(bucket(&["years", count]));
     out.push(bucket(&["years after", count, last]));
     for (i, word) in words.iter().enumerate() {
         out.push(bucket(&["word", word]));
         if !before.is_empty() || alone {
             out.push(bucket(&["after", last, word]));
+        }
+        if !alone {
+            out.push(bucket(&["turn", turn, word]));
         }
         if let Some(next) = words.get(i + 1) {
             out.push(bucket(&["two", word, next]));
@@ -154,7 +166,24 @@ fn bucket(parts: &[&str]) -> usize {
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 
-pub(crate) fn of_question(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
-    let before: Vec<usize> = state.turns.iter().map(|turn| shape(&turn.expr)).collect();
-    buckets(&asked.phrase, &before, alone)
+/// The buckets of a question, after the shapes of the turns before it.
+pub(crate) fn after_shapes(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
+    let turns = state.turns.iter();
+    let before = turns.filter_map(|turn| SHAPES.get(shape(&turn.expr)).copied());
+    buckets(&asked.phrase, &before.collect::<Vec<_>>(), alone)
+}
+
+/// The buckets of a turn's question, after the sketches of the turns before it.
+pub(crate) fn after_sketches(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
+    let turns: Vec<&Expr> = state.turns.iter().map(|turn| &turn.expr).collect();
+    buckets(&asked.phrase, &sketches_of(&turns), false)
+}
+
+/// The sketch of each turn, after those before it.
+pub(crate) fn sketches_of(turns: &[&Expr]) -> Vec<&'static str> {
+    let of = |(k, turn): (usize, &&Expr)| {
+        let earlier = turns.get(..k).unwrap_or_default();
+        SKETCHES.get(sketch(turn, earlier)).copied()
+    };
+    turns.iter().enumerate().filter_map(of).collect()
 }

@@ -14,7 +14,7 @@ use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::shape::{SHAPES, shape};
 
 /// The features by themselves, before the traits and the cues.
-const DETAILS: [&str; 51] = [
+const DETAILS: [&str; 54] = [
     "linear score",
     "behind the best linear score",
     "rank by linear score",
@@ -66,6 +66,9 @@ const DETAILS: [&str; 51] = [
     "last answer behind its best fact",
     "answer before behind its best fact",
     "largest or smallest asked for",
+    "sketch as proposed",
+    "rank of the sketch",
+    "lead of the likeliest sketch",
 ];
 
 /// The features that number the values of a category, each with how many values there are:
@@ -82,7 +85,8 @@ pub(crate) const FEATURES: usize =
 
 /// Features of which the trees also see how far a candidate is below the highest, or above the
 /// lowest.
-const BELOW: [&str; 12] = [
+const BELOW: [&str; 13] = [
+    "sketch as proposed",
     "kind as proposed",
     "slot score",
     "lowest slot score",
@@ -207,12 +211,14 @@ pub(super) fn of(
         .iter()
         .filter(|p| **p > kind(shape))
         .count();
-    let second = context
-        .proposal
-        .iter()
-        .copied()
-        .filter(|p| *p < 0.0)
-        .fold(-20.0, f64::max);
+    let lead = |proposal: &[f64]| {
+        let others = proposal.iter().copied().filter(|p| *p < 0.0);
+        others.fold(-20.0, f64::max)
+    };
+    let second = lead(&context.proposal);
+    let (sketch, likelier) = context
+        .sketch(&filled.expr)
+        .map_or((0.0, 0.0), |(odds, likelier)| (odds, count(likelier)));
     let value = filled.expr.number();
     out.extend([
         standing.linear,
@@ -288,6 +294,9 @@ pub(super) fn of(
             }
             _ => 0.0,
         },
+        sketch,
+        likelier,
+        context.sketches.as_ref().map_or(0.0, |all| lead(all)),
     ]);
     operands::of(context, plan, &used, operands, out);
     let from = out.len();

@@ -158,15 +158,22 @@ impl Forest {
         self.0.is_empty()
     }
 
-    /// Adds to the score of each candidate.
-    pub(crate) fn add_scores(&self, candidates: &[&[f64]], mut out: Vec<f64>) -> Vec<f64> {
+    /// The score of each candidate: what the first trees give, and for the best by these also
+    /// what the other trees and `more` give.
+    pub(crate) fn scores(&self, candidates: &[&[f64]], more: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let (first, rest) = self.0.split_at(FIRST.min(self.0.len()));
+        let mut out = vec![0.0; candidates.len()];
         let mut order: Vec<usize> = (0..out.len()).collect();
         add_together::<TOGETHER>(first, candidates, &order, &mut out);
         let score = |scores: &[f64], i: usize| scores.get(i).copied().unwrap_or_default();
         order.sort_by(|a, b| score(&out, *b).total_cmp(&score(&out, *a)));
         let (kept, left) = order.split_at(KEPT.min(order.len()));
         add_together::<KEPT>(rest, candidates, kept, &mut out);
+        for i in kept {
+            if let Some((sum, one)) = out.get_mut(*i).zip(candidates.get(*i)) {
+                *sum += more(one);
+            }
+        }
         // Those that were left remain behind the others, in their order.
         let lowest = kept.iter().map(|i| score(&out, *i)).fold(0.0, f64::min);
         let highest = left.first().map_or(0.0, |i| score(&out, *i));
@@ -272,7 +279,10 @@ mod tests {
         });
         let forest = Forest::try_from(trees).unwrap();
         let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
-        let scores = forest.add_scores(&rows, vec![0.0; KEPT + left.len()]);
+        let scores = forest.scores(&rows, |one| {
+            assert!(!left.contains(&one[0]), "{one:?} was left");
+            -100.0
+        });
         let (kept, left) = scores.split_at(KEPT);
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
         assert!(left[0] < left[1] && left[1] < lowest, "{scores:?}");

@@ -26,6 +26,7 @@ use crate::offline::reading::words::{is_stop, is_weak};
 
 use crate::offline::expr::Expr;
 use crate::offline::shape::{SHAPES, shape};
+use crate::offline::sketch::{SKETCHES, sketch};
 use cues::CUES;
 pub(crate) use detail::{FEATURES, compare};
 use operands::Operands;
@@ -132,6 +133,8 @@ pub(crate) struct ChoiceContext<'a> {
     /// How many plans belong to a follow-up; they come first.
     pub(crate) follow_ups: usize,
     pub percent: bool,
+    /// The programs of earlier turns, oldest first.
+    earlier: Vec<&'a Expr>,
     /// Literals of earlier turns, without their minus signs.
     pub(crate) earlier_literals: Vec<String>,
     cues: Vec<usize>,
@@ -147,6 +150,8 @@ pub(crate) struct ChoiceContext<'a> {
     ///
     /// [`ShapeModel::propose`]: crate::offline::ShapeModel
     pub(crate) proposal: [f64; SHAPES.len()],
+    /// How likely each sketch is, likewise; none for a question by itself.
+    pub(crate) sketches: Option<[f64; SKETCHES.len()]>,
     /// The facts that fit the question as a whole best, with their scores.
     best_facts: Vec<(usize, f64)>,
     /// What the question as a whole asks of a fact.
@@ -208,6 +213,7 @@ impl<'a> ChoiceContext<'a> {
             bare,
             follow_ups: 0,
             percent: asked.percent(),
+            earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: state
                 .turns
                 .iter()
@@ -223,6 +229,7 @@ impl<'a> ChoiceContext<'a> {
             said,
             lacking,
             proposal,
+            sketches: None,
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
             roles,
@@ -279,6 +286,14 @@ impl<'a> ChoiceContext<'a> {
         };
         out.push((from + TRAITS.len() + place + rule, 1.0));
         out
+    }
+
+    /// How likely the sketch of a candidate is, and how many sketches are likelier.
+    fn sketch(&self, expr: &Expr) -> Option<(f64, usize)> {
+        let proposal = self.sketches.as_ref()?;
+        let odds = *proposal.get(sketch(expr, &self.earlier))?;
+        let likelier = proposal.iter().filter(|other| **other > odds).count();
+        Some((odds, likelier))
     }
 
     /// The rule of a candidate's plan.

@@ -42,6 +42,12 @@ impl InputRange {
     }
 }
 
+/// The mean of what networks add to a candidate's score.
+pub(crate) fn mean(networks: &[Network], features: &[f64]) -> f64 {
+    let sum: f64 = networks.iter().map(|one| one.score(features)).sum();
+    sum / super::detail::count(networks.len().max(1))
+}
+
 impl Network {
     /// How many hidden units there are: a fixed number, so that their sums stay in registers.
     pub const UNITS: usize = 48;
@@ -91,7 +97,7 @@ impl Network {
     }
 
     #[must_use]
-    pub(crate) fn score(&self, features: &[f64]) -> f64 {
+    fn score(&self, features: &[f64]) -> f64 {
         let bias = self.bias.first_chunk().copied();
         let sums = (0.0, bias.unwrap_or([0.0; Self::UNITS]));
         let sums = self.add(Self::scaled(&self.features, features), sums);

@@ -13,7 +13,7 @@ use crate::offline::reading::outflow::is_outflow;
 use crate::offline::shape::{SHAPES, alike, difference, holds};
 
 /// The traits, in the order of [`of`].
-pub(super) const TRAITS: [&str; 42] = [
+pub(super) const TRAITS: [&str; 44] = [
     "prior of the rule",
     "logarithm of the prior",
     "mean slot score",
@@ -56,6 +56,8 @@ pub(super) const TRAITS: [&str; 42] = [
     "rule for follow-ups",
     "kind as proposed",
     "kind proposed first",
+    "sketch as proposed",
+    "sketch proposed first",
 ];
 
 /// Words with which a question asks for an outflow.
@@ -108,6 +110,7 @@ pub(super) fn of(
             .any(|(_, f)| is_outflow(context.facts, f));
     let order = read.order(context.facts, expr);
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
+    let sketch = context.sketch(expr).map(|(odds, _)| odds);
     [
         plan.prior,
         libm::log(plan.prior.max(0.01)),
@@ -151,6 +154,8 @@ pub(super) fn of(
         flag(filled.plan < context.follow_ups),
         proposed.max(-8.0) / 4.0,
         flag(proposed >= 0.0),
+        sketch.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
+        flag(sketch.is_some_and(|odds| odds >= 0.0)),
     ]
 }
 
