@@ -201,7 +201,18 @@ fn has_figures(row: &[String]) -> bool {
     let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     cells
         .map(|cell| Cell::read(cell))
-        .any(|cell| matches!(cell.kind, CellKind::Number { .. }) && !cell.is_year())
+        .any(|cell| matches!(cell.kind, CellKind::Number { .. }) && !is_year(&cell))
+}
+
+/// Whether a cell is a year, which may have the mark of a footnote: "2032*", "2032 (1)".
+fn is_year(cell: &Cell) -> bool {
+    let text = cell.raw.trim();
+    let (year, mark) = text.split_at_checked(4).unwrap_or((text, ""));
+    let mark = mark.trim_start();
+    let bracketed = mark.trim_start_matches(['(', '[']).strip_suffix([')', ']']);
+    let named = bracketed.is_some_and(|mark| mark.len() <= 2);
+    let sign = |c: char| matches!(c, '*' | '†' | '‡' | '§');
+    Cell::read(year).is_year() && (named || mark.chars().all(sign))
 }
 
 /// True if a first row holds figures instead of names: only numbers after its first cell,
@@ -214,7 +225,7 @@ fn is_data(row: &[String]) -> bool {
     cells
         .iter()
         .all(|cell| matches!(cell.kind, CellKind::Number { .. }) && !season(cell))
-        && cells.iter().any(|cell| !cell.is_year())
+        && !cells.iter().all(is_year)
 }
 
 #[cfg(test)]
@@ -319,6 +330,18 @@ mod tests {
                 "South 2032 Actual"
             ]
         );
+    }
+
+    #[test]
+    fn years_with_marks_of_footnotes_are_headings() {
+        for year in ["2032 (1)", "2032*", "2032 [a]", "2032†", "2032 1)"] {
+            let grid = read(&format!(",2033,{year}\nSales,10,12\n")).unwrap();
+            assert_eq!(grid.rows[0], ["", "2033", year]);
+            let grid = read(&format!(",EUR,EUR\n,2033,{year}\nSales,10,12\n")).unwrap();
+            assert_eq!(grid.rows[0], ["", "EUR 2033", &format!("EUR {year}")]);
+        }
+        let grid = read("Sales,2150*,300\nCosts,3,2\n").unwrap();
+        assert_eq!(grid.rows[0], ["", "column 1", "column 2"]);
     }
 
     #[test]

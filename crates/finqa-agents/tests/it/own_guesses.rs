@@ -230,3 +230,85 @@ fn a_figure_that_the_labels_leave_open_is_a_guess(
 ) {
     named(table, question, why);
 }
+
+const YARDS: &str = "Yard;Boats;Repairs 2031;Repairs 2032;Staff cost 2032
+Alfa;40;210;230;900
+Bravo;50;310;330;950";
+
+const BUDGETS: &str = "Service;2031 Actual;2032 Budget;2032 Actual;2033 Budget
+Roads;100;110;115;120
+Parks;50;55;52;60";
+
+const COURSES: &str = "Course;2030/31;2031/32;2032/33
+Physics;40;50;60
+Biology;70;80;90";
+
+const FEES: &str = "Device;Monthly fee;Deposit
+D-01;20;50
+D-02;30;60";
+
+#[rstest]
+#[case::look_up(
+    YARDS,
+    "What were the staff costs of Alfa in 2031?",
+    "not of \"staff\""
+)]
+#[case::count(YARDS, "How many staff did Alfa have in 2031?", "not of \"staff\"")]
+#[case::change(
+    YARDS,
+    "What was the change in staff costs of Alfa from 2031 to 2032?",
+    "not of \"staff\""
+)]
+#[case::outturn(BUDGETS, "2033 actual for Parks?", "not of \"actual\"")]
+#[case::adverb(BUDGETS, "What did Parks actually cost in 2033?", "not of \"actual")]
+fn a_noun_that_only_another_line_has_is_a_guess(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] why: &str,
+) {
+    named(table, question, why);
+}
+
+#[rstest]
+#[case(YARDS, "What were the staff costs of Alfa in 2032?", "900")]
+#[case(BUDGETS, "What did Parks actually cost in 2032?", "52")]
+#[case(
+    ";2031;2032\nMarketing;5;6\nCost of sales;50;60",
+    "What was the marketing cost in 2031?",
+    "5"
+)]
+fn a_noun_that_the_line_has_or_leaves_out_is_none(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
+}
+
+#[rstest]
+#[case::look_up("What was Physics in 2031?")]
+#[case::change("What was the change in Physics from 2031 to 2032?")]
+#[case::which("Which course was the largest in 2031?")]
+fn a_year_among_seasons_is_a_guess(#[case] question: &str) {
+    named(COURSES, question, "2031 is a part of two seasons");
+}
+
+#[test]
+fn a_season_and_a_fiscal_year_are_none() {
+    sure(COURSES, "What was Physics in 2030/31?", "40");
+    sure(COURSES, "What was Physics in fiscal 2031?", "40");
+}
+
+#[rstest]
+#[case::year("What is the fee of D-02 per year?")]
+#[case::in_a_year("What does the fee of D-02 come to in a year?")]
+#[case::of_all("What is the total fee per year?")]
+fn a_fee_of_another_length_is_a_guess(#[case] question: &str) {
+    named(FEES, question, "Monthly fee is not per");
+}
+
+#[test]
+fn a_fee_of_the_same_length_is_none() {
+    sure(FEES, "What is the fee of D-02 per month?", "30");
+    sure(FEES, "What is the monthly fee of D-02?", "30");
+}

@@ -180,3 +180,39 @@ fn what_only_the_second_table_has_is_a_guess(#[case] question: &str, #[case] why
         "{question}: {doubt:?}"
     );
 }
+
+const ESTATES: &str = "Estate;Area;Rent 2032
+Oak House;40;90
+Elm House;30;50
+Subtotal homes;70;140
+Ash Mill;35;95
+Subtotal mills;35;95
+Total;105;235";
+
+#[rstest]
+#[case("Which estate has the highest rent?", "Ash Mill")]
+#[case("Which estate had the largest area?", "Oak House")]
+fn a_subtotal_is_left_out_of_compared_rows(#[case] question: &str, #[case] expected: &str) {
+    let found = answer(&document(ESTATES), &[], question);
+    assert_eq!(found.words.as_deref(), Some(expected), "{:?}", found.doubt);
+}
+
+#[rstest]
+#[case("What is the average number of beds?", "50")]
+#[case("What is the total number of beds?", "150")]
+fn a_row_of_all_is_a_total(#[case] question: &str, #[case] expected: &str) {
+    let table = "Ward;Beds;Guests 2033
+Cedar;40;100
+Birch;50;200
+Maple;60;300
+All wards;150;600";
+    sure(table, question, expected);
+}
+
+#[test]
+fn a_unit_after_the_year_of_a_heading_is_read() {
+    let table = "Fund;Return 2032 %;Return 2033 %;Assets 2033
+Alpha;4.5;6.5;100
+Beta;3.5;7.5;200";
+    sure(table, "What was the return of Alpha in 2033?", "6.5");
+}

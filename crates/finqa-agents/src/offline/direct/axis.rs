@@ -34,7 +34,14 @@ pub(super) fn is_light(stem: &str) -> bool {
 }
 
 /// Words of a total, also in other languages.
-const TOTALS: [&str; 5] = ["total", "gesamt", "insgesamt", "summe", "totale"];
+const TOTALS: [&str; 6] = [
+    "total",
+    "subtotal",
+    "gesamt",
+    "insgesamt",
+    "summe",
+    "totale",
+];
 
 /// The words of a text that name something, stemmed; numbers too.
 pub(crate) fn label_words(text: &str) -> Vec<String> {

@@ -15,6 +15,8 @@ pub(crate) struct CalendarSpan {
     /// A day of its month.
     pub(crate) day: Option<u8>,
     pub(crate) stretch: Stretch,
+    /// It begins in the year before: "2021/22".
+    pub(crate) season: bool,
 }
 
 /// How a period lies in the calendar. Others than its own years, halves and so on are what the
@@ -100,6 +102,7 @@ impl CalendarSpan {
             months: self.months.or(other.months),
             day: self.day.or(other.day),
             stretch: self.stretch.max(other.stretch),
+            season: self.season || other.season,
         }
     }
 }
@@ -254,7 +257,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 let first: u16 = found.get(1)?.as_str().parse().ok()?;
                 let last: u16 = found.get(2)?.as_str().parse().ok()?;
                 let year = Some(first + 1).filter(|year| year % 100 == last);
-                year.map(|year| CalendarSpan::default().in_year(year))
+                Some(CalendarSpan {
+                    season: true,
+                    ..CalendarSpan::default().in_year(year?)
+                })
             },
         ),
         // Actual or expected: "FY24A", "2025E".
@@ -474,7 +480,7 @@ fn is_period(text: &str, at: &Range<usize>) -> bool {
     let digits = after.strip_prefix(['.', ',']);
     let amount = before.trim_end().ends_with(['$', '€', '£'])
         || before.ends_with(['.', ','])
-        || after.trim_start().starts_with('%')
+        || after.starts_with('%')
         || digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let verb = text.get(at.clone()) == Some("may") && {
         let named = [

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::axis::{AxisLabel, label_words, same_word};
+use super::axis::{AxisLabel, is_light, label_words, same_word};
 use super::calendar::{CalendarSpan, WHOLE, spans};
 use super::comparisons::{ACTUAL, PLANNED};
 use super::values::TableAmount;
@@ -24,6 +24,17 @@ pub(crate) struct LabelQuery {
     pub(crate) percent: Option<bool>,
     /// Totals are left out.
     pub(crate) parts: bool,
+}
+
+impl LabelQuery {
+    /// Whether a label has words that nobody asked for.
+    pub(super) fn leaves_out(&self, label: &AxisLabel) -> bool {
+        let asked = || self.words.iter().chain(&self.context);
+        let called =
+            |word: &String, own: &String| same_word(word, own) || synonyms(word).contains(own);
+        let mut own = label.words.iter().filter(|own| !is_light(own));
+        own.any(|own| !asked().any(|word| called(word, own)))
+    }
 }
 
 /// The cells that a query names best, all equally well.
@@ -159,6 +170,7 @@ impl<'a> LabelledTable<'a> {
             periods: Vec::new(),
             largest_scale: scales::largest(facts),
         };
+        table.find_rows_of_all();
         let mut periods: Vec<CalendarSpan> = Vec::new();
         for (row, column) in table.cells.keys() {
             let span = table.span_of(*row, *column);
@@ -170,6 +182,17 @@ impl<'a> LabelledTable<'a> {
         table.periods = periods;
         table.add_figures();
         table
+    }
+
+    /// "All wards" under the heading "Ward" is a total.
+    fn find_rows_of_all(&mut self) {
+        let heading = self.columns.first().map_or(&[] as &[String], |c| &c.words);
+        for row in self.rows.iter_mut().skip(1) {
+            if !heading.is_empty() && row.words == heading && row.writes("all") {
+                row.aside = std::mem::replace(&mut row.words, vec!["total".to_owned()]);
+                row.total = true;
+            }
+        }
     }
 
     pub(crate) fn fact(&self, index: usize) -> Option<&'a Fact> {
@@ -297,6 +320,19 @@ impl<'a> LabelledTable<'a> {
         let word = self.known_as(word);
         let mut labels = self.rows.iter().chain(&self.columns).skip(1);
         self.corner_says(&word) && !labels.any(|label| label.says(&word))
+    }
+
+    /// Whether a line that was found is named by more than the question says, and another line
+    /// by this word: the column "Admissions" has no "staff cost".
+    pub(super) fn is_of_another(&self, word: &str, query: &LabelQuery, found: &CellMatch) -> bool {
+        let word = self.known_as(word);
+        let another = |labels: &[AxisLabel], at: usize| {
+            let mut others = labels.iter().skip(1).filter(|label| !label.derived);
+            let more = labels.get(at).is_some_and(|label| query.leaves_out(label));
+            more && others.any(|label| label.says(&word))
+        };
+        let mut cells = found.cells.iter();
+        cells.any(|(_, row, column)| another(&self.rows, *row) || another(&self.columns, *column))
     }
 
     /// The word itself if a label has it, else a synonym that one has.

@@ -36,6 +36,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 use axis::label_words;
+use calendar::CalendarSpan;
 use compute::{SPANNING, per};
 use labels::LabelledTable;
 use phrase::AskedPhrase;
@@ -324,6 +325,13 @@ impl DirectReader<'_> {
         if let Some(time) = time.filter(|_| self.asked.spans().is_empty()) {
             self.doubt(format!("the page does not say what {time:?} is"));
         }
+        let seasons = self.table.periods.iter().any(|span| span.season);
+        let bare = |span: &&CalendarSpan| span.months.is_none() && !span.season;
+        let year = self.asked.spans().iter().find(bare).filter(|_| seasons);
+        if let Some(year) = year.copied() {
+            self.doubt(format!("{year} is a part of two seasons"));
+        }
+        self.doubt_length(answer);
         let wording = &self.asked.wording;
         let of_labels = [
             "look-up",

@@ -1,4 +1,5 @@
-//! Products of two figures, and counts given for amounts of money.
+//! Products of two figures, and figures given for others: counts for amounts of money, a month's
+//! fee for a year's.
 
 use super::DirectAnswer;
 use super::axis::AxisLabel;
@@ -11,7 +12,39 @@ use finqa_core::program::Op;
 /// Words of money that sales bring.
 const MONEY: [&str; 6] = ["revenue", "sale", "turnover", "umsatz", "proceeds", "value"];
 
+/// The words of one length of time.
+const LENGTHS: [&[&str]; 6] = [
+    &["year", "annum", "annual", "annually", "yearly"],
+    &["quarter", "quarterly"],
+    &["month", "monthly"],
+    &["week", "weekly"],
+    &["day", "daily"],
+    &["hour", "hourly"],
+];
+
 impl DirectReader<'_> {
+    /// "The fee per year" where the page has a monthly one.
+    pub(super) fn doubt_length(&mut self, answer: &DirectAnswer) {
+        let says = |word: &str| {
+            let forms = ["per", "a", "each", "every"].map(|each| format!("{each} {word}"));
+            forms.iter().any(|form| self.asked.wording.says(&[form]))
+        };
+        let mut lengths = LENGTHS.iter();
+        let lengths = lengths.find(|words| words.iter().any(|word| says(word)));
+        let Some((asked, length)) = lengths.and_then(|words| Some((words, words.first()?))) else {
+            return;
+        };
+        let leaves = answer.expr.leaves().into_iter();
+        let mut places = leaves.filter_map(|leaf| self.table.fact(leaf.source?)?.cell());
+        let other = |label: &&AxisLabel| {
+            let writes = |words: &&[&str]| words.iter().any(|word| label.writes(word));
+            !label.words.is_empty() && LENGTHS.iter().any(|words| writes(words)) && !writes(asked)
+        };
+        if let Some(name) = places.find_map(|place| self.table.label_of(place, other)) {
+            self.doubt(format!("{name} is not per {length}"));
+        }
+    }
+
     /// "A times B"; of a percentage, its share.
     pub(super) fn product(&mut self) -> Reading<Option<DirectAnswer>> {
         let joined = ["times", "multiplied by"];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::axis::{AxisLabel, is_light, same_word};
+use super::axis::{AxisLabel, same_word};
 use super::calendar::CalendarSpan;
 use super::figures::PROFITS;
 use super::labels::{CellMatch, LabelQuery, LabelledTable};
@@ -11,7 +11,6 @@ use super::phrase::{AskedPhrase, NamedOperand};
 use crate::offline::expr::Expr;
 use crate::offline::reading::outflow::{is_outflow, names_cost};
 use crate::offline::reading::text::stem;
-use crate::offline::reading::words::synonyms;
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.
@@ -268,7 +267,11 @@ impl DirectReader<'_> {
             };
             // What "actually" was, is what the table has.
             let loose = is_loose(word) || word == "actual";
-            if found.found > 0 && loose && !names_row() {
+            if found.found > 0
+                && loose
+                && !names_row()
+                && !self.table.is_of_another(word, query, &found)
+            {
                 continue;
             }
             if self.table.facts.vocabulary.get(word).is_some() && !self.table.knows(word) {
@@ -295,13 +298,7 @@ impl DirectReader<'_> {
             return None;
         };
         let (row, column) = (self.table.rows.get(*row)?, self.table.columns.get(*column)?);
-        let asked = || query.words.iter().chain(&query.context);
-        let called =
-            |word: &String, own: &String| same_word(word, own) || synonyms(word).contains(own);
-        let more = row
-            .words
-            .iter()
-            .any(|own| !is_light(own) && !asked().any(|word| called(word, own)));
+        let more = query.leaves_out(row);
         let own = |word: &String| {
             let mut all = row.words.iter().chain(&row.aside);
             column.says(word) || self.table.corner_says(word) || all.any(|own| same_word(own, word))

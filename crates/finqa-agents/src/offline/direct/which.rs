@@ -142,10 +142,8 @@ impl DirectReader<'_> {
         let period = at.and_then(|at| periods.get(at)).ok_or(NoReading::Open)?;
         let found = best.clone();
         let name = self.name_of(*period, found.place);
-        // "2030/31" is not one year.
-        let year = period
-            .year
-            .filter(|_| is_year(*period) && !name.contains('/'));
+        // A season is not one year.
+        let year = period.year.filter(|_| is_year(*period) && !period.season);
         if let Some(year) = year {
             let expr = Expr::literal(&year.to_string()).ok_or(NoReading::Open)?;
             return Ok(DirectAnswer::new(
