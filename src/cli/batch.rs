@@ -22,7 +22,11 @@ use super::{Exit, Failure, dotenv, run, runtime, stdout};
 pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
     // Its requests are always batches, which are not recorded; the limits are those of live requests.
+    // The embedded analyst sends none.
     #[command(
+        mut_arg("model", |arg| arg.hide_default_value(true).help(
+            "Chat model (on Azure, the deployment); required unless a settings file or a variable names one"
+        )),
         mut_arg("record", |arg| arg.hide(true)),
         mut_arg("replay", |arg| arg.hide(true)),
         mut_arg("engine", |arg| arg.hide(true)),
