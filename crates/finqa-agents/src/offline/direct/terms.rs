@@ -38,7 +38,7 @@ impl DirectReader<'_> {
         let mut places = leaves.filter_map(|leaf| self.table.fact(leaf.source?)?.cell());
         let other = |label: &&AxisLabel| {
             let writes = |words: &&[&str]| words.iter().any(|word| label.writes(word));
-            !label.words.is_empty() && LENGTHS.iter().any(|words| writes(words)) && !writes(asked)
+            !label.words.is_empty() && LENGTHS.iter().any(&writes) && !writes(asked)
         };
         if let Some(name) = places.find_map(|place| self.table.label_of(place, other)) {
             self.doubt(format!("{name} is not per {length}"));
