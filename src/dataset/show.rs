@@ -65,7 +65,7 @@ fn id_line(id: &str, text: &str) -> String {
     format!("{id:>5}  {text}\n")
 }
 
-/// Lines under a title; nothing if there is no line.
+/// Lines under a title; nothing without lines.
 fn section(title: &str, lines: String) -> String {
     if lines.is_empty() {
         return lines;

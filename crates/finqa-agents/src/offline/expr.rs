@@ -9,6 +9,11 @@ pub(crate) type Expr = Expression<Option<usize>>;
 
 pub(crate) type PageLeaf = Leaf<Option<usize>>;
 
+/// Whether two literals are written alike but for sign and percent sign.
+pub(crate) fn alike_but_for_signs(a: &str, b: &str) -> bool {
+    a.trim_matches(['-', '%']) == b.trim_matches(['-', '%'])
+}
+
 /// The value of a literal that is a finite number.
 pub(crate) fn literal_value(text: &str) -> Option<f64> {
     literal(text).filter(|value| value.is_finite())

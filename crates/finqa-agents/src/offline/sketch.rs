@@ -1,7 +1,7 @@
 //! How a turn's program builds on the turns before it: the program with earlier answers and
 //! earlier numbers in place of what it repeats.
 
-use crate::offline::expr::{Expr, PageLeaf};
+use crate::offline::expr::{Expr, PageLeaf, alike_but_for_signs};
 
 /// `answer1` is the answer of the last turn, `answer2` of the turn before it; `used1` is a
 /// number with which the last turn calculated; `new` is a number that no earlier turn has
@@ -85,19 +85,17 @@ fn write(expr: &Expr, earlier: &[&Expr], out: &mut String) {
         let back = earlier.iter().rev().position(|turn| holds(turn))?;
         names.get(back).or(names.last()).copied()
     };
-    let is_answer = |turn: &Expr| turn.matches(expr, &same);
-    match expr {
-        Expr::Leaf(leaf) if leaf.is_constant() => {
+    let answer = latest(&ANSWERS, &|turn| turn.matches(expr, &same));
+    match (expr, answer) {
+        (Expr::Leaf(leaf), _) if leaf.is_constant() => {
             out.push_str(leaf.literal.trim_start_matches("const_"));
         }
-        _ if earlier.iter().any(|turn| is_answer(turn)) => {
-            out.push_str(latest(&ANSWERS, &is_answer).unwrap_or_default());
-        }
-        Expr::Leaf(leaf) => {
+        (_, Some(answer)) => out.push_str(answer),
+        (Expr::Leaf(leaf), None) => {
             let uses = |turn: &Expr| turn.leaves().into_iter().any(|other| same(other, leaf));
             out.push_str(latest(&USED, &uses).unwrap_or("new"));
         }
-        Expr::Step(op, a, b) => {
+        (Expr::Step(op, a, b), None) => {
             out.push_str(op.name());
             out.push('(');
             write(a, earlier, out);
@@ -108,9 +106,8 @@ fn write(expr: &Expr, earlier: &[&Expr], out: &mut String) {
     }
 }
 
-/// Whether two numbers are written alike but for sign and percent sign.
 fn same(a: &PageLeaf, b: &PageLeaf) -> bool {
-    a.literal.trim_matches(['-', '%']) == b.literal.trim_matches(['-', '%'])
+    alike_but_for_signs(&a.literal, &b.literal)
 }
 
 #[cfg(test)]

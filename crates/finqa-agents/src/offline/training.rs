@@ -8,7 +8,7 @@ use finqa_core::question::Question;
 
 use crate::offline::answering::choice;
 use crate::offline::answering::filling::{choices, joint_features};
-use crate::offline::expr::Expr;
+use crate::offline::expr::{Expr, alike_but_for_signs};
 use crate::offline::question::plan::ProgramPattern;
 use crate::offline::question::proposal;
 use crate::offline::question::templates::{self, PlanContext};
@@ -158,12 +158,11 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
             continue;
         }
         let same = |fact: usize, literal: &Option<Arc<str>>| {
-            let bare = |text: &str| text.trim_matches(['-', '%']).to_owned();
             facts
                 .all
                 .get(fact)
                 .zip(literal.as_ref())
-                .is_some_and(|(f, l)| bare(&f.literal) == bare(l))
+                .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
         };
         let choices: Vec<_> = choices(facts, &plan, TRIED, TRIED * 3, &mut Rankings::default())
             .iter()

@@ -6,7 +6,7 @@ use finqa_core::question::HistoryEntry;
 use super::slot_words::weighted;
 use super::slots::{SlotQuery, SlotScorer};
 use super::wording::Wording;
-use crate::offline::expr::Expr;
+use crate::offline::expr::{Expr, alike_but_for_signs};
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
@@ -177,15 +177,11 @@ fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usi
         if leaf.is_constant() {
             return;
         }
-        let same = |literal: &str| {
-            *literal == *leaf.literal
-                || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
-        };
         let best = facts
             .all
             .iter()
             .enumerate()
-            .filter(|(_, f)| same(&f.literal))
+            .filter(|(_, f)| alike_but_for_signs(&f.literal, &leaf.literal))
             .map(|(i, f)| (i, scorer.score(f, i)))
             .max_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((i, _)) = best {

@@ -159,7 +159,7 @@ async fn a_task_that_does_not_exist_is_refused_and_the_session_continues() {
         let wanted = json!({"message": answer["detail"], "code": "EXECUTION_ERROR"});
         assert_eq!(refused, json!({"type": "error", "data": wanted}));
         let state = socket.state().await;
-        assert_eq!(state["episode_id"], "mine", "the episode goes on: {body}");
+        assert_eq!(state["episode_id"], "mine", "the episode continues: {body}");
     }
     for (path, body, place) in [
         ("/reset", r#"{"index": 1}"#, "split"),
