@@ -92,7 +92,7 @@ pub(super) fn without_records(reason: &str) {
 pub(crate) enum RuleName {
     /// Financial equivalence
     Fe,
-    /// Numeric match: the first number is within 0.5 of gold's
+    /// Numeric match: the answer's first number is within 0.5 of the gold answer's
     Nm,
     /// Exact match
     Em,

@@ -127,10 +127,10 @@ pub(crate) struct ControlArgs {
     pub config: ConfigFile,
     #[command(flatten)]
     pub cassette: CassetteArgs,
-    /// Resume RUN, or the newest unfinished run, with its own settings
+    /// Resume RUN, or the newest unfinished run, with the settings that it was started with
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = None::<&str>)]
     pub resume: Option<String>,
-    /// Allow --resume of a run started by another version of convfinqa
+    /// Allow --resume to continue a run that another version of convfinqa started
     #[arg(long, requires = "resume", help_heading = None::<&str>)]
     pub allow_version: bool,
     #[command(flatten)]
@@ -143,7 +143,7 @@ pub(crate) struct PrintArgs {
     /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Print only errors and the requested output
+    /// Print only errors, and the summary if --json is given
     #[arg(long, short = 'q', help_heading = "Output")]
     pub quiet: bool,
 }

@@ -39,8 +39,8 @@ pub(crate) enum BatchCommand {
     Status(StatusArgs),
     /// Fetch the results of a run's batches, submit the next ones, and exit.
     ///
-    /// Nothing is fetched unless all of the batches have ended. The exit code is 4 while any batch is at the
-    /// provider, including those just submitted.
+    /// Nothing is fetched unless all of the batches have ended. The exit code is 4 while any batch is pending,
+    /// including those just submitted.
     Fetch(Box<FetchArgs>),
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct CiArgs {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Exit with code 6 if a score is below PERCENT; RULE is fe (financial equivalence), nm
-    /// (numeric match), em (exact match), ex (execution accuracy), pe (program executed) or pa
-    /// (program accuracy)
+    /// (numeric match), em (exact match), ex (execution accuracy), pe (program execution) or
+    /// pa (program accuracy)
     #[arg(long, value_name = "RULE=PERCENT,…", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
 }

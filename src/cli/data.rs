@@ -29,7 +29,7 @@ pub(crate) enum DataCommand {
             default_value = "data"
         )]
         output: PathBuf,
-        /// Re-download even if the files verify
+        /// Download again even if the existing files are intact
         #[arg(long)]
         force: bool,
     },

@@ -16,7 +16,7 @@ use super::{Exit, dotenv, runtime, settings};
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `report`, `compare`, `analyze`, `runs` and `track sync` accept the merged run."
+    after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `runs` lists the merged run, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct MergeArgs {
     /// Run: its name, a prefix of its name, the folder of the run or of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]

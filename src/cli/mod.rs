@@ -51,8 +51,8 @@ The tutorial is docs/tutorial.md in the source repository.";
 
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
-/// Without a command, `convfinqa` asks the questions of a dataset, scores the answers, and writes
-/// output/output.csv. Without arguments, the embedded analyst answers the questions in
+/// Without a command, `convfinqa` answers the questions in a dataset, scores the answers, and
+/// writes output/output.csv. Without arguments, the embedded analyst answers the questions in
 /// data/train.json, or in the built-in sample if that file does not exist.
 #[derive(Debug, Parser)]
 #[command(
@@ -74,7 +74,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Ask the questions of a dataset and score the answers (the default).
+    /// Answer the questions in a dataset and score the answers (the default).
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     #[command(
@@ -93,7 +93,7 @@ enum Command {
     Analyze(analyze::AnalyzeArgs),
     /// Compare two runs question by question.
     Compare(compare::CompareArgs),
-    /// Rewrite a run's files, including the report, from its journal.
+    /// Rewrite a run's files, including the report, from its journal (journal.sqlite).
     Report(report::ReportArgs),
     /// Merge the shards of a run (--shard) into one run.
     Merge(merge::MergeArgs),
@@ -102,7 +102,7 @@ enum Command {
     /// Download, check or inspect the dataset.
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Serve or play the FinQA environment, or prepare its data.
+    /// Serve the FinQA environment, play episodes in it, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
     /// Run the questions through a provider's batch API at half the price.

@@ -26,7 +26,7 @@ pub(crate) enum TrackCommand {
 /// Arguments of `track sync`.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct SyncArgs {
-    /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are incomplete on the server]
+    /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are missing or incomplete on the server]
     #[arg(value_name = "RUN")]
     #[serde(skip)]
     runs: Vec<String>,

@@ -41,7 +41,7 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Stand-alone questions: `qa`, or `qa_0` and `qa_1`.
+    /// The stand-alone questions of each record: one (`qa`) or two (`qa_0`, `qa_1`).
     #[default]
     Questions,
     /// The turns of each conversation, in order.

@@ -94,6 +94,10 @@ fn without_effect(settings: &Settings) -> Vec<String> {
             "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
         ),
         (
+            !agents.verify && (offline || agents.critic == CriticMode::Rules),
+            "note: with --no-verify, no answer is reviewed, because there is no LLM critic either",
+        ),
+        (
             settings.questions.mode == Mode::Questions && given("history"),
             "note: --history affects only --mode conversations",
         ),
@@ -158,6 +162,8 @@ mod tests {
         assert_eq!(notes(&model), "");
         let accuracy = notes(&|settings| settings.agents.model_accuracy = Some(0.5));
         assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
+        let unchecked = |settings: &mut Settings| settings.agents.verify = false;
+        assert!(notes(&unchecked).contains("no answer is reviewed"));
         let undoubted = |settings: &mut Settings| {
             model(settings);
             settings.agents.critic = CriticMode::Auto;

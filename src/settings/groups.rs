@@ -88,7 +88,7 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// Use only records whose id or any question matches this regular expression
+    /// Use only records whose id, or at least one of whose questions, matches this regular expression
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
@@ -98,7 +98,7 @@ pub struct QuestionSettings {
     /// Ask the stand-alone questions, or the turns of the conversations in order
     #[arg(long, value_name = "MODE", default_value = "questions")]
     pub mode: Mode,
-    /// Which answers to earlier turns the model sees
+    /// Whose answers to earlier turns the model sees
     #[arg(long, value_name = "WHOSE", default_value = "own")]
     pub history: HistoryMode,
     /// Number of passes over all questions
@@ -111,7 +111,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum conversations in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]
+    /// Maximum questions or conversations in progress at a time [default: with a remote model 8, raised up to 64 unless the provider limits requests; with a model on this machine 2; without a chat model the number of cores]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

@@ -20,7 +20,7 @@ const MOST_SHARDS: u32 = 1_000_000;
 #[command(next_help_heading = "Shards")]
 #[serde(default, deny_unknown_fields)]
 pub struct ShardSettings {
-    /// Run only shard I of N; `merge` joins the shards. `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
+    /// Run only shard I of N, counted from 1; `merge` joins the shards. `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
     #[arg(long, value_name = "I/N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
@@ -28,7 +28,7 @@ pub struct ShardSettings {
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shards: Option<u32>,
-    /// Name of the run that the shards share [default: the start of a hash of the run's questions, followed by the id of the array job if there is one]
+    /// Name of the run that the shards share [default: a short hash of the run's questions, followed by the id of the array job if there is one]
     #[arg(id = "run", long = "run", value_name = "NAME")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
     pub run_name: Option<String>,

@@ -137,7 +137,7 @@ fn every_command_has_a_man_page() {
     }
     let main = place.run("man").succeeds().stdout.clone();
     assert!(
-        main.contains("Which part of a reply decides the value"),
+        main.contains("Which part of a reply gives the value of the answer"),
         "the text of an option that -h leaves out: {main}"
     );
     for path in commands().iter().filter(|path| path.len() == 1) {

@@ -61,7 +61,7 @@ fn a_run_names_its_report_and_shows_few_figures_in_words() {
     assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
     for title in [
         "Accepted by FE (31): ",
-        "Rejected by FE for a single error: ",
+        "Rejected by FE, recognized error: ",
         "Latency: median ",
     ] {
         let lines = shown.lines().filter(|line| line.starts_with(title));

@@ -14,7 +14,7 @@ use super::super::{Exit, runtime, stdout};
 /// The arguments of `env download`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct HubArgs {
-    /// Target folder; files that verify are not downloaded again
+    /// Target folder; intact files are not downloaded again
     #[arg(
         long,
         short = 'o',

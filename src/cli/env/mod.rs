@@ -21,13 +21,13 @@ use super::{Exit, Failure};
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum EnvCommand {
-    /// Serve episodes to OpenEnv clients, tools to MCP clients, and a page for playing by hand
+    /// Serve episodes to OpenEnv clients, tools to MCP clients, and a web page for manual play
     Serve(Box<serve::ServeArgs>),
     /// Read every table and question of a data directory, and report problems
     Check(check::CheckArgs),
     /// Build a data directory from the stand-alone questions of ConvFinQA records
     Build(build::BuildArgs),
-    /// Download the published benchmark (for evaluation, not training) and verify every file
+    /// Download OpenEnv's benchmark for finqa_env (for evaluation, not training) and verify every file
     Download(download::HubArgs),
     /// Let an agent play episodes, in this process or on a server, and report its rewards
     #[command(
@@ -35,7 +35,7 @@ pub(crate) enum EnvCommand {
             "Seed for the order of the questions and, where the provider supports it, for sampling"
         )),
         mut_arg("concurrency", |arg| arg.help(
-            "Maximum episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores without a chat model]"
+            "Maximum episodes in progress at a time [default: with a remote model 8, raised up to 64 unless the provider limits requests; with a model on this machine 2; without a chat model the number of cores]"
         ))
     )]
     Play(Box<play::PlayArgs>),

@@ -38,7 +38,7 @@ const EXPORT_EPISODES: &str = "--export-episodes FILE";
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags override them. The episodes are recorded as a run, which `runs`, `report`, `compare` and `track sync` accept."
+    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override them. The episodes are recorded as a run: `runs` lists it, and `report`, `compare`, `analyze` and `track sync` accept it."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions, each played once [default: 100 with a remote model, otherwise all, but at most 10,000 on a server]
+    /// Number of questions, each played once [default: 100 with a remote model; otherwise all, or up to 10,000 with --url]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
@@ -89,7 +89,7 @@ pub(crate) struct PlayArgs {
     )]
     #[serde(skip)]
     token: Option<String>,
-    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample]
+    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample, which a remote model plays only if it is named]
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,

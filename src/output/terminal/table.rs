@@ -83,7 +83,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
                 Rule::FinancialEquivalence => "FE",
                 _ => continue,
             };
-            let title = format!("{short} less {}", counted(without.suspects, "suspect"));
+            let title = format!("{short} without {}", counted(without.suspects, "suspect"));
             table.add_row(rate_row(&title, &rate, floor_of(rule, &without.rates)));
         }
     }
@@ -110,7 +110,7 @@ pub(crate) fn rule_title(rule: Rule) -> &'static str {
         Rule::ExactMatch => "exact match",
         Rule::NumericalMatch => "numeric match (NM)",
         Rule::ExecutionAccuracy => "execution accuracy",
-        Rule::ProgramExecution => "program executed",
+        Rule::ProgramExecution => "program execution",
         Rule::ProgramAccuracy => "program accuracy",
         Rule::FinancialEquivalence => "financial equiv. (FE)",
     }
@@ -191,7 +191,7 @@ fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let accepted: usize = scores.reasons.iter().map(|count| count.count).sum();
     let lines = [
         line(&format!("Accepted by FE ({accepted})"), &scores.reasons),
-        line("Rejected by FE for a single error", &scores.diagnostics),
+        line("Rejected by FE, recognized error", &scores.diagnostics),
     ];
     lines.into_iter().flatten().collect()
 }

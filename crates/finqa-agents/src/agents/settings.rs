@@ -102,10 +102,10 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Skip the deterministic checks
+    /// Skip the deterministic checks; with --critic rules, no answer is then reviewed
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
-    /// Which part of a reply decides the value
+    /// Which part of a reply gives the value of the answer
     #[arg(long, value_name = "WHAT", default_value = "program")]
     pub answer_from: AnswerFrom,
     /// Withhold answers of the embedded analyst below this confidence (0 to 1) [default: 0]
@@ -133,10 +133,10 @@ pub struct AgentSettings {
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of
-    /// data/train.json about other companies, with their gold figures and programs
-    #[arg(long, value_name = "K", default_value_t = 0, hide_default_value = true)]
+    /// data/train.json that are about other companies, with their gold figures and programs
+    #[arg(long, value_name = "K", default_value_t = 0)]
     pub examples: u32,
-    /// How models see tables
+    /// How tables are shown to the model
     #[arg(long, value_name = "STYLE", default_value = "repaired")]
     pub table_style: TableStyle,
     /// Folder whose .j2 files replace the built-in prompt templates of the same name

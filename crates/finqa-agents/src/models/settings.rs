@@ -132,14 +132,14 @@ pub struct ModelSettings {
     #[arg(long, value_name = "API")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<OpenAiApi>,
-    /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; the key is optional if the server needs none
+    /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; no key is needed unless the server requires one
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Allow keys and tokens to be sent over http:// to other machines
     #[arg(long)]
     pub allow_http: bool,
-    /// Timeout per HTTP request, in seconds [default: 120; 600 on loopback]
+    /// Timeout per HTTP request, in seconds [default: 120; 600 for a model on this machine]
     #[arg(long, value_name = "S", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,

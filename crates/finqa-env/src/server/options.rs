@@ -54,7 +54,7 @@ pub struct ServerOptions {
     /// one client may hold a quarter of them.
     #[arg(skip = 64_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// Maximum requests per second per session, or per client outside sessions; 0 means no limit
+    /// Maximum requests per second per session, and per client for requests that belong to no session; 0 means no limit
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub rate_limit: u32,
     /// How long a client may take to send a request's head, and again for its
@@ -93,7 +93,7 @@ pub struct ServerOptions {
         help_heading = "Access"
     )]
     pub allowed_hosts: Vec<String>,
-    /// Do not serve the page for playing by hand
+    /// Do not serve the web page for manual play
     #[arg(long = "no-web", action = clap::ArgAction::SetFalse, help_heading = "Server")]
     pub web: bool,
 }
