@@ -114,7 +114,7 @@ enum Command {
     /// Send runs to MLflow.
     #[command(subcommand)]
     Track(track::TrackCommand),
-    /// Draw the agents' state machine.
+    /// Print a diagram of the agents' state machine.
     Graph(graph::GraphArgs),
     /// Print a completion script for a shell.
     Completions {

@@ -44,7 +44,7 @@ pub(crate) struct SyncArgs {
     /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
-    /// Log the runs as new ones, even if they were sent before or deleted on the server
+    /// Log the runs as new ones, even those that were sent before or have been deleted on the server
     #[arg(long)]
     #[serde(skip)]
     new: bool,

@@ -118,7 +118,7 @@ pub struct RunSettings {
     /// Folder for results
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     pub output: PathBuf,
-    /// MLflow server to log the run to, `off`, or `auto` for MLFLOW_TRACKING_URI if set
+    /// MLflow server to log the run to, `off`, or `auto` to use MLFLOW_TRACKING_URI if it is set
     #[arg(long, value_name = "URI", default_value = "auto")]
     pub mlflow: String,
     /// MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, otherwise financial_qa]

@@ -27,7 +27,7 @@ pub(crate) enum EnvCommand {
     Check(check::CheckArgs),
     /// Build a data directory from the stand-alone questions of ConvFinQA records
     Build(build::BuildArgs),
-    /// Download OpenEnv's benchmark for finqa_env (for evaluation, not training) and verify every file
+    /// Download snorkelai/finqa-data, the benchmark of OpenEnv's finqa_env (for evaluation, not training), and verify every file
     Download(download::HubArgs),
     /// Let an agent play episodes, in this process or on a server, and report its rewards
     #[command(
