@@ -49,7 +49,7 @@ pub(crate) struct ExplainArgs {
     folder: FolderArgs,
     /// Run: its folder, its id, a prefix of its id, or `last`
     run: String,
-    /// Question: a record's id, or ID#PART, where PART is `qa_0`, `qa_1` or a turn's number
+    /// Question: a record's id, or ID#PART, where PART is `qa`, `qa_0`, `qa_1` or a turn's number
     question: String,
     #[command(flatten)]
     output: OutputFolder,

@@ -49,11 +49,12 @@ Examples:
 
 The tutorial is docs/tutorial.md in the source repository.";
 
-/// Answer financial questions about report pages with two agents, and score the answers.
+/// Use two agents to answer financial questions about report pages, and score the answers.
 ///
 /// Without a command, `convfinqa` answers the questions in a dataset, scores the answers, and
-/// writes output/output.csv. Without arguments, the embedded analyst answers the questions in
-/// data/train.json, or in the built-in sample if that file does not exist.
+/// writes output/output.csv. Without arguments, the embedded analyst (rules and small trained
+/// models, no chat model) answers the questions in data/train.json, or in the built-in sample if
+/// that file does not exist.
 #[derive(Debug, Parser)]
 #[command(
     name = "convfinqa",

@@ -95,7 +95,7 @@ fn without_effect(settings: &Settings) -> Vec<String> {
         ),
         (
             !agents.verify && (offline || agents.critic == CriticMode::Rules),
-            "note: with --no-verify, no answer is reviewed, because there is no LLM critic either",
+            "note: with --no-verify and without an LLM critic, an answer is sent back only if it has no value or its program cannot be executed",
         ),
         (
             settings.questions.mode == Mode::Questions && given("history"),
@@ -163,7 +163,7 @@ mod tests {
         let accuracy = notes(&|settings| settings.agents.model_accuracy = Some(0.5));
         assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
         let unchecked = |settings: &mut Settings| settings.agents.verify = false;
-        assert!(notes(&unchecked).contains("no answer is reviewed"));
+        assert!(notes(&unchecked).contains("sent back only if"));
         let undoubted = |settings: &mut Settings| {
             model(settings);
             settings.agents.critic = CriticMode::Auto;

@@ -75,7 +75,7 @@ pub enum PipelineError {
         "run {id} cannot be resumed with {limit}: it was started without one, and the usage of some of its requests is unknown; leave the limit out, or start a new run"
     )]
     UnknownSpending { id: String, limit: &'static str },
-    #[error("--engine batch {0}")]
+    #[error("a batch run {0}")]
     NoBatches(&'static str),
     #[error(
         "run {id} has batches at the provider, whose requests would be sent again; fetch them \

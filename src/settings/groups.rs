@@ -111,7 +111,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum questions or conversations in progress at a time [default: with a remote model 8, raised up to 64 unless the provider limits requests; with a model on this machine 2; without a chat model the number of cores]
+    /// Maximum questions or conversations in progress at a time [default: 8 with a remote model, raised to at most 64 unless the provider limits requests; 2 with a model on this machine; the number of cores without a chat model]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

@@ -56,7 +56,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions, each played once [default: 100 with a remote model; otherwise all, or up to 10,000 with --url]
+    /// Number of questions to play, one episode each [default: 100 with a remote model; otherwise all, or up to 10,000 with --url]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
@@ -89,7 +89,7 @@ pub(crate) struct PlayArgs {
     )]
     #[serde(skip)]
     token: Option<String>,
-    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample, which a remote model plays only if it is named]
+    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample; a remote model plays the sample only with `--data-path sample`]
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,

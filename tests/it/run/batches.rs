@@ -238,13 +238,13 @@ fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     let model = "--model m --base-url http://127.0.0.1:9/v1 --data-path sample";
     for more in ["", "--dry-run"] {
         let ran = later(&place, &format!("--engine batch --model offline {more}"));
-        ran.fails(2, &["--engine batch needs a chat model"]);
+        ran.fails(2, &["a batch run needs a chat model"]);
         let ran = later(&place, &format!("--engine batch {model} --record x {more}"));
-        ran.fails(2, &["--engine batch cannot be recorded"]);
+        ran.fails(2, &["a batch run cannot be recorded"]);
     }
     let mut play = resume(&place, &format!("env play {model}"));
     let ran = play.env("CONVFINQA_ENGINE", "batch").ran();
-    ran.fails(2, &["--engine batch is for questions"]);
+    ran.fails(2, &["a batch run is for questions"]);
 }
 
 /// It was accepted, and batches were sent.

@@ -102,7 +102,7 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Skip the deterministic checks; with --critic rules, no answer is then reviewed
+    /// Skip the deterministic checks, except that an answer must have a value and its program must be executable
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
     /// Which part of a reply gives the value of the answer

@@ -26,8 +26,8 @@ pub struct ServerOptions {
         help_heading = "Server"
     )]
     pub port: u16,
-    /// Prefix of session ids (`NAME.`), by which a proxy can route to this server: letters, digits,
-    /// `-` and `_`
+    /// Prefix of session ids (`NAME.`) by which a proxy can route to this server; NAME may contain
+    /// letters, digits, `-` and `_`
     #[arg(long, value_name = "NAME", value_parser = server_id, help_heading = "Server")]
     pub server_id: Option<String>,
     /// Maximum number of open sessions
