@@ -60,7 +60,7 @@ struct Options {
     /// Of the five folds, examine this many
     #[arg(long, default_value_t = FOLDS)]
     folds: usize,
-    /// Seed of trees and networks
+    /// Seed of the trees and the network
     #[arg(long, default_value_t = 14)]
     seed: u64,
 }
@@ -164,8 +164,8 @@ fn train(
     step("rows");
     weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).try_into()?;
     step("trees");
-    weights.networks = network::fit_all(&rows, seed);
-    step("networks");
+    weights.network = network::fit(&rows, seed);
+    step("network");
     Ok(weights)
 }
 
@@ -262,8 +262,10 @@ fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     }
     std::fs::write(folder.join("offline_weights.json"), weights.to_json())?;
     std::fs::write(folder.join("offline_trees.json"), weights.trees_to_json())?;
-    let networks = folder.join("offline_networks.json");
-    std::fs::write(networks, weights.networks_to_json())?;
+    std::fs::write(
+        folder.join("offline_network.json"),
+        weights.network_to_json(),
+    )?;
     std::fs::write(folder.join("offline_shapes.bin"), weights.shapes.to_bytes())?;
     std::fs::write(
         folder.join("offline_sketches.bin"),

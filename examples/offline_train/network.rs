@@ -1,12 +1,15 @@
-//! The network that ranks candidates with the trees: a conditional logit over the candidates of
-//! a question, as in `choice`, whose score is a network's.
+//! The network that ranks candidates with the trees: the mean of several, each a conditional logit
+//! over the candidates of a question, as in `choice`, whose score is a network's.
 
 use finqa_agents::offline::training::{InputRange, Network};
 
 use crate::random::Random;
 use crate::trees::Row;
 
-const UNITS: usize = Network::UNITS;
+/// How many are trained, each with the next seed.
+const NETWORKS: u64 = 12;
+/// The hidden units of each.
+const UNITS: usize = 24;
 const PASSES: usize = 25;
 const BATCH: usize = 32;
 const RATE: f32 = 3e-3;
@@ -36,13 +39,24 @@ impl Layout {
     const fn all(&self) -> usize {
         self.output() + UNITS
     }
+
+    /// An input's weight of each hidden unit.
+    fn of_input<'a>(&self, weights: &'a [f32], at: usize) -> impl Iterator<Item = &'a f32> {
+        weights[at * UNITS..(at + 1) * UNITS].iter()
+    }
 }
 
 /// A question's candidates: the inputs of each, and whether it is right.
 type Inputs = Vec<(Vec<(usize, f32)>, bool)>;
 
+/// An input as the training sees it: `(value - mean) * scale`.
+struct Scaling {
+    mean: f32,
+    scale: f32,
+}
+
 /// Cut to the range of all but a hundredth of the values.
-fn range(rows: &[&Row], at: usize) -> InputRange {
+fn range(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
     values.sort_by(f64::total_cmp);
     let part = values.len() / 200;
@@ -51,55 +65,97 @@ fn range(rows: &[&Row], at: usize) -> InputRange {
     let cut = values.iter().map(|value| value.clamp(low, high));
     let mean = cut.clone().sum::<f64>() / n;
     let variance = cut.map(|value| (value - mean).powi(2)).sum::<f64>() / n;
-    let rounded = |value: f64| ((value * 1e4).round() / 1e4) as f32;
-    InputRange {
-        low: rounded(low),
-        high: rounded(high),
-        mean: rounded(mean),
-        scale: rounded(1.0 / (variance.sqrt() + 1e-3)),
-    }
+    let range = InputRange {
+        low: rounded(low as f32),
+        high: rounded(high as f32),
+    };
+    let scaling = Scaling {
+        mean: mean as f32,
+        scale: (1.0 / (variance.sqrt() + 1e-3)) as f32,
+    };
+    (range, scaling)
 }
 
-/// How many are trained, each with the next seed.
-const NETWORKS: u64 = 3;
-
-/// The networks whose mean counts.
-pub fn fit_all(questions: &[Vec<Row>], seed: u64) -> Vec<Network> {
-    (seed..seed + NETWORKS)
-        .map(|seed| fit(questions, seed))
-        .collect()
+/// To four digits.
+fn rounded(x: f32) -> f32 {
+    format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
+/// Trains the networks and writes their mean as one: it has the hidden units of all, and takes the
+/// inputs without scaling.
+pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
         return Network::default();
     };
-    let ranges: Vec<InputRange> = (0..features).map(|at| range(&rows, at)).collect();
-    let inputs: Vec<Inputs> = questions
-        .iter()
-        .map(|question| {
-            let of = |row: &Row| (Network::inputs(&ranges, &row.detail), row.right);
-            question.iter().map(of).collect()
-        })
-        .collect();
+    let (ranges, mut scalings): (Vec<InputRange>, Vec<Scaling>) =
+        (0..features).map(|at| range(&rows, at)).unzip();
     let layout = Layout {
         inputs: Network::width(features),
     };
-    let weights = train(&inputs, &layout, seed);
-    let rounded = |from: usize, to: usize| -> Vec<f32> {
-        let of = weights[from..to].iter();
-        of.map(|w| ((f64::from(*w) * 1e4).round() / 1e4) as f32)
-            .collect()
+    // What tells whether a category has a value stays as it is.
+    scalings.resize_with(layout.inputs, || Scaling {
+        mean: 0.0,
+        scale: 1.0,
+    });
+    let of_row = |row: &Row| {
+        let inputs = Network::inputs(&ranges, &row.detail);
+        let scaled = inputs.map(|(at, value)| {
+            let Scaling { mean, scale } = scalings[at];
+            (at, (value - mean) * scale)
+        });
+        (scaled.collect(), row.right)
+    };
+    let of_question = |question: &Vec<Row>| question.iter().map(of_row).collect();
+    let inputs: Vec<Inputs> = questions.iter().map(of_question).collect();
+    let all: Vec<Vec<f32>> = (seed..seed + NETWORKS)
+        .map(|seed| train(&inputs, &layout, seed))
+        .collect();
+    let share = 1.0 / all.len() as f32;
+    let of_all = |values: &dyn Fn(&[f32]) -> Vec<f32>| -> Vec<f32> {
+        let values = all.iter().flat_map(|weights| values(weights));
+        values.map(rounded).collect()
+    };
+    // The inputs that every candidate has.
+    let scaled = || {
+        let inputs = Network::inputs(&ranges, &rows[0].detail);
+        inputs.map(|(at, _)| at).filter(|at| *at < features)
     };
     Network {
-        features: ranges,
         hidden: (0..layout.inputs)
-            .map(|input| rounded(input * UNITS, (input + 1) * UNITS))
+            .map(|at| {
+                let scale = scalings[at].scale;
+                of_all(&|weights| layout.of_input(weights, at).map(|w| w * scale).collect())
+            })
             .collect(),
-        bias: rounded(layout.bias(), layout.output()),
-        output: rounded(layout.output(), layout.all()),
-        direct: rounded(layout.direct(), layout.bias()),
+        bias: of_all(&|weights| {
+            let mut bias = weights[layout.bias()..layout.output()].to_vec();
+            for at in scaled() {
+                let offset = scalings[at].mean * scalings[at].scale;
+                let of_input = layout.of_input(weights, at);
+                bias.iter_mut()
+                    .zip(of_input)
+                    .for_each(|(b, w)| *b -= offset * w);
+            }
+            bias
+        }),
+        output: of_all(&|weights| {
+            weights[layout.output()..]
+                .iter()
+                .map(|w| w * share)
+                .collect()
+        }),
+        // Their offsets would be the same for all candidates.
+        direct: (0..layout.inputs)
+            .map(|at| {
+                let sum: f32 = all
+                    .iter()
+                    .map(|weights| weights[layout.direct() + at])
+                    .sum();
+                rounded(sum * share * scalings[at].scale)
+            })
+            .collect(),
+        ranges,
     }
 }
 

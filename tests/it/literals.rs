@@ -36,7 +36,7 @@ const LONGEST_CUE: usize = 9;
 /// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
     "data/offline_weights.json",
-    "data/offline_networks.json",
+    "data/offline_network.json",
     "data/offline_trees.json",
     "data/offline_words.json",
 ];

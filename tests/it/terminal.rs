@@ -60,7 +60,7 @@ fn a_run_names_its_report_and_shows_few_figures_in_words() {
     assert!(place.path(report.unwrap()).is_file());
     assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
     for title in [
-        "Accepted by FE (31): ",
+        "Accepted by FE (30): ",
         "Rejected by FE, recognized error: ",
         "Latency: median ",
     ] {

@@ -44,7 +44,7 @@ pub(crate) fn summary_tables(summary: &Summary, output: &Path, style: TerminalSt
     );
     if summary.run.invented {
         parts.push(style.wrap(
-            "The built-in sample is invented: its companies do not exist, and its score says \
+            "The built-in sample is fictional: its companies do not exist, and its score says \
              nothing about ConvFinQA (convfinqa data download fetches the real data).",
         ));
     }

@@ -19,8 +19,8 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
         ran.stdout
     );
     assert!(
-        ran.stdout.contains("invented"),
-        "the sample is said to be invented: {}",
+        ran.stdout.contains("fictional"),
+        "the sample is said to be fictional: {}",
         ran.stdout
     );
     let rows = place.rows("output/output.csv");
@@ -67,9 +67,9 @@ fn the_rules_break_no_answer_of_the_sample() {
 
 /// The rules have seen these records: a change of these figures is one of answers.
 #[rstest]
-#[case::questions("", [8, 7, 9, 15])]
-#[case::turns("mode = 'conversations'", [28, 32, 28, 45])]
-#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [37, 38, 37, 45])]
+#[case::questions("", [7, 6, 8, 15])]
+#[case::turns("mode = 'conversations'", [26, 30, 26, 45])]
+#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [36, 37, 36, 45])]
 fn the_embedded_analyst_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
     let data = records_file(TEN);
     let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));

@@ -33,7 +33,7 @@ pub(super) struct AnalystDraft {
 /// Who writes analyses.
 pub(super) enum AnalystKind {
     Llm(LlmAnalyst),
-    Embedded(EmbeddedAgent),
+    Embedded(Box<EmbeddedAgent>),
 }
 
 pub(super) struct AnalystNode {

@@ -219,7 +219,7 @@ impl Pair {
 
 fn analyst(options: &PairOptions) -> AnalystNode {
     let kind = match &options.backend {
-        Backend::Embedded => AnalystKind::Embedded(EmbeddedAgent::default()),
+        Backend::Embedded => AnalystKind::Embedded(Box::default()),
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),

@@ -14,7 +14,7 @@ use super::question::slots::FEATURE_NAMES;
 
 const EMBEDDED: &str = include_str!("../../../../data/offline_weights.json");
 const TREES: &str = include_str!("../../../../data/offline_trees.json");
-const NETWORKS: &str = include_str!("../../../../data/offline_networks.json");
+const NETWORK: &str = include_str!("../../../../data/offline_network.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_shapes.bin");
 const SKETCH_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_sketches.bin");
 
@@ -32,10 +32,9 @@ pub struct EmbeddedWeights {
     pub shapes: ShapeModel,
     /// How a turn builds on the turns before it.
     pub sketches: SketchModel,
-    /// What ranks the best candidates again, with the networks.
+    /// What ranks the best candidates again, with the network.
     pub trees: Forest,
-    /// Trained alike but for their seeds; their mean counts.
-    pub networks: Vec<Network>,
+    pub network: Network,
 }
 
 /// Why a file of weights cannot be used.
@@ -47,18 +46,18 @@ pub(crate) enum WeightsError {
     Version(u32),
     #[error("{model}: no feature {name:?}; run offline_train again")]
     UnknownFeature {
-        /// `slots`, `choice`, `confidence`, `trees` or `networks`.
+        /// `slots`, `choice`, `confidence`, `trees` or `network`.
         model: &'static str,
         name: String,
     },
     #[error("{model}: no weight for {name:?}; run offline_train again")]
     MissingWeight {
-        /// `slots`, `confidence`, `trees` or `networks`: in `choice` a feature without a weight
+        /// `slots`, `confidence`, `trees` or `network`: in `choice` a feature without a weight
         /// has weight 0.
         model: &'static str,
         name: String,
     },
-    #[error("networks: wrong layer sizes; run offline_train again")]
+    #[error("network: wrong layer sizes; run offline_train again")]
     NetworkShape,
 }
 
@@ -80,7 +79,7 @@ impl EmbeddedWeights {
             shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
             sketches: SketchModel::from_bytes(SKETCH_WEIGHTS).unwrap_or_default(),
             trees: from_features_file("trees", TREES).unwrap_or_default(),
-            networks: networks_from_json(NETWORKS).unwrap_or_default(),
+            network: network_from_json(NETWORK).unwrap_or_default(),
             ..Self::from_json(EMBEDDED).unwrap_or_default()
         })
     }
@@ -105,10 +104,10 @@ impl EmbeddedWeights {
         to_features_file(&self.trees)
     }
 
-    /// The file of the networks.
+    /// The file of the network.
     #[must_use]
-    pub fn networks_to_json(&self) -> String {
-        to_features_file(&self.networks)
+    pub fn network_to_json(&self) -> String {
+        to_features_file(&self.network)
     }
 
     /// The file of these weights, for `from_json`; zero weights of the choice are
@@ -145,11 +144,10 @@ fn to_features_file(model: impl Serialize) -> String {
     serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
-fn networks_from_json(text: &str) -> Result<Vec<Network>, WeightsError> {
-    let networks: Vec<Network> = from_features_file("networks", text)?;
-    let features = choice::detail_names().len();
-    match networks.iter().all(|network| network.fits(features)) {
-        true => Ok(networks),
+fn network_from_json(text: &str) -> Result<Network, WeightsError> {
+    let network: Network = from_features_file("network", text)?;
+    match network.fits(choice::detail_names().len()) {
+        true => Ok(network),
         false => Err(WeightsError::NetworkShape),
     }
 }
@@ -226,9 +224,9 @@ mod tests {
         let trees: Forest = from_features_file("trees", TREES).unwrap();
         assert_eq!(trees, embedded.trees);
         assert_eq!(embedded.trees_to_json(), TREES);
-        let networks = networks_from_json(NETWORKS).unwrap();
-        assert_eq!(networks, embedded.networks);
-        assert_eq!(embedded.networks_to_json(), NETWORKS);
+        let network = network_from_json(NETWORK).unwrap();
+        assert_eq!(network, embedded.network);
+        assert_eq!(embedded.network_to_json(), NETWORK);
         assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
         assert!(!embedded.trees.is_empty());
     }
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_and_networks_of_other_features_or_layers_are_refused_by_name() {
+    fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
         let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
             let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
             edit(&mut file);
@@ -267,8 +265,8 @@ mod tests {
             let read = from_features_file::<Forest>("trees", &text);
             read.unwrap_err().to_string()
         };
-        let networks = |edit| {
-            let read = networks_from_json(&edited(NETWORKS, edit));
+        let network = |edit| {
+            let read = network_from_json(&edited(NETWORK, edit));
             read.unwrap_err().to_string()
         };
         let names = choice::detail_names();
@@ -283,23 +281,21 @@ mod tests {
             format!("trees: no feature \"bell\"; {again}")
         );
         assert_eq!(
-            networks(|file| drop(file["features"].as_array_mut().unwrap().pop())),
-            format!("networks: no weight for {last:?}; {again}")
+            network(|file| drop(file["features"].as_array_mut().unwrap().pop())),
+            format!("network: no weight for {last:?}; {again}")
         );
-        let layers = format!("networks: wrong layer sizes; {again}");
+        let layers = format!("network: wrong layer sizes; {again}");
         let edits: [fn(&mut serde_json::Value); 4] = [
-            |file| drop(file["model"][0]["hidden"].as_array_mut().unwrap().pop()),
-            |file| drop(file["model"][1]["hidden"][7].as_array_mut().unwrap().pop()),
-            |file| drop(file["model"][2]["direct"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["hidden"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["hidden"][7].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["direct"].as_array_mut().unwrap().pop()),
             |file| {
-                file["model"][0]["output"]
-                    .as_array_mut()
-                    .unwrap()
-                    .push(1.0.into())
+                let output = file["model"]["output"].as_array_mut();
+                output.unwrap().push(1.0.into());
             },
         ];
         for edit in edits {
-            assert_eq!(networks(edit), layers);
+            assert_eq!(network(edit), layers);
         }
     }
 }

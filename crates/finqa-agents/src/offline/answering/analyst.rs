@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, HistorySource, Question};
 
-use super::choice::{self, ChoiceContext, LinearRank, network};
+use super::choice::{self, ChoiceContext, LinearRank};
 use super::confidence;
 use super::description::{self, DescribedPage};
 use super::doubt;
@@ -215,7 +215,7 @@ impl EmbeddedAnalyst {
             let rows: Vec<&[f64]> = details.chunks_exact(choice::FEATURES).collect();
             weights
                 .trees
-                .scores(&rows, |one| network::mean(&weights.networks, one))
+                .scores(&rows, |kept| weights.network.scores(kept))
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();

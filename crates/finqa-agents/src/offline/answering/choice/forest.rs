@@ -160,7 +160,11 @@ impl Forest {
 
     /// The score of each candidate: what the first trees give, and for the best by these also
     /// what the other trees and `more` give.
-    pub(crate) fn scores(&self, candidates: &[&[f64]], more: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    pub(crate) fn scores(
+        &self,
+        candidates: &[&[f64]],
+        more: impl Fn(&[&[f64]]) -> Vec<f64>,
+    ) -> Vec<f64> {
         let (first, rest) = self.0.split_at(FIRST.min(self.0.len()));
         let mut out = vec![0.0; candidates.len()];
         let mut order: Vec<usize> = (0..out.len()).collect();
@@ -169,9 +173,10 @@ impl Forest {
         order.sort_by(|a, b| score(&out, *b).total_cmp(&score(&out, *a)));
         let (kept, left) = order.split_at(KEPT.min(order.len()));
         add_together::<KEPT>(rest, candidates, kept, &mut out);
-        for i in kept {
-            if let Some((sum, one)) = out.get_mut(*i).zip(candidates.get(*i)) {
-                *sum += more(one);
+        let rows = kept.iter().filter_map(|i| candidates.get(*i).copied());
+        for (i, score) in kept.iter().zip(more(&rows.collect::<Vec<_>>())) {
+            if let Some(sum) = out.get_mut(*i) {
+                *sum += score;
             }
         }
         // Those that were left remain behind the others, in their order.
@@ -279,9 +284,9 @@ mod tests {
         });
         let forest = Forest::try_from(trees).unwrap();
         let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
-        let scores = forest.scores(&rows, |one| {
-            assert!(!left.contains(&one[0]), "{one:?} was left");
-            -100.0
+        let scores = forest.scores(&rows, |kept| {
+            assert!(kept.iter().all(|one| !left.contains(&one[0])), "{kept:?}");
+            vec![-100.0; kept.len()]
         });
         let (kept, left) = scores.split_at(KEPT);
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::detail::CATEGORIES;
 
-/// The inputs are the features, cut to their usual range and scaled, and for each value of a
-/// category whether it is that value.
+/// The inputs are the features, cut to their usual range, and for each value of a category whether
+/// it is that value.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    pub features: Vec<InputRange>,
+    pub ranges: Vec<InputRange>,
     /// For each input the weights of the hidden units.
     pub hidden: Vec<Vec<f32>>,
     pub bias: Vec<f32>,
@@ -21,37 +21,28 @@ pub struct Network {
     pub direct: Vec<f32>,
 }
 
-/// What a feature is cut to and scaled by.
+/// What a feature is cut to.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputRange {
     pub low: f32,
     pub high: f32,
-    pub mean: f32,
-    pub scale: f32,
 }
 
 impl InputRange {
-    fn scaled(&self, value: f64) -> f32 {
+    fn cut(self, value: f64) -> f32 {
         #[allow(clippy::cast_possible_truncation, reason = "features are small")]
         let mut value = value as f32;
         // One instruction each, unlike `max` and `min`.
         value = if value > self.low { value } else { self.low };
-        value = if value < self.high { value } else { self.high };
-        (value - self.mean) * self.scale
+        if value < self.high { value } else { self.high }
     }
 }
 
-/// The mean of what networks add to a candidate's score.
-pub(crate) fn mean(networks: &[Network], features: &[f64]) -> f64 {
-    let sum: f64 = networks.iter().map(|one| one.score(features)).sum();
-    sum / super::detail::count(networks.len().max(1))
-}
+/// So many hidden units are summed at a time: their sums stay in registers.
+const BLOCK: usize = 48;
 
 impl Network {
-    /// How many hidden units there are: a fixed number, so that their sums stay in registers.
-    pub const UNITS: usize = 48;
-
     /// How many inputs there are for so many features.
     #[must_use]
     pub fn width(features: usize) -> usize {
@@ -59,74 +50,75 @@ impl Network {
         features + categories
     }
 
-    /// Whether its layers have the sizes that so many features need.
+    /// Whether its layers have the sizes that so many features need, and whole blocks of units.
     pub(crate) fn fits(&self, features: usize) -> bool {
-        let width = Self::width(features);
-        self.features.len() == features
+        let (width, units) = (Self::width(features), self.bias.len());
+        self.ranges.len() == features
             && [self.hidden.len(), self.direct.len()] == [width; 2]
-            && [self.bias.len(), self.output.len()] == [Self::UNITS; 2]
-            && self.hidden.iter().all(|of| of.len() == Self::UNITS)
+            && self.output.len() == units
+            && self.hidden.iter().all(|of| of.len() == units)
+            && units.is_multiple_of(BLOCK)
     }
 
-    /// The inputs that are not always zero, index and value: the features, scaled, and 1 for the
-    /// value of each category.
-    #[must_use]
-    pub fn inputs(ranges: &[InputRange], features: &[f64]) -> Vec<(usize, f32)> {
-        let scaled = Self::scaled(ranges, features);
-        scaled.chain(Self::of_categories(features)).collect()
-    }
-
-    /// The features, scaled, but for the numbers of categories' values, which say nothing by
-    /// themselves.
-    fn scaled(ranges: &[InputRange], features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
-        let inputs = ranges.iter().zip(features).enumerate();
-        let inputs = inputs.filter(|(at, _)| CATEGORIES.iter().all(|(number, _)| number != at));
-        inputs.map(|(at, (range, value))| (at, range.scaled(*value)))
-    }
-
-    /// 1 for the value of each category; these inputs follow those of all features.
-    fn of_categories(features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
+    /// The inputs, index and value, but for values that a category does not have: the features,
+    /// cut to their ranges, and 1 for the value of each category. The number of a category's value
+    /// says nothing by itself.
+    pub fn inputs(ranges: &[InputRange], features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
+        let cut = ranges.iter().zip(features).enumerate();
+        let cut = cut.filter(|(at, _)| CATEGORIES.iter().all(|(number, _)| number != at));
+        let cut = cut.map(|(at, (range, value))| (at, range.cut(*value)));
         let mut from = features.len();
-        CATEGORIES.into_iter().filter_map(move |(at, values)| {
+        cut.chain(CATEGORIES.into_iter().filter_map(move |(at, values)| {
             let value = features.get(at).copied().unwrap_or_default();
             let value = (0..values).find(|known| super::detail::count(*known) >= value);
             let input = value.map(|value| (from + value, 1.0));
             from += values;
             input
-        })
+        }))
     }
 
-    #[must_use]
-    fn score(&self, features: &[f64]) -> f64 {
-        let bias = self.bias.first_chunk().copied();
-        let sums = (0.0, bias.unwrap_or([0.0; Self::UNITS]));
-        let sums = self.add(Self::scaled(&self.features, features), sums);
-        let (mut sum, units) = self.add(Self::of_categories(features), sums);
-        for (unit, weight) in units.iter().zip(&self.output) {
-            sum += unit.max(0.0) * weight;
+    /// What the network adds to the score of each candidate. A block of units is computed for all
+    /// candidates before the next, so that its weights stay in the cache.
+    pub(crate) fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
+        let inputs = candidates.iter().map(|features| {
+            let inputs = Self::inputs(&self.ranges, features);
+            inputs.filter(|(_, value)| *value != 0.0).collect()
+        });
+        let inputs: Vec<Vec<(usize, f32)>> = inputs.collect();
+        let direct = |(input, value): &(usize, f32)| Some(self.direct.get(*input)? * value);
+        let direct = inputs.iter().map(|of| of.iter().filter_map(direct).sum());
+        let mut sums: Vec<f32> = direct.collect();
+        let (bias, output) = (self.bias.as_chunks().0, self.output.as_chunks::<BLOCK>().0);
+        for (block, (bias, output)) in bias.iter().zip(output).enumerate() {
+            for (sum, inputs) in sums.iter_mut().zip(&inputs) {
+                let units = self.units(block, *bias, inputs);
+                for (unit, weight) in units.iter().zip(output) {
+                    *sum += unit.max(0.0) * weight;
+                }
+            }
         }
-        f64::from(sum)
+        sums.into_iter().map(f64::from).collect()
     }
 
-    /// Adds inputs to the sum of the inputs by themselves, and to the sum of each hidden unit: in
-    /// a function of its own, where all stay in registers.
+    /// Adds the inputs to the hidden units of a block: in a function of its own, where all stay in
+    /// registers.
     #[inline(never)]
-    fn add(
+    fn units(
         &self,
-        inputs: impl Iterator<Item = (usize, f32)>,
-        (mut sum, mut units): (f32, [f32; Self::UNITS]),
-    ) -> (f32, [f32; Self::UNITS]) {
+        block: usize,
+        mut units: [f32; BLOCK],
+        inputs: &[(usize, f32)],
+    ) -> [f32; BLOCK] {
         for (input, value) in inputs {
-            let weights = self.hidden.get(input).and_then(|of| of.first_chunk());
-            let Some(weights): Option<&[f32; Self::UNITS]> = weights else {
+            let weights = self.hidden.get(*input);
+            let Some(weights) = weights.and_then(|of| of.as_chunks::<BLOCK>().0.get(block)) else {
                 continue;
             };
             for (unit, weight) in units.iter_mut().zip(weights) {
                 *unit += value * weight;
             }
-            sum += value * self.direct.get(input).copied().unwrap_or_default();
         }
-        (sum, units)
+        units
     }
 }
 
@@ -134,25 +126,21 @@ impl Network {
 mod tests {
     use super::*;
 
-    fn range() -> InputRange {
-        InputRange {
-            low: 0.0,
-            high: 10.0,
-            mean: 2.0,
-            scale: 0.5,
-        }
-    }
+    const RANGE: InputRange = InputRange {
+        low: 0.0,
+        high: 10.0,
+    };
 
     #[test]
     fn a_feature_is_cut_to_its_range_and_a_category_is_one_of_its_values() {
         let [(kind, kinds), ..] = CATEGORIES;
-        let ranges = vec![range(); kind + 1];
+        let ranges = vec![RANGE; kind + 1];
         let mut features = vec![0.0; kind + 1];
         features[0] = 50.0;
         features[kind] = 3.0;
-        let inputs = Network::inputs(&ranges, &features);
-        assert_eq!(inputs[0], (0, 4.0));
-        assert_eq!(inputs[1], (1, -1.0));
+        let inputs: Vec<(usize, f32)> = Network::inputs(&ranges, &features).collect();
+        assert_eq!(inputs[0], (0, 10.0));
+        assert_eq!(inputs[1], (1, 0.0));
         let of_kind: Vec<_> = inputs
             .iter()
             .filter(|(at, _)| *at == kind || (ranges.len()..ranges.len() + kinds).contains(at))
@@ -161,20 +149,22 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_counts_above_zero_only() {
-        let of_units = |first: f32, second: f32| {
-            let mut out = vec![0.0; Network::UNITS];
-            out[..2].copy_from_slice(&[first, second]);
+    fn a_unit_of_any_block_counts_above_zero_only() {
+        let of_units = |first: f32, last: f32| {
+            let mut out = vec![0.0; 2 * BLOCK];
+            out[0] = first;
+            out[2 * BLOCK - 1] = last;
             out
         };
         let network = Network {
-            features: vec![range()],
+            ranges: vec![RANGE],
             hidden: vec![of_units(1.0, -1.0)],
-            bias: of_units(0.0, 0.0),
+            bias: of_units(-2.0, 2.0),
             output: of_units(2.0, 3.0),
             direct: vec![0.25],
         };
-        assert!((network.score(&[4.0]) - 2.25).abs() < 1e-6);
-        assert!((network.score(&[0.0]) - 2.75).abs() < 1e-6);
+        let scores = network.scores(&[&[4.0], &[0.0]]);
+        assert!((scores[0] - 5.0).abs() < 1e-6);
+        assert!((scores[1] - 6.0).abs() < 1e-6);
     }
 }
