@@ -10,6 +10,7 @@ use crate::trees::Row;
 const NETWORKS: u64 = 12;
 /// The hidden units of each.
 const UNITS: usize = 24;
+const _: () = assert!((NETWORKS as usize * UNITS).is_multiple_of(Network::BLOCK));
 const PASSES: usize = 25;
 const BATCH: usize = 32;
 const RATE: f32 = 3e-3;
@@ -55,8 +56,8 @@ struct Scaling {
     scale: f32,
 }
 
-/// Cut to the range of all but a hundredth of the values.
-fn range(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
+/// The range of all but a hundredth of the values, and their scaling when cut to it.
+fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
     values.sort_by(f64::total_cmp);
     let part = values.len() / 200;
@@ -76,51 +77,69 @@ fn range(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     (range, scaling)
 }
 
-/// To four digits.
+/// To four significant digits; what is next to nothing is 0.
 fn rounded(x: f32) -> f32 {
+    if x.abs() < 1e-6 {
+        return 0.0;
+    }
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Trains the networks and writes their mean as one: it has the hidden units of all, and takes the
-/// inputs without scaling.
+/// Trains the networks and folds them into one.
 pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
     let rows: Vec<&Row> = questions.iter().flatten().collect();
     let Some(features) = rows.first().map(|row| row.detail.len()) else {
         return Network::default();
     };
     let (ranges, mut scalings): (Vec<InputRange>, Vec<Scaling>) =
-        (0..features).map(|at| range(&rows, at)).unzip();
+        (0..features).map(|at| range_and_scaling(&rows, at)).unzip();
     let layout = Layout {
         inputs: Network::width(features),
     };
-    // What tells whether a category has a value stays as it is.
+    // The inputs for the values of categories are 0 or 1.
     scalings.resize_with(layout.inputs, || Scaling {
         mean: 0.0,
         scale: 1.0,
     });
-    let of_row = |row: &Row| {
-        let inputs = Network::inputs(&ranges, &row.detail);
-        let scaled = inputs.map(|(at, value)| {
-            let Scaling { mean, scale } = scalings[at];
-            (at, (value - mean) * scale)
-        });
-        (scaled.collect(), row.right)
-    };
+    let of_row = |row: &Row| (scaled(&ranges, &scalings, &row.detail), row.right);
     let of_question = |question: &Vec<Row>| question.iter().map(of_row).collect();
     let inputs: Vec<Inputs> = questions.iter().map(of_question).collect();
     let all: Vec<Vec<f32>> = (seed..seed + NETWORKS)
         .map(|seed| train(&inputs, &layout, seed))
         .collect();
+    fold(&all, &layout, ranges, &scalings)
+}
+
+fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<(usize, f32)> {
+    let scale = |(at, value): (usize, f32)| {
+        let Scaling { mean, scale } = scalings[at];
+        (at, (value - mean) * scale)
+    };
+    Network::inputs(ranges, features).map(scale).collect()
+}
+
+/// The mean of networks as one: it has the hidden units of all, and takes the inputs without
+/// scaling. Its scores are lower or higher by a constant, which is left out because it changes no
+/// order; the confidence, which sees the score, is fitted without it.
+fn fold(
+    all: &[Vec<f32>],
+    layout: &Layout,
+    ranges: Vec<InputRange>,
+    scalings: &[Scaling],
+) -> Network {
     let share = 1.0 / all.len() as f32;
     let of_all = |values: &dyn Fn(&[f32]) -> Vec<f32>| -> Vec<f32> {
         let values = all.iter().flat_map(|weights| values(weights));
         values.map(rounded).collect()
     };
-    // The inputs that every candidate has.
-    let scaled = || {
-        let inputs = Network::inputs(&ranges, &rows[0].detail);
-        inputs.map(|(at, _)| at).filter(|at| *at < features)
-    };
+    // The features that are inputs: not those that number a category's value.
+    let features = ranges.len();
+    let nothing = vec![0.0; features];
+    let inputs = Network::inputs(&ranges, &nothing);
+    let used: Vec<usize> = inputs
+        .map(|(at, _)| at)
+        .filter(|at| *at < features)
+        .collect();
     Network {
         hidden: (0..layout.inputs)
             .map(|at| {
@@ -130,29 +149,22 @@ pub fn fit(questions: &[Vec<Row>], seed: u64) -> Network {
             .collect(),
         bias: of_all(&|weights| {
             let mut bias = weights[layout.bias()..layout.output()].to_vec();
-            for at in scaled() {
-                let offset = scalings[at].mean * scalings[at].scale;
-                let of_input = layout.of_input(weights, at);
-                bias.iter_mut()
-                    .zip(of_input)
-                    .for_each(|(b, w)| *b -= offset * w);
+            for at in &used {
+                let offset = scalings[*at].mean * scalings[*at].scale;
+                for (bias, weight) in bias.iter_mut().zip(layout.of_input(weights, *at)) {
+                    *bias -= offset * weight;
+                }
             }
             bias
         }),
         output: of_all(&|weights| {
-            weights[layout.output()..]
-                .iter()
-                .map(|w| w * share)
-                .collect()
+            let output = weights[layout.output()..].iter();
+            output.map(|weight| weight * share).collect()
         }),
-        // Their offsets would be the same for all candidates.
         direct: (0..layout.inputs)
             .map(|at| {
-                let sum: f32 = all
-                    .iter()
-                    .map(|weights| weights[layout.direct() + at])
-                    .sum();
-                rounded(sum * share * scalings[at].scale)
+                let direct = all.iter().map(|weights| weights[layout.direct() + at]);
+                rounded(direct.sum::<f32>() * share * scalings[at].scale)
             })
             .collect(),
         ranges,
@@ -281,5 +293,81 @@ fn derive(
             }
             gradient[layout.direct() + input] += push * value;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folded_network_differs_from_the_mean_of_its_parts_by_a_constant() {
+        let features = 12;
+        let layout = Layout {
+            inputs: Network::width(features),
+        };
+        let mut random = Random::new(1);
+        let mut number = || random.below(2001) as f32 / 1000.0 - 1.0;
+        let ranges: Vec<InputRange> = (0..features)
+            .map(|at| InputRange {
+                low: -(at as f32),
+                high: 2.0,
+            })
+            .collect();
+        let scalings: Vec<Scaling> = (0..layout.inputs)
+            .map(|at| match at < features {
+                true => Scaling {
+                    mean: number(),
+                    scale: 1.5 + number(),
+                },
+                false => Scaling {
+                    mean: 0.0,
+                    scale: 1.0,
+                },
+            })
+            .collect();
+        let parts: Vec<Vec<f32>> = (0..Network::BLOCK / UNITS)
+            .map(|_| (0..layout.all()).map(|_| number()).collect())
+            .collect();
+        let candidates: Vec<Vec<f64>> = (0..6)
+            .map(|k| {
+                let mut candidate: Vec<f64> = (0..features).map(|_| number().into()).collect();
+                candidate[8] = f64::from(k);
+                candidate[11] *= 9.0;
+                candidate
+            })
+            .collect();
+        let score = |weights: &Vec<f32>, inputs: &[(usize, f32)]| {
+            let mut units = weights[layout.bias()..layout.output()].to_vec();
+            let mut score = 0.0;
+            for (at, value) in inputs {
+                let weights_of = layout.of_input(weights, *at);
+                units
+                    .iter_mut()
+                    .zip(weights_of)
+                    .for_each(|(u, w)| *u += value * w);
+                score += value * weights[layout.direct() + at];
+            }
+            let outputs = units.iter().zip(&weights[layout.output()..]);
+            score + outputs.map(|(unit, w)| unit.max(0.0) * w).sum::<f32>()
+        };
+        let expected: Vec<f64> = candidates
+            .iter()
+            .map(|candidate| {
+                let inputs = scaled(&ranges, &scalings, candidate);
+                let sum: f32 = parts.iter().map(|part| score(part, &inputs)).sum();
+                f64::from(sum / parts.len() as f32)
+            })
+            .collect();
+        let folded = fold(&parts, &layout, ranges, &scalings);
+        let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
+        let scores = folded.scores(&rows);
+        let constant = scores[0] - expected[0];
+        for (score, expected) in scores.iter().zip(&expected) {
+            let difference = score - expected - constant;
+            assert!(difference.abs() < 0.02, "{scores:?} {expected:?}");
+        }
+        let spread = |of: &[f64]| of.iter().fold(f64::MIN, |m, x| m.max(*x)) - of[0];
+        assert!(spread(&expected) > 0.5, "{expected:?}");
     }
 }

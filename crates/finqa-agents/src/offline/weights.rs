@@ -253,6 +253,16 @@ mod tests {
         assert_eq!(refusal("{", "["), "the weights are not readable");
     }
 
+    fn keep_units(file: &mut serde_json::Value, units: usize) {
+        let model = file["model"].as_object_mut().unwrap();
+        for list in ["bias", "output"] {
+            model[list].as_array_mut().unwrap().truncate(units);
+        }
+        for of_input in model["hidden"].as_array_mut().unwrap() {
+            of_input.as_array_mut().unwrap().truncate(units);
+        }
+    }
+
     #[test]
     fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
         let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
@@ -285,7 +295,10 @@ mod tests {
             format!("network: no weight for {last:?}; {again}")
         );
         let layers = format!("network: wrong layer sizes; {again}");
-        let edits: [fn(&mut serde_json::Value); 4] = [
+        let edits: [fn(&mut serde_json::Value); 7] = [
+            |file| drop(file["model"]["ranges"].as_array_mut().unwrap().pop()),
+            |file| keep_units(file, 287),
+            |file| keep_units(file, 0),
             |file| drop(file["model"]["hidden"].as_array_mut().unwrap().pop()),
             |file| drop(file["model"]["hidden"][7].as_array_mut().unwrap().pop()),
             |file| drop(file["model"]["direct"].as_array_mut().unwrap().pop()),

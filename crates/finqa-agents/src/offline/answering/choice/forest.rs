@@ -276,8 +276,10 @@ mod tests {
     fn candidates_that_the_first_trees_leave_stay_behind_in_their_order() {
         let mut trees = vec![thirds(); FIRST];
         let left = [0.1, 0.5];
-        let features = std::iter::repeat_n(0.9, KEPT).chain(left);
-        let candidates: Vec<Vec<f64>> = features.map(|feature| vec![feature]).collect();
+        let features = std::iter::repeat_n(0.9, KEPT).chain(left).zip(0..);
+        let candidates: Vec<Vec<f64>> = features
+            .map(|(feature, number)| vec![feature, f64::from(number)])
+            .collect();
         trees.push(Tree {
             splits: Vec::new(),
             values: vec![-500.0],
@@ -286,9 +288,10 @@ mod tests {
         let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
         let scores = forest.scores(&rows, |kept| {
             assert!(kept.iter().all(|one| !left.contains(&one[0])), "{kept:?}");
-            vec![-100.0; kept.len()]
+            kept.iter().map(|one| -100.0 - one[1]).collect()
         });
         let (kept, left) = scores.split_at(KEPT);
+        assert!(kept.is_sorted_by(|a, b| a > b), "{kept:?}");
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
         assert!(left[0] < left[1] && left[1] < lowest, "{scores:?}");
     }

@@ -39,10 +39,10 @@ impl InputRange {
     }
 }
 
-/// So many hidden units are summed at a time: their sums stay in registers.
-const BLOCK: usize = 48;
-
 impl Network {
+    /// So many hidden units are summed at a time: their sums stay in registers.
+    pub const BLOCK: usize = 48;
+
     /// How many inputs there are for so many features.
     #[must_use]
     pub fn width(features: usize) -> usize {
@@ -57,12 +57,12 @@ impl Network {
             && [self.hidden.len(), self.direct.len()] == [width; 2]
             && self.output.len() == units
             && self.hidden.iter().all(|of| of.len() == units)
-            && units.is_multiple_of(BLOCK)
+            && units > 0
+            && units.is_multiple_of(Self::BLOCK)
     }
 
-    /// The inputs, index and value, but for values that a category does not have: the features,
-    /// cut to their ranges, and 1 for the value of each category. The number of a category's value
-    /// says nothing by itself.
+    /// The inputs that can differ from zero, as index and value: each feature, cut to its range, and
+    /// 1 for the value of each category. The features that number a category's value are left out.
     pub fn inputs(ranges: &[InputRange], features: &[f64]) -> impl Iterator<Item = (usize, f32)> {
         let cut = ranges.iter().zip(features).enumerate();
         let cut = cut.filter(|(at, _)| CATEGORIES.iter().all(|(number, _)| number != at));
@@ -79,7 +79,8 @@ impl Network {
 
     /// What the network adds to the score of each candidate. A block of units is computed for all
     /// candidates before the next, so that its weights stay in the cache.
-    pub(crate) fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
+    #[must_use]
+    pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
         let inputs = candidates.iter().map(|features| {
             let inputs = Self::inputs(&self.ranges, features);
             inputs.filter(|(_, value)| *value != 0.0).collect()
@@ -88,7 +89,8 @@ impl Network {
         let direct = |(input, value): &(usize, f32)| Some(self.direct.get(*input)? * value);
         let direct = inputs.iter().map(|of| of.iter().filter_map(direct).sum());
         let mut sums: Vec<f32> = direct.collect();
-        let (bias, output) = (self.bias.as_chunks().0, self.output.as_chunks::<BLOCK>().0);
+        let (bias, _) = self.bias.as_chunks::<{ Self::BLOCK }>();
+        let (output, _) = self.output.as_chunks::<{ Self::BLOCK }>();
         for (block, (bias, output)) in bias.iter().zip(output).enumerate() {
             for (sum, inputs) in sums.iter_mut().zip(&inputs) {
                 let units = self.units(block, *bias, inputs);
@@ -106,12 +108,13 @@ impl Network {
     fn units(
         &self,
         block: usize,
-        mut units: [f32; BLOCK],
+        mut units: [f32; Self::BLOCK],
         inputs: &[(usize, f32)],
-    ) -> [f32; BLOCK] {
+    ) -> [f32; Self::BLOCK] {
         for (input, value) in inputs {
             let weights = self.hidden.get(*input);
-            let Some(weights) = weights.and_then(|of| of.as_chunks::<BLOCK>().0.get(block)) else {
+            let blocks = weights.map(|of| of.as_chunks::<{ Self::BLOCK }>().0);
+            let Some(weights) = blocks.and_then(|blocks| blocks.get(block)) else {
                 continue;
             };
             for (unit, weight) in units.iter_mut().zip(weights) {
@@ -151,9 +154,9 @@ mod tests {
     #[test]
     fn a_unit_of_any_block_counts_above_zero_only() {
         let of_units = |first: f32, last: f32| {
-            let mut out = vec![0.0; 2 * BLOCK];
+            let mut out = vec![0.0; 2 * Network::BLOCK];
             out[0] = first;
-            out[2 * BLOCK - 1] = last;
+            out[2 * Network::BLOCK - 1] = last;
             out
         };
         let network = Network {
