@@ -21,7 +21,7 @@ pub enum CriticMode {
     /// An LLM and the deterministic checks.
     #[default]
     Llm,
-    /// The deterministic checks, and an LLM where a check objects or the second opinion differs.
+    /// The deterministic checks, and an LLM where a check finds an error or the second opinion differs.
     Auto,
     /// The deterministic checks alone, without a model call.
     Rules,
@@ -38,7 +38,7 @@ pub enum SampleCount {
     Auto(AutoWord),
 }
 
-/// `auto`: one draft, and more where a check objects or the second opinion differs.
+/// `auto`: one draft, and more where a check finds an error or the second opinion differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AutoWord {
@@ -129,7 +129,7 @@ pub struct AgentSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
     /// Number of first drafts that the analyst writes per question; the most common answer wins. `auto` asks for one,
-    /// and for four more if a check objects or the second opinion differs
+    /// and for four more if a check finds an error or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of
