@@ -20,10 +20,10 @@ use super::verify::Finding;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFrom {
-    /// The executed program if it is valid, otherwise the printed answer.
+    /// The executed program if it is valid, otherwise the answer that the model wrote.
     #[default]
     Program,
-    /// The printed answer.
+    /// The answer that the model wrote.
     Text,
 }
 

@@ -95,7 +95,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_provider: Option<Provider>,
-    /// Base URL of the critic's server [default: the analyst's]
+    /// Base URL of the critic's server [default: with --critic-provider, that provider's; otherwise the analyst's]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_base_url: Option<String>,
