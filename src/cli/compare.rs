@@ -31,7 +31,7 @@ pub(crate) struct CompareArgs {
     /// Rule by which A and B are compared question by question
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
-    /// Compare only the questions that both sides have, and count the others
+    /// Compare only the questions that both sides have, and print the number of the others
     #[arg(long)]
     common: bool,
     /// Exit with code 6 unless B is better than A by --rule at significance LEVEL (one-sided

@@ -94,7 +94,12 @@ fn without_effect(settings: &Settings) -> Vec<String> {
             "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
         ),
         (
-            !agents.verify && (offline || agents.critic == CriticMode::Rules),
+            !agents.verify
+                && match agents.critic {
+                    CriticMode::Off => false,
+                    CriticMode::Rules => true,
+                    CriticMode::Llm | CriticMode::Auto => offline,
+                },
             "note: with --no-verify and without an LLM critic, an answer is sent back only if it has no value or its program cannot be executed",
         ),
         (
@@ -164,6 +169,11 @@ mod tests {
         assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
         let unchecked = |settings: &mut Settings| settings.agents.verify = false;
         assert!(notes(&unchecked).contains("sent back only if"));
+        let unreviewed = notes(&|settings| {
+            unchecked(settings);
+            settings.agents.critic = CriticMode::Off;
+        });
+        assert_eq!(unreviewed, "");
         let undoubted = |settings: &mut Settings| {
             model(settings);
             settings.agents.critic = CriticMode::Auto;

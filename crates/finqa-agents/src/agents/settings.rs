@@ -102,7 +102,7 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Skip the deterministic checks, except that an answer must have a value and its program must be executable
+    /// Skip the deterministic checks apart from two that always run: whether the answer has a value, and whether its program can be executed
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
     /// Which part of a reply gives the value of the answer
@@ -132,7 +132,7 @@ pub struct AgentSettings {
     /// and for four more if a check finds an error or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
-    /// Number of worked examples in the analyst's prompt: the most similar questions of
+    /// Number of worked examples in the analyst's prompt: the most similar questions in
     /// data/train.json that are about other companies, with their gold figures and programs
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub examples: u32,
