@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::output::terminal::TerminalStyle;
 use crate::pipeline::{BatchStatusRow, batch_status};
 use crate::run::{FolderError, RunFolder, RunKind};
-use crate::settings::{BudgetSettings, ExecutionEngine};
+use crate::settings::{BudgetSettings, ExecutionEngine, flag};
 use finqa_agents::models::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, PrintArgs, RunArgs};
@@ -22,17 +22,21 @@ use super::{Exit, Failure, dotenv, run, runtime, stdout};
 pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
     // Its requests are always batches, which are not recorded; the limits are those of live requests.
-    // The embedded analyst sends none.
+    // The embedded analyst sends none. There are no answers yet that could be checked or exported.
     #[command(
         mut_arg("model", |arg| arg.hide_default_value(true).help(
-            "Chat model (on Azure, the deployment); required unless a settings file or a variable names one"
+            "Chat model (on Azure, the deployment); required unless a settings file or an environment variable names one"
         )),
         mut_arg("record", |arg| arg.hide(true)),
         mut_arg("replay", |arg| arg.hide(true)),
         mut_arg("engine", |arg| arg.hide(true)),
         mut_arg("concurrency", |arg| arg.hide(true)),
         mut_arg("rpm", |arg| arg.hide(true)),
-        mut_arg("tpm", |arg| arg.hide(true))
+        mut_arg("tpm", |arg| arg.hide(true)),
+        mut_arg("min_confidence", |arg| arg.hide(true)),
+        mut_arg("junit", |arg| arg.hide(true)),
+        mut_arg("fail_under", |arg| arg.hide(true)),
+        mut_arg("export_predictions", |arg| arg.hide(true))
     )]
     Submit(Box<RunArgs>),
     /// Show the batches of a run, and ask the provider about those that have not ended.
@@ -90,9 +94,18 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     match command {
         BatchCommand::Submit(args) => {
-            let given = matches.value_source("engine") == Some(ValueSource::CommandLine);
-            if given && args.settings.batch.engine == ExecutionEngine::Live {
+            let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+            if given("engine") && args.settings.batch.engine == ExecutionEngine::Live {
                 let line = "batch submit always sends batches; leave out --engine live, or use `convfinqa run`";
+                return Err(Failure::usage(line).into());
+            }
+            let of_answers = ["fail_under", "junit", "export_predictions"];
+            if let Some(id) = of_answers.into_iter().find(|id| given(id)) {
+                let flag = flag(id);
+                let line = format!(
+                    "batch submit exits before there are answers: pass {flag} to `convfinqa --resume` \
+                     when the batches have ended"
+                );
                 return Err(Failure::usage(line).into());
             }
             let process = RunProcess::UntilSubmitted(Exit::Done);

@@ -40,7 +40,7 @@ pub(crate) enum DataCommand {
         /// Only execute the gold programs of FILE; exit with code 3 if any result differs from the gold value (`exe_ans`)
         #[arg(long, value_name = "FILE", conflicts_with_all = ["data_path", "file"])]
         programs: Option<String>,
-        /// List every problem instead of counting them by kind
+        /// Also list the problems of each record
         #[arg(long)]
         all: bool,
     },

@@ -67,6 +67,7 @@ fn without_effect(settings: &Settings) -> Vec<String> {
     let given = |key: &str| settings.origins.get(key) == Some(&Origin::CommandLine);
     let agents = &settings.agents;
     let offline = settings.model.is_offline();
+    let llm_critic = matches!(agents.critic, CriticMode::Llm | CriticMode::Auto);
     let samples = agents.samples.most() > 1;
     let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
     let ignored = |keys: &[&str], run| {
@@ -88,6 +89,10 @@ fn without_effect(settings: &Settings) -> Vec<String> {
         (
             !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
             "note: without a --temperature above 0, all --samples may be the same",
+        ),
+        (
+            offline && llm_critic && given("critic"),
+            "note: no LLM reviews the answers of --model offline; the critic is `rules`",
         ),
         (
             !offline && asks_on_doubt && !agents.verify && agents.second_opinion == OpinionUse::Off,
@@ -165,6 +170,15 @@ mod tests {
         let model = |settings: &mut Settings| settings.model.name = "m".to_owned();
         assert_eq!(notes(&|_| ()), "");
         assert_eq!(notes(&model), "");
+        let given = |critic| {
+            notes(&|settings| {
+                settings.agents.critic = critic;
+                let origin = ("critic".to_owned(), Origin::CommandLine);
+                settings.origins.extend([origin]);
+            })
+        };
+        assert!(given(CriticMode::Llm).contains("the critic is `rules`"));
+        assert_eq!(given(CriticMode::Rules), "");
         let accuracy = notes(&|settings| settings.agents.model_accuracy = Some(0.5));
         assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
         let unchecked = |settings: &mut Settings| settings.agents.verify = false;

@@ -88,7 +88,7 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// Use only records whose id, or at least one of whose questions, matches this regular expression
+    /// Use only records in which the id or at least one question matches this regular expression
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
@@ -111,7 +111,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum questions or conversations in progress at a time [default: 8 with a remote model, raised to at most 64 unless the provider limits requests; 2 with a model on this machine; the number of cores without a chat model]
+    /// Maximum questions or conversations in progress at a time [default: with a remote model, 8 at first, then adapted to the provider's rate limits, up to 64; 2 with a model on this machine; the number of cores without a chat model]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

@@ -35,7 +35,7 @@ pub(crate) enum EnvCommand {
             "Seed for the order of the questions and, where the provider supports it, for sampling"
         )),
         mut_arg("concurrency", |arg| arg.help(
-            "Maximum episodes in progress at a time [default: 8 with a remote model, raised to at most 64 unless the provider limits requests; 2 with a model on this machine; the number of cores without a chat model]"
+            "Maximum episodes in progress at a time [default: with a remote model, 8 at first, then adapted to the provider's rate limits, up to 64; 2 with a model on this machine; the number of cores without a chat model]"
         ))
     )]
     Play(Box<play::PlayArgs>),

@@ -89,7 +89,7 @@ pub(crate) struct PlayArgs {
     )]
     #[serde(skip)]
     token: Option<String>,
-    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample; a remote model plays the sample only with `--data-path sample`]
+    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample unless the model is remote]
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,

@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
     #[arg(long, alias = "data", value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
-    /// Serve MCP over standard input and output instead of a port
+    /// Serve MCP over standard input and output instead of on a port
     #[arg(long, conflicts_with_all = ["host", "port"])]
     stdio: bool,
     #[command(flatten)]

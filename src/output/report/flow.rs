@@ -16,28 +16,28 @@ const COLUMNS: [f64; 3] = [1.0, 50.0, 99.0];
 /// The names of the columns' nodes, upper first.
 const NODES: [[&str; 2]; 3] = [
     ["right draft", "wrong draft"],
-    ["accepted", "sent back"],
+    ["not revised", "revised"],
     ["right", "wrong"],
 ];
 
 /// The ways through the columns, in the order of drawing: name, title, and the node in each
 /// column, of which 0 is the upper one.
 const WAYS: [(&str, &str, [usize; 3]); 8] = [
-    ("unneeded", "right and accepted at once", [0, 0, 0]),
+    ("unneeded", "right and not revised", [0, 0, 0]),
     (
         "lost",
-        "right and accepted, but without an answer",
+        "right and not revised, but without an answer",
         [0, 0, 1],
     ),
-    ("missed", "wrong and accepted at once", [1, 0, 1]),
+    ("missed", "wrong and not revised", [1, 0, 1]),
     (
         "gained",
-        "wrong and accepted at once, but right as returned",
+        "wrong and not revised, but right as returned",
         [1, 0, 0],
     ),
     (
         "kept_right",
-        "sent back though right, and still right",
+        "revised though right, and still right",
         [0, 1, 0],
     ),
     (
@@ -50,7 +50,7 @@ const WAYS: [(&str, &str, [usize; 3]); 8] = [
         "fixed: wrong at first, right in the end",
         [1, 1, 0],
     ),
-    ("kept_wrong", "sent back and still wrong", [1, 1, 1]),
+    ("kept_wrong", "revised and still wrong", [1, 1, 1]),
 ];
 
 /// Questions by the nodes that they go through.
@@ -58,10 +58,10 @@ const WAYS: [(&str, &str, [usize; 3]); 8] = [
 pub(super) struct FlowCounts(HashMap<[usize; 3], usize>);
 
 impl FlowCounts {
-    /// Counts a question: whether its first draft is right, whether it was sent back, and
+    /// Counts a question: whether its first draft is right, whether it was revised, and
     /// whether its answer is right.
-    pub(super) fn add(&mut self, before: bool, sent_back: bool, after: bool) {
-        let nodes = [!before, sent_back, !after].map(usize::from);
+    pub(super) fn add(&mut self, before: bool, revised: bool, after: bool) {
+        let nodes = [!before, revised, !after].map(usize::from);
         *self.0.entry(nodes).or_default() += 1;
     }
 }

@@ -254,7 +254,7 @@ fn facets(
 /// The critic's effect on one answer.
 fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
     Some(match (rounds, before?, after?) {
-        (0 | 1, _, _) => "accepted_at_once",
+        (0 | 1, _, _) => "not_revised",
         (_, false, true) => "fixed",
         (_, true, false) => "broken",
         _ => "unchanged",

@@ -259,6 +259,24 @@ fn batch_submit_refuses_the_live_engine() {
     }
 }
 
+/// They were accepted, and a file of no test cases was written; no later command checked the
+/// threshold.
+#[test]
+fn batch_submit_refuses_options_about_answers() {
+    let place = Workplace::new();
+    let help = place.run("batch submit --help");
+    for option in [
+        "--fail-under fe=50",
+        "--junit j.xml",
+        "--export-predictions p.json",
+    ] {
+        let ran = place.run(&format!("batch submit {option} --data-path sample"));
+        let flag = option.split(' ').next().unwrap();
+        ran.fails(2, &[flag, "convfinqa --resume"]);
+        assert!(!help.stdout.contains(flag), "{flag}");
+    }
+}
+
 #[test]
 fn without_a_run_status_and_fetch_say_so_in_one_line() {
     let place = Workplace::new();

@@ -129,11 +129,11 @@ pub struct AgentSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
     /// Number of first drafts that the analyst writes per question; the most common answer wins. `auto` asks for one,
-    /// and for four more if a check finds an error or the second opinion differs
+    /// and for four more if that one cannot be read, a check finds an error, or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions in
-    /// data/train.json that are about other companies, with their gold figures and programs
+    /// data/train.json that are about other companies, each with its gold program and the figures in it
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub examples: u32,
     /// How tables are shown to the model

@@ -124,7 +124,7 @@ pub struct ModelSettings {
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,
-    /// Provider of the model or, with --base-url, the provider whose API the server implements [default: openai with --base-url or OPENAI_API_KEY; otherwise azure if both of its variables are set; otherwise openai with OPENAI_BASE_URL; otherwise azure or anthropic if any of its variables is set; otherwise openai]
+    /// Provider of the model or, with --base-url, the provider whose API the server implements [default: openai with --base-url or OPENAI_API_KEY; otherwise azure if both of its variables are set; otherwise openai with OPENAI_BASE_URL; otherwise the first of azure and anthropic for which a variable is set; otherwise openai]
     #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
