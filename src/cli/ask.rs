@@ -111,10 +111,10 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     for line in advice(&settings, &variables) {
         writer.say(&line);
     }
-    let told = writer.clone();
+    let for_notes = writer.clone();
     let observer: Observer = Arc::new(move |_node, event| {
         if let CallEvent::Retry(notice) = event {
-            told.say(&format!(
+            for_notes.say(&format!(
                 "trying again in {:.1} s: {}",
                 notice.delay.as_secs_f64(),
                 notice.words()

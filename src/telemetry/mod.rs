@@ -5,7 +5,7 @@
 //! Modules create spans where things happen and take the names of attributes from
 //! [`finqa_agents::telemetry::attributes`]. Nothing is recorded or formatted unless
 //! the command line has installed a [`Telemetry`]. Prompts and replies are content
-//! and only recorded on request (`finqa_agents::telemetry::set_content`). Nothing
+//! and only recorded on request (`--trace-content`). Nothing
 //! here may fail or delay a run.
 
 mod error;

@@ -91,7 +91,7 @@ class Page:
             if self.focused() == name:
                 return
             self.key("Tab")
-        raise AssertionError(f"the Tab key never reaches {name!r}; it stands on {self.focused()!r}")
+        raise AssertionError(f"the Tab key never reaches {name!r}; the focus is on {self.focused()!r}")
 
     def theme(self, value):
         """`light` or `dark`."""
@@ -150,7 +150,7 @@ def find(named=None):
 @contextlib.contextmanager
 def tab(program, allowed=(), width=1280, height=1000):
     """Starts the browser, gives a tab, and ends the browser."""
-    # The browser reads from 3 and writes to 4; nothing of ours may stand there.
+    # The browser reads from 3 and writes to 4; no file of ours may have these numbers.
     spare = []
     while not spare or spare[-1] < 4:
         spare.append(os.open(os.devnull, os.O_RDONLY))

@@ -2,7 +2,7 @@
 
     tests/browser/mlflow_ui.py SERVER EXPERIMENT_ID RUN_ID FOLDER
 
-It fails where a page does not come to show what belongs on it."""
+It fails if a page does not show what belongs on it."""
 
 import sys
 import time

@@ -66,7 +66,7 @@ def filters_and_sorting(page, total):
     times = "[...document.querySelectorAll('#list tr.row td:nth-child(6)')].map((c) => Number(c.textContent.replace(',', '')))"
     descending = page.js(times)
     assert descending == sorted(descending, reverse=True) and len(set(descending)) > 1
-    assert page.js("document.activeElement.closest('th').ariaSort") == "descending", "the focus stays, and is told the order"
+    assert page.js("document.activeElement.closest('th').ariaSort") == "descending", "the focus stays, and its header names the order"
     page.key("Enter")
     ascending = page.js(times)
     assert ascending == sorted(ascending) and ascending[0] <= descending[0]
@@ -79,7 +79,7 @@ def details(page, shots, total):
     page.wait("document.querySelector('.detail .page')")
     assert page.js("document.activeElement.getAttribute('aria-expanded')") == "true"
     assert page.js("document.getElementById(document.activeElement.getAttribute('aria-controls')).classList.contains('detail')")
-    assert page.js("document.querySelectorAll('.detail .programs code').length") >= 2, "gold's program beside the predicted one"
+    assert page.js("document.querySelectorAll('.detail .programs code').length") >= 2, "gold's program next to the predicted one"
     assert page.js("document.querySelectorAll('.detail .cited').length") >= 2, "cited cells are marked"
     assert page.js("document.querySelectorAll('.detail .round').length") >= 1
     page.js("document.querySelector('#list tr.row').scrollIntoView()")

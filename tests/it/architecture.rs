@@ -108,12 +108,18 @@ pub fn source_files() -> Vec<PathBuf> {
 }
 
 pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files_of(folder, &["rs"])
+}
+
+/// The files below a folder with one of these extensions; "" is none.
+pub fn files_of(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.extend(files_of(&path, extensions));
+        } else if extensions.contains(&extension.as_ref()) {
             files.push(path);
         }
     }

@@ -100,10 +100,10 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Each literal of these modules and each template, with its file.
-fn texts(rooms: &[&str]) -> Vec<(PathBuf, String)> {
+fn texts(modules: &[&str]) -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
-    for room in rooms {
-        for file in folders(room).iter().flat_map(|folder| files(folder)) {
+    for module in modules {
+        for file in folders(module).iter().flat_map(|folder| files(folder)) {
             let code = std::fs::read_to_string(&file).unwrap();
             texts.extend(literals(&code).into_iter().map(|text| (file.clone(), text)));
         }

@@ -1,5 +1,5 @@
 //! Options of a run that draw more than one answer or withhold one, the
-//! leaderboard's file, and the wall around the gold of the current turn.
+//! leaderboard's file, and the check that no agent sees the gold of the current turn.
 
 use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};

@@ -1,6 +1,6 @@
 //! What several tests need: servers, files, scripted models.
 
-#![allow(dead_code, unused_imports, reason = "each room uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each module uses its own part")]
 
 pub mod agents;
 #[path = "../../crates/finqa-agents/tests/it/support/batch_server.rs"]

@@ -1,5 +1,5 @@
-//! The wording of README, docs, help (`docs/cli.md` is the help of every command),
-//! comments, names of functions and errors: turns of phrase that plain English does not
+//! The wording of README, docs, help (`docs/cli.md` is the help of every command), HTML pages,
+//! scripts, settings of tools, comments, names of functions and errors: turns of phrase that plain English does not
 //! use are refused.
 
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::architecture::{root, rust_files, source_files};
+use crate::architecture::{files_of, root, rust_files, source_files};
 
 /// A pattern, and what to write instead.
 const AVOIDED: &[(&str, &str)] = &[
@@ -68,6 +68,19 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// HTML pages, scripts, and settings of tools and containers.
+fn scripts() -> Vec<PathBuf> {
+    let extensions = ["html", "js", "py", "sh", "toml", "yaml", "yml", ""];
+    let folders = [".ci", ".github", "crates", "deploy", "src", "tests"];
+    let files = folders
+        .iter()
+        .flat_map(|folder| files_of(&root().join(folder), &extensions));
+    let single = ["Cargo.toml", "deny.toml", "compose.yaml", "Dockerfile"];
+    files
+        .chain(single.iter().map(|name| root().join(name)))
+        .collect()
+}
+
 /// Every avoided phrase of a text, with its line and what to write instead.
 fn faults(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
@@ -116,9 +129,9 @@ fn avoided_phrases_are_found_and_plain_ones_are_not() {
 }
 
 #[test]
-fn readme_docs_and_help_use_plain_english() {
+fn readme_docs_help_and_scripts_use_plain_english() {
     let mut all = Vec::new();
-    for page in pages() {
+    for page in pages().into_iter().chain(scripts()) {
         let text = std::fs::read_to_string(&page).unwrap();
         let page = page.strip_prefix(root()).unwrap().display();
         all.extend(faults(&text).iter().map(|fault| format!("{page} {fault}")));

@@ -64,7 +64,7 @@ async def generic_async(url):
         unknown = await env.step(call("no_such_tool"))
         assert unknown.observation["error"]["error_type"] == "tool_not_found", unknown
         assert (await env.state())["step_count"] == 2
-        # An action that is none is an error of this message alone.
+        # An invalid action is an error for this message alone.
         try:
             await env.step({"type": "dance"})
         except RuntimeError as error:

@@ -9,7 +9,7 @@ Not OpenEnv's finqa_env: a short environment written for these tests on the publ
 `MCPEnvironment` and `create_app`, with the tools and state of finqa_env, working as the
 contract says that finqa_env does: every query reads its table's file with pandas,
 makes a database and forgets it; each session shuffles the questions itself; a reset
-shows nothing of the question on core 0.2.3; a submission is answered by a reward
+does not show the question on core 0.2.3; a submission is answered by a reward
 alone. It grades by equality.
 """
 

@@ -33,7 +33,7 @@ install() {
   "$python" -m venv "$venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" --requirement "$pins"
   "$venv/bin/python" -c "import $imports"
-  # Last, so that a broken install is not taken for a finished one.
+  # Last, so that a broken install does not look finished.
   cp "$pins" "$venv/pins.txt"
   echo "$name: ready"
 }

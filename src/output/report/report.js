@@ -25,7 +25,7 @@ start(async () => {
       call.model ? el("p", { class: "soft" }, own(call.model), call.finish ? `; finish ${call.finish}` : "") : null,
       call.error ? el("p", { class: "finding", dir: "auto" }, call.error) : null,
       text !== null && text !== undefined ? el("pre", { dir: "auto" }, text) : null, sent(call));
-    // A reply that a round holds stands there alone: with the last call that brought none of its own.
+    // A reply that a round holds is shown in the round only: with the last call that has no reply of its own.
     const speak = (node, text, calls) => {
       const asked = calls.filter((call) => call.node === node);
       const bearer = asked.findLast((call) => call.reply === null && !call.error);

@@ -1,5 +1,5 @@
 """Writes env_tables.json and env_queries.json: what pandas 3.0.2 and SQLite make
-of tables and queries, the way the reference environment calls them.
+of tables and queries, called as in OpenEnv's finqa_env.
 
     pip install pandas==3.0.2 && python crates/finqa-env/tests/vectors/make_env_vectors.py
 """

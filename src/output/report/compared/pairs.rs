@@ -180,8 +180,8 @@ pub(super) fn elements(
                 .unwrap_or_default()
         };
         let truth = a.ground_truth();
-        let lent = listed.matched.misses.iter().flatten();
-        let lent = lent.filter_map(|miss| miss.gold_program.as_deref()).next();
+        let other = listed.matched.misses.iter().flatten();
+        let other = other.filter_map(|miss| miss.gold_program.as_deref()).next();
         let [miss_a, miss_b] = &listed.matched.misses;
         let detail = PairDetail {
             question: &a.question,
@@ -189,7 +189,7 @@ pub(super) fn elements(
             page: number,
             gold: a.gold.answer.as_deref().or(truth.as_deref()),
             gold_value: a.gold.exe_ans.as_ref(),
-            gold_program: work(a.gold.program.as_deref().or(lent)),
+            gold_program: work(a.gold.program.as_deref().or(other)),
             sides: [
                 PairSide::of(a, work(a.program()), miss_a.as_ref()),
                 PairSide::of(b, work(b.program()), miss_b.as_ref()),
