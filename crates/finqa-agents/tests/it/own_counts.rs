@@ -23,6 +23,22 @@ P1;Shelf;10;4;3;0%
 P2;Bracket;20;2;5;10%
 P3;Handle;30;6;1;0%";
 
+const LOANS: &str = "Loan;Balance;Years
+North;1.5 million;4
+South;870 thousand;5
+West;2.1 million;7";
+
+const RESULTS: &str = "Site;Result
+A;-150
+B;-50
+C;40
+D;-300";
+
+const STAKES: &str = "Stake;Value ($m)
+Alpha;450
+Beta;620
+Gamma;710";
+
 const FLOWS: &str = ";2031;2032
 Operating activities;;
 Profit;60;70
@@ -44,12 +60,24 @@ Mar 2031;14;126;6300";
 #[case::in_a_month(ORDERS, "How many orders were there in January 2031?", "2")]
 #[case::names_once(ORDERS, "How many buyers are there?", "3")]
 #[case::over_budget(PLAN, "How many teams are over budget?", "2")]
+#[case::limit_with_a_scale(LOANS, "How many loans have a balance above 900k?", "2")]
+#[case::limit_in_units(LOANS, "How many loans have a balance above 900,000?", "2")]
+#[case::limit_with_a_word(LOANS, "How many loans have a balance below 1.6 million?", "2")]
+#[case::limit_of_plain_cells(ORDERS, "How many orders have a net amount above 0.3k?", "2")]
+#[case::negative_limit(RESULTS, "How many sites have a result below -100?", "2")]
+#[case::limit_in_the_heading_s_scale(STAKES, "How many stakes have a value above 500?", "2")]
+#[case::limit_beyond_the_heading_s_scale(
+    STAKES,
+    "How many stakes have a value above 500,000,000?",
+    "2"
+)]
 #[case::without(PARTS, "How many parts have no rebate?", "2")]
 fn rows_are_counted(#[case] table: &str, #[case] question: &str, #[case] value: &str) {
     sure(table, question, value);
 }
 
 #[rstest]
+#[case::limit_of_any_scale(LOANS, "How many loans have a balance above 2?")]
 #[case::two_limits(
     ORDERS,
     "How many orders have a net amount of at least 100 or more than 5 items?"

@@ -124,6 +124,27 @@ fn a_figure_that_goes_by_a_name_is_computed_like_a_row(
     sure(GROUP, question, expected);
 }
 
+const STORES: &str = "Store;Revenue 2031;Revenue 2032;Contribution 2031;Contribution 2032
+Harbour;100;200;40;50
+Station;300;400;60;80";
+
+#[rstest]
+#[case("what was the contribution margin of Harbour in 2031?", "40.0%")]
+#[case("what was the contribution margin of Harbour in 2032?", "25.0%")]
+#[case("which store had the highest contribution margin in 2032?", "Harbour")]
+fn a_profit_has_a_margin_in_each_period(#[case] question: &str, #[case] expected: &str) {
+    let found = answer(&document(STORES), &[], question);
+    let shown = found.words.clone().unwrap_or_else(|| printed(&found));
+    assert_eq!((shown.as_str(), found.doubt), (expected, None));
+}
+
+#[rstest]
+#[case("what was revenue in 1998?", "40")]
+#[case("what was revenue in fiscal 1999?", "50")]
+fn two_digits_from_seventy_are_of_the_last_century(#[case] question: &str, #[case] value: &str) {
+    sure(";FY98;FY99;FY00\nRevenue;40;50;70", question, value);
+}
+
 #[rstest]
 #[case(
     "what was the return on assets in 2033?",
@@ -206,6 +227,23 @@ const MONTHS: &str = "Month;Revenue;Orders
 March;135;950
 April;142;910
 May;160;1000";
+
+#[rstest]
+#[case("and in the previous year?")]
+#[case("and in the year prior?")]
+fn the_year_before_the_last_question_s(#[case] follow_up: &str) {
+    let document = document(GROUP);
+    let question = "what was revenue in 2033?";
+    let found = answer(&document, &[], question);
+    let entry = HistoryEntry {
+        question: question.to_owned(),
+        value: Some(found.best.value),
+        program: Some(found.best.program),
+        label: None,
+        source: HistorySource::Own,
+    };
+    assert_eq!(printed(&answer(&document, &[entry], follow_up)), "1000");
+}
 
 /// Each question changes a part of the one before.
 #[rstest]

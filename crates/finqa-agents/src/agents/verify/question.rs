@@ -60,10 +60,29 @@ pub(crate) fn question_cues(question: &str) -> QuestionCues {
     QuestionCues {
         years: years_in(&text),
         yes_no: matches(&YES_NO, &text) && !text.contains(" or what "),
-        percent: matches(&PERCENT, &text) && !text.contains("percentage point"),
+        percent: matches(&PERCENT, &text)
+            && !text.contains("percentage point")
+            && (!text.starts_with("how many ") || text.starts_with("how many percent")),
         change,
         increase: matches(&INCREASE, &text) && !matches(&OTHER_CHANGE, &text),
         hypothetical: matches(&HYPOTHETICAL, &text),
         share: !change && matches(&SHARE, &text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "How many products have a margin above 20%?" was said to ask for a percent.
+    #[test]
+    fn a_count_with_a_percentage_in_it_asks_for_no_percent() {
+        for (question, percent) in [
+            ("How many products have a margin above 20%?", false),
+            ("How many percent did revenue rise?", true),
+            ("What percentage of sales was Europe's?", true),
+        ] {
+            assert_eq!(question_cues(question).percent, percent, "{question}");
+        }
     }
 }

@@ -69,11 +69,7 @@ impl CalendarSpan {
 
     /// Whether it is a day of a longer period. The last day of a year is read as the year.
     pub(crate) fn is_day_within(self, other: Self) -> bool {
-        let month = if self.range() == WHOLE {
-            12
-        } else {
-            self.range().1
-        };
+        let month = self.range().1;
         let (first, last) = other.range();
         let of_year = other.year.is_none() || other.year == self.year;
         other.day.is_none() && of_year && (first..=last).contains(&month)
@@ -382,7 +378,11 @@ fn closing_day(
 
 fn full_year(digits: &str) -> Option<u16> {
     let year: u16 = digits.parse().ok()?;
-    Some(if digits.len() == 2 { 2000 + year } else { year })
+    Some(match year {
+        70..=99 => 1900 + year,
+        0..70 if digits.len() == 2 => 2000 + year,
+        year => year,
+    })
 }
 
 /// "The first nine months", "the first three quarters"

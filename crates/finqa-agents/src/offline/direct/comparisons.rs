@@ -12,9 +12,9 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words between a figure and what was planned of it, and those of them that say "less".
-const AGAINST: [&str; 14] = [
-    "against", "versus", "vs", "vs.", "beat", "over", "above", "exceed", "exceeded", "miss",
-    "missed", "under", "below", "behind",
+const AGAINST: [&str; 13] = [
+    "against", "versus", "vs", "beat", "over", "above", "exceed", "exceeded", "miss", "missed",
+    "under", "below", "behind",
 ];
 const SHORT: [&str; 5] = ["miss", "missed", "under", "below", "behind"];
 

@@ -9,10 +9,11 @@ use super::comparisons::ACTUAL;
 use super::keys::NUMBERED;
 use super::labels::LabelQuery;
 use super::quantities::is_filler;
+use super::scales;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
-use crate::offline::expr::{Expr, literal_value};
+use crate::offline::expr::Expr;
 use crate::offline::reading::text::stem;
-use finqa_core::number::UnitKind;
+use finqa_core::number::{self, NumberReading, UnitKind};
 
 /// How a figure of a counted row compares with a limit, by the phrase before the limit.
 const LIMITS: [(&str, Ordering); 12] = [
@@ -189,11 +190,20 @@ impl DirectReader<'_> {
         let amounts = cells
             .iter()
             .filter_map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
+        let amounts: Vec<TableAmount> = amounts.collect();
+        let limit = match limit {
+            None => None,
+            Some((limit, side)) => {
+                let sources = cells.iter().map(|cell| cell.0).collect::<Vec<_>>();
+                let to = scales::limit_for(&limit, &self.table, &sources, &amounts);
+                Some((to.ok_or(NoReading::Open)?, side))
+            }
+        };
         let fits = |amount: &TableAmount| {
             limit.is_none_or(|(to, side)| amount.number.partial_cmp(&to) == Some(side))
         };
         let end = self.table.end_of_parts();
-        let parts = amounts.filter(|amount| amount.place.0 < end);
+        let parts = amounts.into_iter().filter(|amount| amount.place.0 < end);
         Ok(parts.filter(fits).collect())
     }
 
@@ -239,21 +249,21 @@ impl DirectReader<'_> {
 
 /// What a clause says before a limit, the limit if it is a number, what it says after it, and on
 /// which side of it a figure is.
-fn limit(clause: &str) -> Option<(String, Option<f64>, String, Ordering)> {
+fn limit(clause: &str) -> Option<(String, Option<NumberReading>, String, Ordering)> {
     let text = format!(" {} ", clause.trim());
     let split = |word: &str| text.split_once(&format!(" {word} "));
     let zero = SIGNS
         .iter()
         .find_map(|(word, side)| Some((split(word)?, *side)));
     if let Some(((left, right), side)) = zero {
-        return Some((format!(" {left} "), Some(0.0), format!(" {right} "), side));
+        let zero = number::read("0");
+        return Some((format!(" {left} "), zero, format!(" {right} "), side));
     }
     let ((left, right), side) = LIMITS
         .iter()
         .find_map(|(word, side)| Some((split(word)?, *side)))?;
-    let (number, rest) = right.trim().split_once(' ').unwrap_or((right.trim(), ""));
-    let number = number.trim_matches(|c: char| !c.is_ascii_digit());
-    let number = literal_value(&number.replace(',', ""));
-    let rest = if number.is_some() { rest } else { right };
+    let right = right.trim().trim_start_matches(['€', '£', '¥']);
+    let number = number::read(right).filter(|number| number.span.start == 0);
+    let rest = right.get(number.as_ref().map_or(0, |number| number.span.end)..)?;
     Some((left.to_owned(), number, rest.to_owned(), side))
 }

@@ -353,3 +353,27 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
     ]
 };
+
+/// Words of the profits that margins are named after.
+pub(super) const PROFITS: [&str; 8] = [
+    "profit",
+    "income",
+    "earnings",
+    "result",
+    "ebit",
+    "ebitda",
+    "contribution",
+    "margin",
+];
+
+/// What the share of revenue that a profit is goes by.
+pub(super) fn margin_names(profit: &str) -> Vec<String> {
+    if profit.ends_with(" margin") {
+        let units = ["percent", "percentage", "%", "ratio"];
+        return units.map(|unit| format!("{profit} {unit}")).to_vec();
+    }
+    let short = PROFITS.iter().find_map(|word| profit.strip_suffix(word));
+    let short = short.map(str::trim).filter(|short| !short.is_empty());
+    let names = [Some(profit), short].into_iter().flatten();
+    names.map(|name| format!("{name} margin")).collect()
+}

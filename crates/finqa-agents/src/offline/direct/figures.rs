@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
-use super::figure_list::{FIGURES, Figure, REVENUE};
+use super::figure_list::{FIGURES, Figure, PROFITS, REVENUE, margin_names};
 use super::labels::LabelledTable;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
@@ -37,18 +37,6 @@ fn is_qualifier(word: &str) -> bool {
         LazyLock::new(|| QUALIFIERS.map(|word| stem(word).into_owned()).to_vec());
     STEMS.iter().any(|known| known == word)
 }
-
-/// Words of the profits that margins are named after.
-pub(super) const PROFITS: [&str; 8] = [
-    "profit",
-    "income",
-    "earnings",
-    "result",
-    "ebit",
-    "ebitda",
-    "contribution",
-    "margin",
-];
 
 /// Words of payments that pages print below zero.
 const PAID: [&str; 5] = ["tax", "dividend", "interest", "depreciation", "expenditure"];
@@ -267,7 +255,9 @@ impl LabelledTable<'_> {
         if revenues.is_empty() {
             return;
         }
+        let of_page = self.aliases.len();
         for span in self.spans_of(axis) {
+            let mut of_span: Vec<String> = Vec::new();
             let Some(revenue) = self.line_of(axis, &revenues, span) else {
                 continue;
             };
@@ -282,20 +272,19 @@ impl LabelledTable<'_> {
                 else {
                     continue;
                 };
-                let names: Vec<String> = match name.strip_suffix(" margin") {
-                    Some(_) => ["percent", "percentage", "%", "ratio"]
-                        .map(|unit| format!("{name} {unit}"))
-                        .to_vec(),
-                    None => {
-                        let short = PROFITS.iter().find_map(|word| name.strip_suffix(word));
-                        let short = short.map(str::trim).filter(|short| !short.is_empty());
-                        let names = [Some(name.as_str()), short].into_iter().flatten();
-                        names.map(|name| format!("{name} margin")).collect()
-                    }
-                };
-                let known = |name: &String| self.aliases.iter().any(|(other, _)| other == name);
-                if at != revenue && !names.iter().any(known) {
-                    let words = vec![format!("zqfigure{}", self.aliases.len())];
+                let names = margin_names(&name);
+                let alias =
+                    |name: &String| self.aliases.iter().position(|(other, _)| other == name);
+                let aliases: Vec<usize> = names.iter().filter_map(alias).collect();
+                let known = aliases.iter().any(|alias| *alias < of_page)
+                    || names.iter().any(|name| of_span.contains(name));
+                if at != revenue && !known {
+                    // The margin of another period goes by the same name.
+                    let other = aliases.first().and_then(|alias| self.aliases.get(*alias));
+                    let words = other.map_or_else(
+                        || vec![format!("zqfigure{}", self.aliases.len())],
+                        |(_, words)| words.clone(),
+                    );
                     let figure = (Op::Divide, UnitKind::Percent);
                     let label = AxisLabel {
                         doubt: (self.is_small(axis, at) && name.ends_with(" margin"))
@@ -303,6 +292,7 @@ impl LabelledTable<'_> {
                         ..AxisLabel::computed(&names, &words, span)
                     };
                     self.add_line(axis, (at, revenue), figure, label, &names);
+                    of_span.extend(names);
                 }
             }
         }

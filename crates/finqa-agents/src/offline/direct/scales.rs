@@ -2,8 +2,11 @@
 
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::{Fact, Facts};
-use finqa_core::number::Scale;
+use finqa_core::number::{NumberReading, Scale};
 use finqa_core::program::Op;
+
+use super::labels::LabelledTable;
+use super::values::TableAmount;
 
 /// The scale of a cell, 1 without any.
 fn factor(facts: &Facts, fact: &Fact) -> f64 {
@@ -22,6 +25,43 @@ pub(super) fn relative(facts: &Facts, fact: &Fact, largest: Option<f64>) -> f64 
     match largest {
         Some(largest) if !fact.percent => factor(facts, fact) / largest,
         _ => 1.0,
+    }
+}
+
+/// A limit that a question names, as the amounts of these facts are counted; `None` if it may be
+/// meant in units or in the scale of the cells.
+pub(super) fn limit_for(
+    limit: &NumberReading,
+    table: &LabelledTable<'_>,
+    facts: &[usize],
+    amounts: &[TableAmount],
+) -> Option<f64> {
+    let all = table.facts;
+    let cells = facts.iter().filter_map(|index| all.all.get(*index));
+    let cells = cells.filter(|fact| !fact.percent);
+    let factors: Vec<f64> = cells.map(|fact| factor(all, fact)).collect();
+    let of_page = all.scale.map_or(1.0, Scale::factor);
+    let counted_in = table.largest_scale.unwrap_or(of_page);
+    let in_units = limit.scaled() / counted_in;
+    let most = factors.iter().copied().fold(1.0, f64::max);
+    let least = factors.iter().copied().fold(most, f64::min);
+    let in_cells = limit.value * most / counted_in;
+    if limit.scale.is_some() {
+        return (!factors.is_empty()).then_some(in_units);
+    } else if factors.is_empty() {
+        return Some(limit.value);
+    } else if least < most {
+        // A small limit may be of any of the scales.
+        return (limit.value >= Scale::Thousand.factor()).then_some(in_units);
+    } else if most <= 1.0 {
+        return Some(in_cells);
+    }
+    let above = |x: f64| amounts.iter().filter(|amount| amount.number > x).count();
+    let divides = |x: f64| (1..amounts.len()).contains(&above(x));
+    match (divides(in_cells), divides(in_units)) {
+        (true, false) => Some(in_cells),
+        (false, true) => Some(in_units),
+        _ => (limit.value < most).then_some(in_cells),
     }
 }
 

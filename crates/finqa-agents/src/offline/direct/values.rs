@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::axis::{AxisLabel, same_word};
 use super::calendar::CalendarSpan;
-use super::figures::PROFITS;
+use super::figure_list::PROFITS;
 use super::labels::{CellMatch, LabelQuery, LabelledTable};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};

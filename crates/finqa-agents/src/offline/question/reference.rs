@@ -167,7 +167,12 @@ pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     if !asked.years.is_empty() {
         return None;
     }
-    if asked.says(&["previous year", "year before", "year earlier", "year prior"]) {
+    if asked.says(&[
+        "previous year",
+        "year before",
+        "year earlier",
+        "year previous",
+    ]) {
         return last.years.iter().min().map(|y| y - 1);
     }
     if asked.says(&["following year", "year after", "year later"]) {

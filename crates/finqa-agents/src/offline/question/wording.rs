@@ -160,7 +160,7 @@ impl Wording {
 
     /// A relative change is requested explicitly.
     pub(crate) fn relative_change(&self) -> bool {
-        if self.says(&["percent points", "percentage points", "points"]) {
+        if self.says(&["points"]) {
             return false;
         }
         let compared = self.starts(&[

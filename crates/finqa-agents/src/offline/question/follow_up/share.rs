@@ -14,9 +14,7 @@ use finqa_core::program::Op;
 pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     let over = asked.split("over").filter(|(_, b)| {
-        !b.starts_with(" the year")
-            && span(b).says_anything()
-            && asked.says(&["value", "prior", "previous"])
+        !b.starts_with(" the year") && span(b).says_anything() && asked.says(&["value", "previous"])
     });
     let cue = asked.share() || asked.percent() || over.is_some();
     if !cue {

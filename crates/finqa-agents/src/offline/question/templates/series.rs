@@ -259,7 +259,7 @@ fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>)
     if let Some(until) = until {
         dated.retain(|i| year(i) <= Some(until));
     }
-    let ahead = asked.says(&["next", "following", "first", "due", "within"]) && until.is_none();
+    let ahead = asked.says(&["following", "first", "due", "within"]) && until.is_none();
     dated.sort_by_key(year);
     let skip = if ahead {
         0
