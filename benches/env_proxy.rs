@@ -66,12 +66,7 @@ fn main() {
 
 fn server(name: &str) -> EnvServer {
     let more = [
-        "--server-id",
-        name,
-        "--max-sessions-per-client",
-        "1000",
-        "--rate-limit",
-        "0",
+        "--server-id", name, "--max-sessions-per-client", "1000", "--rate-limit", "0",
     ];
     EnvServer::start(env!("CARGO_BIN_EXE_convfinqa"), &more)
 }

@@ -216,10 +216,7 @@ async fn soak(steps: u64) {
     let server = EnvServer::start(
         env!("CARGO_BIN_EXE_convfinqa"),
         &[
-            "--max-sessions",
-            &slots,
-            "--max-sessions-per-client",
-            &slots,
+            "--max-sessions", &slots, "--max-sessions-per-client", &slots,
         ],
     );
     let counts = Arc::new(Counts::default());

@@ -8,12 +8,7 @@ type Class = (&'static str, fn(&Item) -> bool);
 pub const CLASSES: [Class; 11] = [
     ("complement", |item| {
         let left = [
-            "not",
-            "other than",
-            "excluding",
-            "except",
-            "remaining",
-            "without",
+            "not", "other than", "excluding", "except", "remaining", "without",
         ];
         says(item, &left) && program(item).contains("subtract(")
     }),

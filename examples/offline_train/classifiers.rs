@@ -35,11 +35,7 @@ pub fn examples(items: &[Item]) -> Vec<Example> {
         let before: Vec<&str> = before.filter_map(|turn| turn.program.as_deref()).collect();
         let (text, program) = (&item.question.text, item.program.as_deref()?);
         Some(Example::new(
-            text,
-            &before,
-            program,
-            item.stand_alone,
-            item.fold,
+            text, &before, program, item.stand_alone, item.fold,
         ))
     };
     items.iter().filter_map(of).collect()

@@ -253,9 +253,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     let lists = [
-        &mut weights.slots,
-        &mut weights.choice,
-        &mut weights.confidence,
+        &mut weights.slots, &mut weights.choice, &mut weights.confidence,
     ];
     for weight in lists.into_iter().flatten() {
         *weight = (*weight * 100.0).round() / 100.0;

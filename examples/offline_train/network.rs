@@ -195,11 +195,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
             }
             for question in batch {
                 derive(
-                    &questions[*question],
-                    layout,
-                    &weights,
-                    &mut random,
-                    &mut gradient,
+                    &questions[*question], layout, &weights, &mut random, &mut gradient,
                 );
             }
             step += 1;

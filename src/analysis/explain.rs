@@ -145,14 +145,7 @@ fn word(row: &Row, gold: &Quantity) -> CauseFound {
 
 fn says_nothing_found(word: &str) -> bool {
     const SAYINGS: [&str; 9] = [
-        "n/a",
-        "not ",
-        "cannot",
-        "can't",
-        "unknown",
-        "insufficient",
-        "unavailable",
-        "unable",
+        "n/a", "not ", "cannot", "can't", "unknown", "insufficient", "unavailable", "unable",
         "missing",
     ];
     let word = word.to_lowercase();

@@ -54,11 +54,7 @@ pub(crate) fn execute(
     let runtime = runtime()?;
     let (variables, notify) = (dotenv::variables(), notify(writer.clone()));
     let merged = pipeline::merge(
-        &settings.run.output,
-        run,
-        args.allow_missing,
-        &variables,
-        &notify,
+        &settings.run.output, run, args.allow_missing, &variables, &notify,
     );
     let results = runtime.block_on(merged).map_err(|error| match error {
         error @ PipelineError::Unwritten(_) => {

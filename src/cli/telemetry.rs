@@ -24,10 +24,7 @@ const LOCAL_COLLECTOR: &str = "http://localhost:4318";
 /// Variables, besides the keys of providers, whose values must not appear in a trace
 /// or a log line.
 const SECRETS: &[&str] = &[
-    "API_KEY",
-    "MLFLOW_TRACKING_TOKEN",
-    "MLFLOW_TRACKING_PASSWORD",
-    "FINQA_TOKEN",
+    "API_KEY", "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
 
 /// Set if stderr holds only JSON, including the final error line.
@@ -129,8 +126,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
         return Ok(None);
     }
     let named = [
-        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT",
     ]
     .into_iter()
     .find_map(|name| Some((name, variable(name)?)));
@@ -148,8 +144,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     })?;
     let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;
     let milliseconds = [
-        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
-        "OTEL_EXPORTER_OTLP_TIMEOUT",
+        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT",
     ]
     .into_iter()
     .find_map(|name| variable(name)?.trim().parse().ok());
@@ -168,8 +163,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
 /// The values that must not be written anywhere.
 pub(super) fn secrets() -> Vec<SecretString> {
     let headers = [
-        "OTEL_EXPORTER_OTLP_HEADERS",
-        "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+        "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     ]
     .into_iter()
     .filter_map(variable)

@@ -102,16 +102,9 @@ fn note(dataset: &Dataset, options: BuildOptions) -> BuildNote {
 
 /// The columns of the questions' file.
 const HEADINGS: [&str; 9] = [
-    "id",
-    "user_query",
-    "company",
-    "question",
-    "answer",
-    "question_type",
-    "explanation",
+    "id", "user_query", "company", "question", "answer", "question_type", "explanation",
     // Not in OpenEnv's data: for scoring an agent as a run is scored.
-    "typed_answer",
-    "exe_ans",
+    "typed_answer", "exe_ans",
 ];
 
 fn files(

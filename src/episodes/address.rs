@@ -84,9 +84,7 @@ mod tests {
         let url =
             |text: &str| Address::new(text, None, false).map(|address| address.url.to_string());
         for text in [
-            "http://127.0.0.1:8000",
-            "http://127.0.0.1:8000/",
-            "ws://127.0.0.1:8000/ws",
+            "http://127.0.0.1:8000", "http://127.0.0.1:8000/", "ws://127.0.0.1:8000/ws",
             " http://127.0.0.1:8000/ws/ ",
         ] {
             assert_eq!(
@@ -105,11 +103,7 @@ mod tests {
             "https://host.example"
         );
         for text in [
-            "127.0.0.1:8000",
-            "ftp://host",
-            "http://",
-            "",
-            "http://user:word@host",
+            "127.0.0.1:8000", "ftp://host", "http://", "", "http://user:word@host",
         ] {
             let error = url(text).unwrap_err();
             assert!(matches!(error, RemoteError::Address { .. }), "{text}");

@@ -271,10 +271,7 @@ impl RemoteSession {
 /// A tool's text, wherever this generation of servers puts it.
 fn text_of(result: &Value) -> String {
     [
-        "/data",
-        "/content/0/text",
-        "/structured_content/result",
-        "/structuredContent/result",
+        "/data", "/content/0/text", "/structured_content/result", "/structuredContent/result",
     ]
     .into_iter()
     .find_map(|path| result.pointer(path)?.as_str())

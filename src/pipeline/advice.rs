@@ -39,26 +39,9 @@ pub(crate) fn unused_server(
 
 /// The keys that matter only to requests and to what chat models are shown.
 const OF_CHAT_MODELS: [&str; 20] = [
-    "allow_http",
-    "attempts",
-    "cache",
-    "critic_base_url",
-    "critic_model",
-    "critic_provider",
-    "examples",
-    "max_cost",
-    "max_tokens",
-    "max_tokens_total",
-    "opinion_confidence",
-    "prices",
-    "prompts",
-    "rpm",
-    "samples",
-    "second_opinion",
-    "table_style",
-    "temperature",
-    "timeout",
-    "tpm",
+    "allow_http", "attempts", "cache", "critic_base_url", "critic_model", "critic_provider",
+    "examples", "max_cost", "max_tokens", "max_tokens_total", "opinion_confidence", "prices",
+    "prompts", "rpm", "samples", "second_opinion", "table_style", "temperature", "timeout", "tpm",
 ];
 
 /// Options on the command line that this run ignores, and settings that have no effect, or not

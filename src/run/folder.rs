@@ -455,9 +455,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path();
         let ids = [
-            "01970000-0000-7000-8000-000000000000",
-            "z",
-            "019a0000-0000-7000-8000-000000000000",
+            "01970000-0000-7000-8000-000000000000", "z", "019a0000-0000-7000-8000-000000000000",
         ];
         for id in ids {
             let run = output.join("runs").join(id);

@@ -186,14 +186,7 @@ fn uses(program: &str, literal: &str) -> bool {
 /// rate, growth. Whole words only: "operations" contains "ratio" but is not a cue.
 fn names_a_share(question: &str) -> bool {
     const WORDS: [&str; 9] = [
-        "portion",
-        "portions",
-        "proportion",
-        "proportions",
-        "ratio",
-        "ratios",
-        "rate",
-        "rates",
+        "portion", "portions", "proportion", "proportions", "ratio", "ratios", "rate", "rates",
         "growth",
     ];
     question.contains('%')

@@ -244,10 +244,7 @@ mod tests {
     #[test]
     fn a_mistyped_variable_is_named_with_the_nearest() {
         for name in [
-            "CONVFINQA_MAX_ROUNDS",
-            "CONVFINQA_REQUIRE_DATA",
-            "CONVFINQA_UPDATE",
-            "PATH",
+            "CONVFINQA_MAX_ROUNDS", "CONVFINQA_REQUIRE_DATA", "CONVFINQA_UPDATE", "PATH",
         ] {
             assert_eq!(unknown_variable(name), None);
         }
@@ -401,8 +398,7 @@ verify = false
         assert_eq!(
             changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
-                "--temperature was 0.2, now 0.7",
-                "--no-verify was not given, now given",
+                "--temperature was 0.2, now 0.7", "--no-verify was not given, now given",
                 "--ids was a,b, now not set",
             ]
         );

@@ -409,9 +409,7 @@ mod tests {
             (auto, gaps, "do not reach it"),
             (auto, listed, "3 tasks with gaps"),
             (
-                of_two,
-                "JOB_COMPLETION_INDEX=-1",
-                "is -1, which is not a number",
+                of_two, "JOB_COMPLETION_INDEX=-1", "is -1, which is not a number",
             ),
             (
                 of_two,
@@ -448,9 +446,7 @@ mod tests {
     fn the_rule_that_assigns_records_stays_as_it_is() {
         let of = |id| Shard::of(id, 8);
         let ids = [
-            "Single_JKHY/2009/page_28.pdf-3",
-            "Double_UPS/2009/page_33.pdf",
-            "",
+            "Single_JKHY/2009/page_28.pdf-3", "Double_UPS/2009/page_33.pdf", "",
         ];
         assert_eq!(ids.map(of), [1, 8, 7]);
     }

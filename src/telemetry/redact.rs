@@ -114,8 +114,7 @@ mod tests {
     )]
     #[case("http://me:secret@host/v1", "http://[redacted]@host/v1")]
     #[case(
-        "bearer securities of $ 10 million",
-        "bearer securities of $ 10 million"
+        "bearer securities of $ 10 million", "bearer securities of $ 10 million"
     )]
     #[case("risk-adjusted-return-on-capital", "risk-adjusted-return-on-capital")]
     #[case("http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/traces")]

@@ -64,19 +64,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "episodes",
         &[
-            "dataset",
-            "agents",
-            "models",
-            "offline",
-            "solve",
-            "score",
-            "settings",
-            "run",
-            "pipeline",
-            "data",
-            "env_build",
-            "episode",
-            "tools",
+            "dataset", "agents", "models", "offline", "solve", "score", "settings", "run",
+            "pipeline", "data", "env_build", "episode", "tools",
         ],
     ),
 ];

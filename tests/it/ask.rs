@@ -180,11 +180,7 @@ fn a_chat_model_is_shown_the_users_own_page_as_it_is_written() {
     let requests = server.requests();
     let shown = requests[0].user();
     for part in [
-        "Units FY2014E",
-        "| North 2013 output | 2014 ",
-        "-12 ( 12 )",
-        "201cgip",
-        "2014E",
+        "Units FY2014E", "| North 2013 output | 2014 ", "-12 ( 12 )", "201cgip", "2014E",
     ] {
         assert!(shown.contains(part), "{part} in\n{shown}");
     }

@@ -312,11 +312,7 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     assert!(line("2 passes by NM").contains("floor"));
     assert_eq!(intervals("2 passes by FE"), 3);
     for slice in [
-        "│ whole",
-        "│ turn 0",
-        "│ look up",
-        "│ single",
-        "│ right after right",
+        "│ whole", "│ turn 0", "│ look up", "│ single", "│ right after right",
     ] {
         assert_eq!(intervals(slice), 2, "{slice}");
     }
@@ -393,12 +389,7 @@ fn a_mistyped_variable_is_refused_with_the_nearest_name() {
         &["CONVFINQA_MAX_ROUND;", "did you mean CONVFINQA_MAX_ROUNDS?"],
     );
     for command in [
-        "score a",
-        "analyze",
-        "compare a b",
-        "report",
-        "runs",
-        "graph",
+        "score a", "analyze", "compare a b", "report", "runs", "graph",
     ] {
         let ran = place.run_with(&words(command), &[("CONVFINQA_BOGUSXYZ", "1")]);
         ran.fails(2, &["unknown variable CONVFINQA_BOGUSXYZ; unset it"]);

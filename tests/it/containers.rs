@@ -66,9 +66,7 @@ fn every_other_variable_passes_into_the_containers() {
         read.extend(name.captures_iter(&text).map(|found| found[1].to_owned()));
     }
     for known in [
-        "AZURE_OPENAI_API_KEY",
-        "FINQA_TOKEN",
-        "MLFLOW_TRACKING_PASSWORD",
+        "AZURE_OPENAI_API_KEY", "FINQA_TOKEN", "MLFLOW_TRACKING_PASSWORD",
         "OTEL_EXPORTER_OTLP_ENDPOINT",
     ] {
         assert!(read.contains(known), "the sources read {known}: {read:?}");
@@ -114,16 +112,8 @@ fn the_build_reads_what_dockerignore_lets_through_and_no_more() {
         assert!(is_in(Path::new(path)), "{path} is not let through");
     }
     for path in [
-        ".env",
-        ".git",
-        "CHANGELOG.md",
-        "README.md",
-        "compose.yaml",
-        "data/train.json",
-        "docs",
-        "output",
-        "target",
-        "tests",
+        ".env", ".git", "CHANGELOG.md", "README.md", "compose.yaml", "data/train.json", "docs",
+        "output", "target", "tests",
     ] {
         assert!(!is_in(Path::new(path)), "{path} is let through");
     }

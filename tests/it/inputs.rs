@@ -47,9 +47,7 @@ const REFUSAL: &str = "not a regular file";
 fn a_fifo_is_refused_in_one_line(#[case] arguments: &str, #[case] code: i32) {
     let place = Workplace::new();
     for name in [
-        "in",
-        "prompts/critic_user.j2",
-        "env/benchmark_questions/finqa.csv",
+        "in", "prompts/critic_user.j2", "env/benchmark_questions/finqa.csv",
     ] {
         fifo(&place, name);
     }

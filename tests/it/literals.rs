@@ -19,15 +19,7 @@ const DECIDING: &[&str] = &[
 ];
 /// Modules that a question passes through; their messages may ask the user something.
 const PASSED_THROUGH: &[&str] = &[
-    "graph",
-    "models",
-    "data",
-    "episode",
-    "reward",
-    "server",
-    "tools",
-    "episodes",
-    "env_build",
+    "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_build",
     "solve",
 ];
 /// Words of the longest cue that the embedded analyst looks for, or of the longest
@@ -35,9 +27,7 @@ const PASSED_THROUGH: &[&str] = &[
 const LONGEST_CUE: usize = 9;
 /// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
-    "data/offline_weights.json",
-    "data/offline_network.json",
-    "data/offline_trees.json",
+    "data/offline_weights.json", "data/offline_network.json", "data/offline_trees.json",
     "data/offline_words.json",
 ];
 /// So many words in a row of a question are not there by chance.
@@ -59,10 +49,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// The folders of a module: in one of the packages, or in several.
 fn folders(module: &str) -> Vec<PathBuf> {
     let packages = [
-        "",
-        "crates/finqa-core",
-        "crates/finqa-agents",
-        "crates/finqa-env",
+        "", "crates/finqa-core", "crates/finqa-agents", "crates/finqa-env",
     ];
     let folders: Vec<_> = packages
         .iter()

@@ -93,16 +93,9 @@ fn a_run_of_0_1_is_resumed_and_reported() {
     assert_eq!(questions.count(), 6);
     let again = place.summary();
     for key in [
-        "complete",
-        "questions",
-        "exact_match_hits",
-        "numerical_match_hits",
-        "execution_accuracy_hits",
-        "program_accuracy_hits",
-        "financial_equivalence_hits",
-        "outcomes",
-        "reasons",
-        "latency",
+        "complete", "questions", "exact_match_hits", "numerical_match_hits",
+        "execution_accuracy_hits", "program_accuracy_hits", "financial_equivalence_hits",
+        "outcomes", "reasons", "latency",
     ] {
         assert_eq!(again[key], summary[key], "{key}");
     }

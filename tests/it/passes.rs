@@ -95,9 +95,7 @@ fn no_request_holds_the_gold_of_the_current_turn() {
     let given = "mode = 'conversations'\nhistory = 'gold'";
     answer(&workplace(), &asking(&server, given));
     let questions = [
-        "what were sales in 2001?",
-        "and in 2000?",
-        "what is the sum?",
+        "what were sales in 2001?", "and in 2000?", "what is the sum?",
     ];
     let mut seen = [0; 3];
     for request in server.requests() {

@@ -15,14 +15,7 @@ mod needs_llm;
 
 /// A run over four records of the sample.
 const RUN: [&str; 8] = [
-    "--data-path",
-    "sample",
-    "--n",
-    "4",
-    "--mlflow",
-    "off",
-    "--model",
-    "scripted",
+    "--data-path", "sample", "--n", "4", "--mlflow", "off", "--model", "scripted",
 ];
 
 /// Keys that must be found nowhere.

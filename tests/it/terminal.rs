@@ -60,9 +60,7 @@ fn a_run_names_its_report_and_shows_few_figures_in_words() {
     assert!(place.path(report.unwrap()).is_file());
     assert!(shown.contains("\nAnswers: output/output.csv\n"), "{shown}");
     for title in [
-        "Accepted by FE (30): ",
-        "Rejected by FE, recognized error: ",
-        "Latency: median ",
+        "Accepted by FE (30): ", "Rejected by FE, recognized error: ", "Latency: median ",
     ] {
         let lines = shown.lines().filter(|line| line.starts_with(title));
         assert_eq!(lines.count(), 1, "{title} in {shown}");

@@ -106,15 +106,9 @@ fn faults(text: &str) -> Vec<String> {
 #[test]
 fn avoided_phrases_are_found_and_plain_ones_are_not() {
     for fault in [
-        "a cell that is no number",
-        "the words as filed",
-        "the file goes\non",
-        "It is told to MLflow.",
-        "ADDRESS stands\nin the list",
-        "as The reference does",
-        "a finding beside a program",
-        "answers of the offline pair",
-        "Puts a call down.",
+        "a cell that is no number", "the words as filed", "the file goes\non",
+        "It is told to MLflow.", "ADDRESS stands\nin the list", "as The reference does",
+        "a finding beside a program", "answers of the offline pair", "Puts a call down.",
         "a score says nothing of ConvFinQA",
     ] {
         assert_eq!(faults(fault).len(), 1, "{fault}");

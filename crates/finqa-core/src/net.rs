@@ -48,26 +48,14 @@ mod tests {
     #[test]
     fn every_spelling_of_this_machine_is_known() {
         for host in [
-            "0.0.0.0",
-            "[::]",
-            "::",
-            "[::ffff:127.0.0.1]",
-            "::ffff:0.0.0.0",
-            "localhost.",
-            "mlflow.localhost.",
-            "127.1.2.3",
+            "0.0.0.0", "[::]", "::", "[::ffff:127.0.0.1]", "::ffff:0.0.0.0", "localhost.",
+            "mlflow.localhost.", "127.1.2.3",
         ] {
             assert!(is_loopback(host), "{host}");
         }
         for host in [
-            "[::ffff:10.0.0.1]",
-            "::2",
-            "0.0.0.1",
-            "10.0.0.0",
-            "mylocalhost",
-            "localhost.example",
-            "127.0.0.1.example",
-            "",
+            "[::ffff:10.0.0.1]", "::2", "0.0.0.1", "10.0.0.0", "mylocalhost", "localhost.example",
+            "127.0.0.1.example", "",
         ] {
             assert!(!is_loopback(host), "{host}");
         }

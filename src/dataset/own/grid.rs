@@ -279,8 +279,7 @@ mod tests {
     #[test]
     fn semicolons_and_tabs_separate_too() {
         for text in [
-            ";2019;2018\nRevenue;1,5;2,5\n",
-            "\t2019\t2018\nRevenue\t1,5\t2,5\n",
+            ";2019;2018\nRevenue;1,5;2,5\n", "\t2019\t2018\nRevenue\t1,5\t2,5\n",
         ] {
             assert_eq!(read(text).unwrap().rows[1], ["Revenue", "1.5", "2.5"]);
         }
@@ -293,10 +292,8 @@ mod tests {
         assert_eq!(
             header,
             &[
-                "(in thousands)",
-                "Three months ended June 30, 2023",
-                "Three months ended June 30, 2022",
-                "Six months ended June 30, 2023",
+                "(in thousands)", "Three months ended June 30, 2023",
+                "Three months ended June 30, 2022", "Six months ended June 30, 2023",
                 "Six months ended June 30, 2022"
             ]
         );
@@ -323,10 +320,7 @@ mod tests {
         assert_eq!(
             grid.rows[0],
             [
-                "Item",
-                "North 2032 Plan",
-                "North 2032 Actual",
-                "South 2032 Plan",
+                "Item", "North 2032 Plan", "North 2032 Actual", "South 2032 Plan",
                 "South 2032 Actual"
             ]
         );

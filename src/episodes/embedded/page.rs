@@ -201,10 +201,7 @@ mod tests {
     #[test]
     fn else_names_that_share_words_come_first() {
         let all = names(&[
-            "us_gaap_BalanceSheet",
-            "us_gaap_EffectiveTaxRate",
-            "us_gaap_Debt",
-            "us_gaap_Leases",
+            "us_gaap_BalanceSheet", "us_gaap_EffectiveTaxRate", "us_gaap_Debt", "us_gaap_Leases",
         ]);
         let tables = relevant_tables("What was the effective tax rate?", &all);
         assert_eq!(tables[0], "us_gaap_EffectiveTaxRate");

@@ -38,10 +38,7 @@ pub(crate) struct RowMetrics {
 
 /// Rules that judge a question at once; those of programs need the whole run.
 const RULES: [&str; 4] = [
-    "exact_match",
-    "numerical_match",
-    "execution_accuracy",
-    "financial_equivalence",
+    "exact_match", "numerical_match", "execution_accuracy", "financial_equivalence",
 ];
 
 impl From<&Row> for RowMetrics {

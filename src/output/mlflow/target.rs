@@ -203,10 +203,7 @@ mod tests {
             "a rule for another server"
         );
         for rule in [
-            "http://localhost:5001",
-            "mlflow=localhost",
-            "a=http://b",
-            "",
+            "http://localhost:5001", "mlflow=localhost", "a=http://b", "",
         ] {
             let error = page("http://mlflow:5000", rule).unwrap_err();
             assert!(matches!(error, MlflowError::Links), "{rule}: {error}");
@@ -216,11 +213,7 @@ mod tests {
     #[test]
     fn what_is_not_a_server_is_reported_without_its_password() {
         for uri in [
-            "ftp://me:s3cr@h",
-            "databricks",
-            "sqlite:///x.db",
-            "",
-            "/tmp",
+            "ftp://me:s3cr@h", "databricks", "sqlite:///x.db", "", "/tmp",
         ] {
             let error = TrackingTarget::new(uri, "e", Credentials::None).unwrap_err();
             assert!(matches!(error, MlflowError::Address { .. }), "{error}");

@@ -197,13 +197,7 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
         return None;
     }
     let mut table = style.table(&[
-        "per question",
-        "n",
-        "mean A",
-        "mean B",
-        "B - A",
-        "total A",
-        "total B",
+        "per question", "n", "mean A", "mean B", "B - A", "total A", "total B",
     ]);
     table.add_rows(lines);
     align(&mut table, &[1, 2, 3, 4, 5, 6]);

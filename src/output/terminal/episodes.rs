@@ -14,13 +14,7 @@ pub(super) fn episode_table(episodes: &EpisodeSummary, style: TerminalStyle) -> 
     let reward = episodes.reward;
     let interval = reward.and_then(|reward| Some((reward.low?, reward.high?)));
     let mut table = style.table(&[
-        "reward",
-        "95 % interval",
-        "of",
-        "steps",
-        "invalid",
-        "no answer",
-        "failed",
+        "reward", "95 % interval", "of", "steps", "invalid", "no answer", "failed",
     ]);
     table.add_row([
         number(reward.map(|reward| reward.mean), 3),

@@ -142,8 +142,7 @@ mod tests {
     #[test]
     fn ids_are_cut_to_the_start_that_tells_the_runs_apart() {
         let ids = [
-            "019a0000-0001-7000-8000-000000000001",
-            "019a0000-0002-7000-8000-000000000002",
+            "019a0000-0001-7000-8000-000000000001", "019a0000-0002-7000-8000-000000000002",
             "a-run-of-shards.shards",
         ];
         let rows = ids.map(|id| {
@@ -159,10 +158,7 @@ mod tests {
         assert_eq!(
             starts,
             [
-                "run",
-                "019a0000-0001",
-                "019a0000-0002",
-                "a-run-of-shards.shards"
+                "run", "019a0000-0001", "019a0000-0002", "a-run-of-shards.shards"
             ]
         );
         assert!(list.lines().all(|line| line.len() <= 80), "{list}");

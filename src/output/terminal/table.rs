@@ -424,12 +424,7 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
         return String::new();
     }
     let mut table = style.table(&[
-        "node",
-        "calls",
-        "requests",
-        "tokens in",
-        "tokens out",
-        "cost",
+        "node", "calls", "requests", "tokens in", "tokens out", "cost",
     ]);
     for (name, node) in spent.nodes.iter() {
         table.add_row([

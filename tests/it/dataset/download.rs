@@ -46,10 +46,7 @@ fn content(name: &str) -> String {
 }
 
 const NAMES: [&str; 4] = [
-    "__MACOSX/data/train.json",
-    "data/train.json",
-    "data/dev.json",
-    "data/train_turn.json",
+    "__MACOSX/data/train.json", "data/train.json", "data/dev.json", "data/train_turn.json",
 ];
 
 struct Case {

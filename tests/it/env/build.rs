@@ -144,8 +144,7 @@ fn a_page_becomes_a_table_and_its_sentences() {
     assert_eq!(
         keys,
         [
-            "Single_ZED/2001/page_1.pdf-1 (qa)",
-            "Single_ZED/2001/page_1.pdf-2 (qa)"
+            "Single_ZED/2001/page_1.pdf-1 (qa)", "Single_ZED/2001/page_1.pdf-2 (qa)"
         ]
     );
     assert!(

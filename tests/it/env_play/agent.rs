@@ -118,12 +118,8 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
     let request = &model.requests()[1];
     let told = results(request);
     let expected = [
-        "not a JSON object",
-        "not JSON:",
-        "Unknown tool: 'delete_everything'",
-        "Missing required argument",
-        "[",
-        "`answer`",
+        "not a JSON object", "not JSON:", "Unknown tool: 'delete_everything'",
+        "Missing required argument", "[", "`answer`",
     ];
     assert_eq!(told.len(), expected.len());
     for (told, words) in told.iter().zip(expected) {
@@ -283,9 +279,7 @@ fn a_model_without_tools_is_one_clear_line() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| {
         Reply::error(
-            400,
-            "invalid_request_error",
-            "registry/tiny does not support tools",
+            400, "invalid_request_error", "registry/tiny does not support tools",
         )
     });
     let (ran, _) = play_by(&place, &model, "");

@@ -25,13 +25,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     assert_eq!(tool[0].keys().len(), pair[0].keys().len());
     for (tool, pair) in tool.iter().zip(&pair) {
         for same in [
-            "id",
-            "part",
-            "question",
-            "ground_truth",
-            "gold_program",
-            "exe_ans",
-            "filename",
+            "id", "part", "question", "ground_truth", "gold_program", "exe_ans", "filename",
         ] {
             assert_eq!(tool[same], pair[same], "{same} of {}", pair["id"]);
         }

@@ -64,10 +64,7 @@ fn the_embedded_analyst_plays_the_built_in_data_by_the_four_tools() {
     let folder = place.run_folder();
     assert_eq!(csv_rows(&folder.join("output.csv")).len(), questions);
     for file in [
-        "report.html",
-        "transcripts.jsonl",
-        "summary.json",
-        "config.toml",
+        "report.html", "transcripts.jsonl", "summary.json", "config.toml",
     ] {
         assert!(folder.join(file).is_file(), "{file}");
     }

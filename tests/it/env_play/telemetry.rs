@@ -94,9 +94,7 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
                 .map(|span| span.name.as_str())
                 .collect();
             let names = [
-                "chat scripted",
-                "execute_tool get_descriptions",
-                "execute_tool submit_answer",
+                "chat scripted", "execute_tool get_descriptions", "execute_tool submit_answer",
             ];
             assert_eq!(below.len(), 6, "{below:?}");
             let known: BTreeSet<&str> = below.into_iter().collect();

@@ -207,9 +207,7 @@ fn a_server_without_its_data_does_not_start() {
     ran.fails(
         3,
         &[
-            "error: no/such/folder/",
-            "not a data directory",
-            "env build",
+            "error: no/such/folder/", "not a data directory", "env build",
         ],
     );
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);

@@ -102,23 +102,9 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
     let rows = place.rows("output/output.csv");
     let summary: Value = serde_json::from_slice(&content.files["summary.json"]).unwrap();
     for name in [
-        "exact_match",
-        "numerical_match",
-        "mean_latency",
-        "min_latency",
-        "max_latency",
-        "p25",
-        "p50",
-        "p75",
-        "p95",
-        "p99",
-        "financial_equivalence",
-        "financial_equivalence_low",
-        "execution_accuracy",
-        "input_tokens",
-        "output_tokens",
-        "critic_fixed",
-        "critic_broken",
+        "exact_match", "numerical_match", "mean_latency", "min_latency", "max_latency", "p25",
+        "p50", "p75", "p95", "p99", "financial_equivalence", "financial_equivalence_low",
+        "execution_accuracy", "input_tokens", "output_tokens", "critic_fixed", "critic_broken",
     ] {
         let (step, _, value) = content.histories[name].last().unwrap();
         assert_eq!(usize::try_from(*step).unwrap(), rows.len(), "{name}");
@@ -132,10 +118,7 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
 
     let folder = place.run_folder();
     for name in [
-        "output.csv",
-        "transcripts.jsonl",
-        "report.html",
-        "config.toml",
+        "output.csv", "transcripts.jsonl", "report.html", "config.toml",
     ] {
         assert_eq!(
             content.files[name],
@@ -221,8 +204,7 @@ fn a_server_killed_in_mid_run_has_the_same_after_a_sync() {
     let synced = mlflow.content(&id);
     assert_eq!(synced.status, "FINISHED");
     let (before, after) = (
-        &interrupted.histories["exact_match"],
-        &synced.histories["exact_match"],
+        &interrupted.histories["exact_match"], &synced.histories["exact_match"],
     );
     assert!(
         before.len() < after.len(),

@@ -266,9 +266,7 @@ fn batch_submit_refuses_options_about_answers() {
     let place = Workplace::new();
     let help = place.run("batch submit --help");
     for option in [
-        "--fail-under fe=50",
-        "--junit j.xml",
-        "--export-predictions p.json",
+        "--fail-under fe=50", "--junit j.xml", "--export-predictions p.json",
     ] {
         let ran = place.run(&format!("batch submit {option} --data-path sample"));
         let flag = option.split(' ').next().unwrap();

@@ -49,9 +49,7 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     ran.ends(7);
     let last = ran.stderr.lines().last().unwrap();
     for words in [
-        "paused at --max-cost: $0.0",
-        "questions left to ask",
-        "--resume --max-cost MORE",
+        "paused at --max-cost: $0.0", "questions left to ask", "--resume --max-cost MORE",
     ] {
         assert!(last.contains(words), "{last}");
     }

@@ -14,11 +14,7 @@ use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{asking, refused};
 
 const FILES: [&str; 5] = [
-    "config.toml",
-    "output.csv",
-    "report.html",
-    "summary.json",
-    "transcripts.jsonl",
+    "config.toml", "output.csv", "report.html", "summary.json", "transcripts.jsonl",
 ];
 
 fn bytes(folder: &Path) -> Vec<Vec<u8>> {

@@ -129,9 +129,7 @@ fn a_question_in_two_shards_or_in_the_wrong_one_is_named() {
     let sql = "DELETE FROM answers WHERE question = (SELECT min(question) FROM answers)";
     open(&first).execute_batch(sql).unwrap();
     let words = [
-        "shard 2 of run nightly",
-        "a question of another shard",
-        &key,
+        "shard 2 of run nightly", "a question of another shard", &key,
     ];
     refused(place.merge(true), &words);
 
@@ -258,14 +256,7 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
     listed("3 of 3 shards finished, not merged");
     let (slash, shard) = (format!("{shards}/"), format!("{shards}/2"));
     for named in [
-        "nightly",
-        "nightly.shards",
-        "nig",
-        "last",
-        whole,
-        shards,
-        &slash,
-        &shard,
+        "nightly", "nightly.shards", "nig", "last", whole, shards, &slash, &shard,
     ] {
         place.run(&format!("merge {named} -q")).succeeds();
     }

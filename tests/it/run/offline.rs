@@ -39,11 +39,7 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     );
     let folder = place.run_folder();
     for file in [
-        "journal.sqlite",
-        "output.csv",
-        "transcripts.jsonl",
-        "summary.json",
-        "config.toml",
+        "journal.sqlite", "output.csv", "transcripts.jsonl", "summary.json", "config.toml",
     ] {
         assert!(folder.join(file).is_file(), "{file}");
     }
@@ -74,9 +70,7 @@ fn the_embedded_analyst_on_ten_published_records(#[case] given: &str, #[case] fi
     let data = records_file(TEN);
     let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));
     let hits = [
-        "financial_equivalence_hits",
-        "numerical_match_hits",
-        "execution_accuracy_hits",
+        "financial_equivalence_hits", "numerical_match_hits", "execution_accuracy_hits",
         "financial_equivalence_n",
     ];
     assert_eq!(hits.map(|name| summary[name].as_u64().unwrap()), figures);

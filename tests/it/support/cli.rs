@@ -303,11 +303,7 @@ pub fn wait_until(is_so: impl Fn() -> bool) {
 
 /// Columns that time, retries and prices decide.
 pub const MEASURED: [&str; 5] = [
-    "latency",
-    "attempts",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
+    "latency", "attempts", "input_tokens", "output_tokens", "cost_usd",
 ];
 
 /// Rows of a CSV without the columns that are left out.

@@ -66,9 +66,7 @@ fn questions_and_replies_leave_only_on_request() {
         }
         let texts = ["invented company", "prattle", "ALL_OK", "read it off"];
         let names = [
-            "gen_ai.input.messages",
-            "gen_ai.output.messages",
-            "mlflow.spanInputs",
+            "gen_ai.input.messages", "gen_ai.output.messages", "mlflow.spanInputs",
         ];
         for text in texts.iter().chain(&names) {
             assert_eq!(all.contains(text), content, "{text:?}");

@@ -216,14 +216,9 @@ pub(super) fn ignored_format(protocol: Protocol, dialect: ApiDialect) -> (ApiDia
 
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 7] = [
-        "response_format",
-        "text.format",
+        "response_format", "text.format",
         // A model that reasons may not be made to call a tool.
-        "tool_choice",
-        "json_schema",
-        "json_object",
-        "structured output",
-        "grammar",
+        "tool_choice", "json_schema", "json_object", "structured output", "grammar",
     ];
     parameter.starts_with(protocol.format_parameter())
         || (parameter.is_empty() || parameter == "messages")
@@ -232,17 +227,8 @@ fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
 
 fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
     const PHRASES: [&str; 12] = [
-        "deprecated",
-        "unsupported",
-        "not supported",
-        "not support",
-        "unrecognized",
-        "unknown",
-        "unexpected",
-        "not permitted",
-        "not allowed",
-        "only the default",
-        "enabled only for",
+        "deprecated", "unsupported", "not supported", "not support", "unrecognized", "unknown",
+        "unexpected", "not permitted", "not allowed", "only the default", "enabled only for",
         "invalid parameter",
     ];
     words.code.starts_with("unsupported_")

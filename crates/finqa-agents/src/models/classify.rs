@@ -102,9 +102,7 @@ impl ErrorDetails {
 
     fn is_quota(&self) -> bool {
         [
-            "insufficient_quota",
-            "billing_hard_limit_reached",
-            "billing_not_active",
+            "insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
         ]
         .iter()
         .any(|word| self.is_named(word))
@@ -242,10 +240,7 @@ pub(super) fn classify_refusal(
 
 pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     [
-        "x-request-id",
-        "request-id",
-        "apim-request-id",
-        "x-ms-request-id",
+        "x-request-id", "request-id", "apim-request-id", "x-ms-request-id",
     ]
     .iter()
     .find_map(|name| exchange.headers.get(*name))

@@ -139,10 +139,7 @@ mod tests {
             assert_eq!(hint(&[("retry-after", value)], ""), None, "{value}");
         }
         for message in [
-            "",
-            "try again in a while",
-            "try again in 5 bananas",
-            "retry after .",
+            "", "try again in a while", "try again in 5 bananas", "retry after .",
         ] {
             assert_eq!(hint(&[], message), None, "{message}");
         }

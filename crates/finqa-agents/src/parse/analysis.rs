@@ -15,12 +15,7 @@ use finqa_core::question::CitedEvidence;
 
 /// Plain spellings of the keys that make an object an analysis.
 const KEYS: [&str; 6] = [
-    "answer",
-    "finalanswer",
-    "program",
-    "steps",
-    "result",
-    "value",
+    "answer", "finalanswer", "program", "steps", "result", "value",
 ];
 
 /// # Errors

@@ -8,97 +8,39 @@ use super::wording::{Sentiment, finds_nothing, leaning, objects};
 
 /// Plain spellings of the keys of a list of findings.
 pub(super) const FINDINGS: [&str; 8] = [
-    "findings",
-    "issues",
-    "problems",
-    "errors",
-    "objections",
-    "mistakes",
-    "corrections",
-    "concerns",
+    "findings", "issues", "problems", "errors", "objections", "mistakes", "corrections", "concerns",
 ];
 /// Keys whose value is the verdict.
 pub(super) const WORDS: [&str; 9] = [
-    "verdict",
-    "status",
-    "decision",
-    "conclusion",
-    "assessment",
-    "judgment",
-    "judgement",
-    "result",
+    "verdict", "status", "decision", "conclusion", "assessment", "judgment", "judgement", "result",
     "outcome",
 ];
 /// Keys that approve when true, and object when false.
 pub(super) const APPROVING: [&str; 15] = [
-    "allok",
-    "ok",
-    "isok",
-    "approved",
-    "approve",
-    "accepted",
-    "accept",
-    "correct",
-    "iscorrect",
-    "valid",
-    "isvalid",
-    "passed",
-    "pass",
-    "agree",
-    "right",
+    "allok", "ok", "isok", "approved", "approve", "accepted", "accept", "correct", "iscorrect",
+    "valid", "isvalid", "passed", "pass", "agree", "right",
 ];
 /// Keys that object when true, and approve when false.
 pub(super) const OBJECTING: [&str; 9] = [
-    "revise",
-    "needsrevision",
-    "revisionneeded",
-    "reject",
-    "rejected",
-    "haserrors",
-    "hasissues",
-    "wrong",
-    "incorrect",
+    "revise", "needsrevision", "revisionneeded", "reject", "rejected", "haserrors", "hasissues",
+    "wrong", "incorrect",
 ];
 /// Keys of the text of one finding.
 pub(super) const PROBLEM: [&str; 6] = [
-    "problem",
-    "issue",
-    "objection",
-    "error",
-    "finding",
-    "mistake",
+    "problem", "issue", "objection", "error", "finding", "mistake",
 ];
 /// Keys of how to fix one finding.
 pub(super) const FIX: [&str; 5] = ["fix", "correction", "suggestion", "solution", "how"];
 /// Keys of text that explains a verdict, or is the text of a finding without a [`PROBLEM`].
 pub(super) const EXPLANATION: [&str; 15] = [
-    "message",
-    "detail",
-    "details",
-    "description",
-    "reason",
-    "explanation",
-    "comment",
-    "comments",
-    "feedback",
-    "text",
-    "note",
-    "notes",
-    "remark",
-    "remarks",
-    "summary",
+    "message", "detail", "details", "description", "reason", "explanation", "comment", "comments",
+    "feedback", "text", "note", "notes", "remark", "remarks", "summary",
 ];
 /// Keys of what a finding is about.
 const PLACE: [&str; 6] = ["where", "location", "step", "id", "evidence", "field"];
 /// Keys that say nothing about what is wrong.
 const RATING: [&str; 7] = [
-    "confidence",
-    "certainty",
-    "probability",
-    "score",
-    "count",
-    "total",
-    "index",
+    "confidence", "certainty", "probability", "score", "count", "total", "index",
 ];
 
 /// What the value of one key says about the analysis.

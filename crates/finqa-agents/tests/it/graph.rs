@@ -109,10 +109,8 @@ async fn runs_to_the_end_and_the_hook_sees_every_step() {
     assert_eq!(
         *seen.lock().unwrap(),
         [
-            "1 analyst -answered-> critic (1)",
-            "2 critic -revise-> analyst (2)",
-            "3 analyst -answered-> critic (3)",
-            "4 critic -done-> END (4)",
+            "1 analyst -answered-> critic (1)", "2 critic -revise-> analyst (2)",
+            "3 analyst -answered-> critic (3)", "4 critic -done-> END (4)",
         ]
     );
 }

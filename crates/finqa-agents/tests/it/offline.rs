@@ -213,11 +213,8 @@ fn a_page_without_numbers_gives_no_answer() {
 #[test]
 fn turns_change_the_subject_or_the_year_and_sum_up() {
     let programs = converse(&[
-        "what was the rental expense in 2012?",
-        "and in 2011?",
-        "what is the sum of those values?",
-        "and including the 2010 value?",
-        "what is that divided by 3?",
+        "what was the rental expense in 2012?", "and in 2011?", "what is the sum of those values?",
+        "and including the 2010 value?", "what is that divided by 3?",
     ]);
     assert_eq!(
         programs,
@@ -235,9 +232,7 @@ fn turns_change_the_subject_or_the_year_and_sum_up() {
 fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
     let mut seen = 0;
     for vague in [
-        "what portion was it?",
-        "the cost in percent?",
-        "how much was volume?",
+        "what portion was it?", "the cost in percent?", "how much was volume?",
     ] {
         let guess = ask(&[], vague);
         assert!((0.0..=1.0).contains(&guess.confidence));
@@ -279,8 +274,7 @@ fn a_guess_says_why_it_is_one() {
             "the question asks for what is left of a whole, which is not supported",
         ),
         (
-            "what was the ebitda in 2012?",
-            "the page does not mention \"ebitda\"",
+            "what was the ebitda in 2012?", "the page does not mention \"ebitda\"",
         ),
     ] {
         assert_eq!(ask(&[], text).doubt.as_deref(), Some(why), "{text}");
@@ -339,12 +333,7 @@ fn growth_continues_from_the_last_year_of_the_page() {
 fn programs_of_several_numbers_are_among_the_compared() {
     let due: &[&[&str]] = &[
         &[
-            "payments due",
-            "total",
-            "less than 1 year",
-            "1-3 years",
-            "3-5 years",
-            "after 5 years",
+            "payments due", "total", "less than 1 year", "1-3 years", "3-5 years", "after 5 years",
         ],
         &["debt", "1000", "100", "300", "250", "350"],
         &["leases", "240", "60", "90", "50", "40"],
@@ -388,16 +377,12 @@ fn programs_of_several_numbers_are_among_the_compared() {
     for (table, text, program) in [
         (regions, "what portion is from the east?", "divide(30, 100)"),
         (
-            halves,
-            "what portion of both is from the east?",
-            "add(30, 50), divide(30, #0)",
+            halves, "what portion of both is from the east?", "add(30, 50), divide(30, #0)",
         ),
         (halves, "what is the interest a year?", "4.5"),
         (halves, "what is the interest a year?", "4.5%"),
         (
-            income,
-            "did the company make a profit in 2020?",
-            "greater(-15.3, const_0)",
+            income, "did the company make a profit in 2020?", "greater(-15.3, const_0)",
         ),
         (
             due,

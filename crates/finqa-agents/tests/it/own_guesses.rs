@@ -115,8 +115,7 @@ fn rows_that_may_not_be_meant_are_a_guess(#[case] table: &str, #[case] question:
 
 #[rstest]
 #[case::no_day_of_a_month(
-    ";Jan 2031;Feb 2031\nStock;10;20",
-    "What was the stock on 14 January 2031?",
+    ";Jan 2031;Feb 2031\nStock;10;20", "What was the stock on 14 January 2031?",
     "only the January of 2031"
 )]
 #[case::other_day_of_the_month(
@@ -146,9 +145,7 @@ fn a_day_that_the_page_lacks_is_named(
     "12"
 )]
 #[case::last_day_of_a_month(
-    ";Jan 2031;Feb 2031\nStock;10;20",
-    "What was the stock on 31 January 2031?",
-    "10"
+    ";Jan 2031;Feb 2031\nStock;10;20", "What was the stock on 31 January 2031?", "10"
 )]
 #[case::month_of_a_day(
     ";31 March 2031;31 March 2032\nDeposits;500;550",
@@ -156,9 +153,7 @@ fn a_day_that_the_page_lacks_is_named(
     "550"
 )]
 #[case::price_of_a_unit(
-    "Item;Unit price;Units sold\nPears;3;5",
-    "What is the revenue from pears?",
-    "15"
+    "Item;Unit price;Units sold\nPears;3;5", "What is the revenue from pears?", "15"
 )]
 fn each_day_of_a_month_has_its_figures(
     #[case] table: &str,

@@ -147,8 +147,7 @@ fn two_digits_from_seventy_are_of_the_last_century(#[case] question: &str, #[cas
 
 #[rstest]
 #[case(
-    "what was the return on assets in 2033?",
-    "the page has no return on assets"
+    "what was the return on assets in 2033?", "the page has no return on assets"
 )]
 #[case("what was EBITDA in 2033?", "the page has no ebitda")]
 fn a_figure_without_its_rows_is_missing(#[case] question: &str, #[case] why: &str) {
@@ -201,9 +200,7 @@ fn headings_other_than_years_are_periods(
 #[test]
 fn the_last_twelve_months_are_not_the_year() {
     named(
-        STRETCHES,
-        "what was revenue in FY2033?",
-        "only a part of 2033",
+        STRETCHES, "what was revenue in FY2033?", "only a part of 2033",
     );
 }
 

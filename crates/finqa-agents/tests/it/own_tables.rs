@@ -155,14 +155,10 @@ fn a_quarter_is_not_answered_by_a_half_or_a_year() {
         "12.0%",
     );
     named(
-        HALVES,
-        "what was revenue in Q3 2032?",
-        "the page has no third quarter of 2032",
+        HALVES, "what was revenue in Q3 2032?", "the page has no third quarter of 2032",
     );
     named(
-        QUARTERS,
-        "what were net sales in Q3 2030?",
-        "the page has no third quarter of 2030",
+        QUARTERS, "what were net sales in Q3 2030?", "the page has no third quarter of 2030",
     );
     named(
         QUARTERS,

@@ -153,9 +153,7 @@ fn the_upper_left_cell_says_what_rows_and_columns_are(
     "the page has"
 )]
 #[case::half_of_a_year(
-    "; H1 2032\nRevenue;12\nCosts;9",
-    "What was revenue in 2032?",
-    "only the first half"
+    "; H1 2032\nRevenue;12\nCosts;9", "What was revenue in 2032?", "only the first half"
 )]
 #[case::verb_and_heading(SHOP, "What is the cost of producing a lamp?", "\"producing\"")]
 fn what_the_labels_leave_open_is_a_guess(

@@ -78,9 +78,7 @@ fn a_total_adds_rows_with_long_and_short_labels(
 #[test]
 fn a_total_of_rows_that_say_the_word_in_more_and_fewer_words_is_a_guess() {
     named(
-        LINES,
-        "What was total revenue in 2031?",
-        "Professional services",
+        LINES, "What was total revenue in 2031?", "Professional services",
     );
 }
 
@@ -167,9 +165,7 @@ Operating cash flow;9;11";
 #[case("What was cash in FY2031?", "cash")]
 fn what_only_the_second_table_has_is_a_guess(#[case] question: &str, #[case] why: &str) {
     let text = [
-        "Employees by division",
-        "Land: FY2031 1200; FY2032 1250.",
-        "Sea: FY2031 800; FY2032 840.",
+        "Employees by division", "Land: FY2031 1200; FY2032 1250.", "Sea: FY2031 800; FY2032 840.",
         "Cash: FY2031 5; FY2032 6.",
     ];
     let mut page = (*document(DIVISIONS)).clone();

@@ -155,11 +155,7 @@ mod tests {
     #[test]
     fn labels_and_sentences_that_name_none() {
         for text in [
-            "",
-            "2009",
-            "sales of 5 million units",
-            "$ 2.7 billion",
-            "useful life ( years )",
+            "", "2009", "sales of 5 million units", "$ 2.7 billion", "useful life ( years )",
         ] {
             assert_eq!(Caption::in_label(text), None, "{text}");
         }

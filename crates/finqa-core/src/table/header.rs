@@ -297,9 +297,7 @@ mod tests {
     fn a_header_lost_over_two_rows_comes_back_from_the_original() {
         let table = rows(&[
             &[
-                "2008",
-                "year ended june 30 2009 2008",
-                "year ended june 30 2009 2008",
+                "2008", "year ended june 30 2009 2008", "year ended june 30 2009 2008",
                 "year ended june 30 2009",
             ],
             &["net sales", "$ 30", "$ 20", "$ 10"],
@@ -314,9 +312,7 @@ mod tests {
         assert_eq!(
             labels.labels,
             [
-                "",
-                "year ended june 30, 2009",
-                "year ended june 30, 2008",
+                "", "year ended june 30, 2009", "year ended june 30, 2008",
                 "year ended june 30, 2007"
             ]
         );
@@ -336,11 +332,7 @@ mod tests {
         assert_eq!(
             labels(&table, Some(&original), TableOrigin::Published).labels,
             [
-                "(in millions)",
-                "east 2010",
-                "east 2009",
-                "west(1) 2010",
-                "west(1) 2009"
+                "(in millions)", "east 2010", "east 2009", "west(1) 2010", "west(1) 2009"
             ]
         );
     }
@@ -356,11 +348,7 @@ mod tests {
         assert_eq!(
             labels.labels,
             [
-                "quarter",
-                "2002 high",
-                "2002 low",
-                "high (group 2)",
-                "low (group 2)"
+                "quarter", "2002 high", "2002 low", "high (group 2)", "low (group 2)"
             ]
         );
     }

@@ -178,12 +178,10 @@ mod tests {
             ("( 201cgip 201d ) enables", "( “gip” ) enables"),
             ("the 201c fund 201d .", "the “fund” ."),
             (
-                "( 2018 2018asr 2019 2019 ) agreement",
-                "( “asr” ) agreement",
+                "( 2018 2018asr 2019 2019 ) agreement", "( “asr” ) agreement",
             ),
             (
-                "see note 20 2014asset impairment",
-                "see note 20 — asset impairment",
+                "see note 20 2014asset impairment", "see note 20 — asset impairment",
             ),
         ] {
             assert_eq!(normalise_sentence(raw), expected);
@@ -195,8 +193,7 @@ mod tests {
         for (raw, expected) in [
             ("loans 2013 reported", "loans — reported"),
             (
-                "restructuring accrual 2014 june 1 2008",
-                "restructuring accrual — june 1 2008",
+                "restructuring accrual 2014 june 1 2008", "restructuring accrual — june 1 2008",
             ),
         ] {
             assert_eq!(normalise_label(raw), expected);

@@ -100,12 +100,10 @@ fn errors_name_the_step() {
         ("exp(-8, 0.5)", "step 0: the root of a negative number"),
         ("exp(10, 400)", "step 0: the result is too large"),
         (
-            "greater(5, 3), add(#0, 1)",
-            "step 1: arithmetic on yes or no",
+            "greater(5, 3), add(#0, 1)", "step 1: arithmetic on yes or no",
         ),
         (
-            "table_sum(profit, none)",
-            "step 0: the table has no row `profit`",
+            "table_sum(profit, none)", "step 0: the table has no row `profit`",
         ),
         (
             "table_sum(bad, none)",
@@ -160,16 +158,7 @@ fn any_program() -> impl Strategy<Value = String> {
         "add", "subtract", "multiply", "divide", "exp", "greater",
     ]);
     let argument = prop::sample::select(vec![
-        "#0",
-        "#1",
-        "#2",
-        "5",
-        "3",
-        "0",
-        "const_100",
-        "4.2%",
-        "-7",
-        "x",
+        "#0", "#1", "#2", "5", "3", "0", "const_100", "4.2%", "-7", "x",
     ]);
     let step = (op, argument.clone(), argument).prop_map(|(op, a, b)| format!("{op}({a}, {b})"));
     prop::collection::vec(step, 1..5).prop_map(|steps| steps.join(", "))

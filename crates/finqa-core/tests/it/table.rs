@@ -63,15 +63,7 @@ fn cells_are_found_by_their_ids() {
     assert_eq!(table.columns()[1].year, Some(2015));
     assert_eq!(table.caption().unwrap().scale, Some(Scale::Million));
     for id in [
-        "r9c0",
-        "r1c9",
-        "c1r1",
-        "r1",
-        "r-1c0",
-        "r+1c0",
-        "",
-        "r1c",
-        "r99999999999999999999c1",
+        "r9c0", "r1c9", "c1r1", "r1", "r-1c0", "r+1c0", "", "r1c", "r99999999999999999999c1",
     ] {
         assert!(cell(id).is_none(), "{id}");
     }

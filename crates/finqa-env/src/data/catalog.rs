@@ -194,10 +194,7 @@ impl Catalog {
         };
         for question in &self.questions {
             for text in [
-                &question.id,
-                &question.question,
-                &question.company,
-                &question.answer,
+                &question.id, &question.question, &question.company, &question.answer,
             ] {
                 put(text);
             }

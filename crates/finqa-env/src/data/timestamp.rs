@@ -133,13 +133,7 @@ mod tests {
             assert_eq!(parse(text).map(print).as_deref(), Some(printed), "{text}");
         }
         for text in [
-            "total",
-            "q1 2024",
-            "2024 total",
-            "december_31_2024",
-            "5%",
-            "",
-            "13/31/2024",
+            "total", "q1 2024", "2024 total", "december_31_2024", "5%", "", "13/31/2024",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }

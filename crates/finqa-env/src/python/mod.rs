@@ -224,16 +224,7 @@ mod tests {
         }
         assert!(float("NaN").unwrap().is_nan());
         for text in [
-            "0x10",
-            "5 million",
-            "\u{2212} 5",
-            "",
-            "_1",
-            "1_",
-            "1__0",
-            "1_.0",
-            ".",
-            "1,0",
+            "0x10", "5 million", "\u{2212} 5", "", "_1", "1_", "1__0", "1_.0", ".", "1,0",
         ] {
             assert_eq!(float(text), None, "{text}");
         }

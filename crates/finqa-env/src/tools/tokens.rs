@@ -166,28 +166,17 @@ mod tests {
     #[test]
     fn star_is_refused_only_as_a_select_item() {
         for sql in [
-            "select * from t where 1",
-            "select  * from t",
-            "SELECT\n*\nFROM t",
-            "select/**/* from t",
-            "select -- x\n * from t",
-            "select a, * from t",
-            "select t.* from t",
-            "select t . * from t",
-            "select \"t\".* from t",
-            "select distinct * from t",
-            "select all * from t",
-            "select a from (select * from t)",
+            "select * from t where 1", "select  * from t", "SELECT\n*\nFROM t",
+            "select/**/* from t", "select -- x\n * from t", "select a, * from t",
+            "select t.* from t", "select t . * from t", "select \"t\".* from t",
+            "select distinct * from t", "select all * from t", "select a from (select * from t)",
         ] {
             assert!(star(sql), "{sql}");
         }
         for sql in [
-            "select count(*) from t where 1",
-            "select a * 2 from t",
-            "select a*b, (a)*2, 2*a, \"a\"*3 from t",
-            "select 'select *' from t",
-            "select a -- select *\n from t",
-            "select \"select *\" from t",
+            "select count(*) from t where 1", "select a * 2 from t",
+            "select a*b, (a)*2, 2*a, \"a\"*3 from t", "select 'select *' from t",
+            "select a -- select *\n from t", "select \"select *\" from t",
         ] {
             assert!(!star(sql), "{sql}");
         }

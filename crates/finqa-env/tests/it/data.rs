@@ -61,10 +61,7 @@ fn bad_directories_say_what_and_where() {
     assert_eq!((first.id.as_str(), first.answer.as_str()), ("007", "None"));
     let problems = catalog.check().problems.join("\n");
     for part in [
-        "line 3: 5 fields",
-        "bad.json: EOF",
-        "no company `nobody`",
-        "t.json: not described",
+        "line 3: 5 fields", "bad.json: EOF", "no company `nobody`", "t.json: not described",
     ] {
         assert!(problems.contains(part), "{part}: {problems}");
     }

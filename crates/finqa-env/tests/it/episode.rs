@@ -58,12 +58,7 @@ fn a_reset_asks_and_the_metadata_say_what() {
     assert_eq!(
         keys,
         [
-            "question",
-            "company",
-            "tool_result",
-            "history",
-            "step_count",
-            "available_tools"
+            "question", "company", "tool_result", "history", "step_count", "available_tools"
         ]
     );
     let state = environment.state();

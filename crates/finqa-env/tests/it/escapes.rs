@@ -44,17 +44,8 @@ fn a_names_never_reach_the_file_system() {
     let root = env!("CARGO_MANIFEST_DIR");
     let fixture = format!("{root}/tests/fixtures/finqa-env/data/input_companies/acme");
     for name in [
-        "..",
-        ".",
-        "",
-        "/",
-        "/etc",
-        "../acme",
-        "acme/",
-        "acme/../acme",
-        "../../data/input_companies/acme",
-        &fixture,
-        "acme\0",
+        "..", ".", "", "/", "/etc", "../acme", "acme/", "acme/../acme",
+        "../../data/input_companies/acme", &fixture, "acme\0",
     ] {
         let text = tools.get_descriptions(name);
         assert!(text.starts_with("Error: "), "{name}: {text}");
@@ -69,8 +60,7 @@ fn a_names_never_reach_the_file_system() {
         }
     }
     for table in [
-        "../globex/us_gaap_BalanceSheet",
-        "../acme/us_gaap_IncomeStatement",
+        "../globex/us_gaap_BalanceSheet", "../acme/us_gaap_IncomeStatement",
         "./us_gaap_IncomeStatement",
     ] {
         assert!(
@@ -126,8 +116,7 @@ fn b_nothing_can_be_written() {
     }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     for pragma in [
-        "pragma writable_schema = 1",
-        "pragma query_only = 0 -- where",
+        "pragma writable_schema = 1", "pragma query_only = 0 -- where",
     ] {
         assert!(sql(pragma).starts_with("Error: Query must include filters"));
         assert!(sql(&format!("{pragma}\n; where")).starts_with("Error"));
@@ -270,10 +259,8 @@ fn d_rules_cannot_be_dodged() {
         );
     }
     for query in [
-        "select line_item from data -- where",
-        "select line_item from data /* in */",
-        "select 'log in' from data",
-        "select line_item as \"all\" from data",
+        "select line_item from data -- where", "select line_item from data /* in */",
+        "select 'log in' from data", "select line_item as \"all\" from data",
     ] {
         assert_eq!(
             sql(query),

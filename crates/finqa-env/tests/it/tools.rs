@@ -180,11 +180,8 @@ fn a_column_is_found_under_both_of_its_names() {
         r#"select "2024-01-01 00:00:00" from t where "NaT" = 'b'"#,
     );
     assert_eq!(got, r#"[{"2024-01-01 00:00:00":2}]"#);
-    let got = table_of(r#"{"": ["a"], "total": ["1"]}"#).sql_query(
-        "c",
-        "t",
-        r#"select total from t where "" = 'a'"#,
-    );
+    let got = table_of(r#"{"": ["a"], "total": ["1"]}"#)
+        .sql_query("c", "t", r#"select total from t where "" = 'a'"#);
     assert_eq!(got, r#"[{"total":1}]"#);
 }
 
@@ -251,10 +248,7 @@ fn schemas_are_those_of_the_contract() {
     assert_eq!(
         names,
         [
-            "get_descriptions",
-            "get_table_info",
-            "sql_query",
-            "submit_answer"
+            "get_descriptions", "get_table_info", "sql_query", "submit_answer"
         ]
     );
     assert_eq!(

@@ -138,10 +138,7 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     if let Some(program) = program {
         findings.extend(checks::literals(&program, &places));
         findings.extend(citations::check(
-            &program,
-            &answer.evidence,
-            &places,
-            question,
+            &program, &answer.evidence, &places, question,
         ));
         findings.extend(checks::periods_named(&program, &places, &asked));
         let order = checks::period_order(&program, &places, &asked);

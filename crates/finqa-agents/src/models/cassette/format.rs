@@ -133,13 +133,8 @@ impl RecordedBody {
 /// and the ids that its support asks for. Any other may hold a secret.
 fn is_kept(name: &str) -> bool {
     const NAMES: [&str; 7] = [
-        "retry-after",
-        "retry-after-ms",
-        "x-should-retry",
-        "request-id",
-        "x-request-id",
-        "apim-request-id",
-        "x-ms-request-id",
+        "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id",
+        "apim-request-id", "x-ms-request-id",
     ];
     NAMES.contains(&name)
         || name.starts_with("x-ratelimit-")

@@ -129,10 +129,7 @@ impl HttpCall<'_> {
                     .unwrap_or(500);
                 let kind = classify::kind_of(status, &words);
                 Err(classify::classify_refusal(
-                    kind,
-                    &words.message,
-                    exchange,
-                    secret,
+                    kind, &words.message, exchange, secret,
                 ))
             }
             Err(missing) => Err(classify::classify_refusal(

@@ -248,12 +248,10 @@ fn a_pasted_address_is_cut_to_the_base() {
             "https://u.openai.azure.com",
         ),
         (
-            "https://u.openai.azure.com/openai",
-            "https://u.openai.azure.com",
+            "https://u.openai.azure.com/openai", "https://u.openai.azure.com",
         ),
         (
-            "https://u.openai.azure.com/openai/v1/",
-            "https://u.openai.azure.com/openai/v1",
+            "https://u.openai.azure.com/openai/v1/", "https://u.openai.azure.com/openai/v1",
         ),
         ("https://openai.azure.com", "https://openai.azure.com"),
     ] {

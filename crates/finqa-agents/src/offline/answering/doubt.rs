@@ -25,11 +25,7 @@ const BEYOND: [(&[&str], &str); 7] = [
     (&SMALLEST, LARGEST_OF_SEVERAL),
     (
         &[
-            "which year",
-            "what year",
-            "which quarter",
-            "which month",
-            "when",
+            "which year", "what year", "which quarter", "which month", "when",
         ],
         "a date",
     ),
@@ -41,12 +37,7 @@ const BEYOND: [(&[&str], &str); 7] = [
 const OF_OWN_PAGES: [(&[&str], &str); 6] = [
     (
         &[
-            "over quarter",
-            "over month",
-            "two quarters",
-            "three quarters",
-            "quarterly",
-            "monthly",
+            "over quarter", "over month", "two quarters", "three quarters", "quarterly", "monthly",
         ],
         "a figure of single quarters or months",
     ),

@@ -170,21 +170,8 @@ fn moved(scale: Scale, steps: i8) -> Option<Scale> {
 /// rates, years, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     const APART: [&str; 15] = [
-        "per",
-        "price",
-        "prices",
-        "rate",
-        "rates",
-        "ratio",
-        "percent",
-        "percentage",
-        "%",
-        "years",
-        "months",
-        "days",
-        "employees",
-        "yield",
-        "multiple",
+        "per", "price", "prices", "rate", "rates", "ratio", "percent", "percentage", "%", "years",
+        "months", "days", "employees", "yield", "multiple",
     ];
     let Some((row, column)) = fact.cell() else {
         return false;

@@ -88,20 +88,13 @@ mod tests {
     #[test]
     fn labels_and_questions_name_the_same_periods() {
         for text in [
-            "Q3 2022",
-            "3Q22",
-            "third quarter of 2022",
-            "2022 Q3",
+            "Q3 2022", "3Q22", "third quarter of 2022", "2022 Q3",
             "three months ended September 30, 2022",
         ] {
             assert_eq!(named(text), [(Some(2022), Some((7, 9)))], "{text}");
         }
         for text in [
-            "FY 2022",
-            "fiscal 2022",
-            "fiscal year 2022",
-            "year ended December 31, 2022",
-            "FY22",
+            "FY 2022", "fiscal 2022", "fiscal year 2022", "year ended December 31, 2022", "FY22",
         ] {
             assert_eq!(named(text), [(Some(2022), Some(WHOLE))], "{text}");
         }
@@ -136,11 +129,7 @@ mod tests {
     #[test]
     fn amounts_and_verbs_are_not_periods() {
         for text in [
-            "$ 2014",
-            "2,014 shares",
-            "2014.5",
-            "what may sales be",
-            "five years",
+            "$ 2014", "2,014 shares", "2014.5", "what may sales be", "five years",
         ] {
             assert_eq!(named(text), [], "{text}");
         }

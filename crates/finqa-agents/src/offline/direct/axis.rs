@@ -35,12 +35,7 @@ pub(super) fn is_light(stem: &str) -> bool {
 
 /// Words of a total, also in other languages.
 const TOTALS: [&str; 6] = [
-    "total",
-    "subtotal",
-    "gesamt",
-    "insgesamt",
-    "summe",
-    "totale",
+    "total", "subtotal", "gesamt", "insgesamt", "summe", "totale",
 ];
 
 /// The words of a text that name something, stemmed; numbers too.

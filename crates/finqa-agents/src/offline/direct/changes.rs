@@ -12,72 +12,28 @@ use finqa_core::program::Op;
 
 /// Words of a change that `CHANGE` has not.
 pub(super) const MOVED: [&str; 16] = [
-    "fast",
-    "growth rate",
-    "rate of growth",
-    "rate of change",
-    "grown",
-    "risen",
-    "fallen",
-    "fell",
-    "rise",
-    "went",
-    "go",
-    "compared with",
-    "compared to",
-    "relative",
-    "rate",
-    "down",
+    "fast", "growth rate", "rate of growth", "rate of change", "grown", "risen", "fallen", "fell",
+    "rise", "went", "go", "compared with", "compared to", "relative", "rate", "down",
 ];
 /// Words of a change from the period just before.
 pub(super) const SEQUENTIAL: [&str; 11] = [
-    "quarter-on-quarter",
-    "quarter on quarter",
-    "quarter-over-quarter",
-    "quarter over quarter",
-    "qoq",
-    "month-on-month",
-    "month on month",
-    "month-over-month",
-    "month over month",
-    "sequential",
-    "sequentially",
+    "quarter-on-quarter", "quarter on quarter", "quarter-over-quarter", "quarter over quarter",
+    "qoq", "month-on-month", "month on month", "month-over-month", "month over month",
+    "sequential", "sequentially",
 ];
 
 /// Words of a change that has fallen.
 pub(super) const FALLEN: [&str; 19] = [
-    "shrink",
-    "shrank",
-    "shrunk",
-    "go down",
-    "went down",
-    "gone down",
-    "come down",
-    "decrease",
-    "decreased",
-    "decreases",
-    "decline",
-    "declined",
-    "fall",
-    "fell",
-    "fallen",
-    "drop",
-    "dropped",
-    "reduction",
-    "reduced",
+    "shrink", "shrank", "shrunk", "go down", "went down", "gone down", "come down", "decrease",
+    "decreased", "decreases", "decline", "declined", "fall", "fell", "fallen", "drop", "dropped",
+    "reduction", "reduced",
 ];
 /// Words of a change that has risen, or is not said to have fallen.
 pub(super) const RISEN: [&str; 9] = [
     "risen", "grown", "go up", "went up", "gone up", "come up", "improve", "improved", "swing",
 ];
 const GROWN: [&str; 7] = [
-    "increase",
-    "increased",
-    "grow",
-    "grew",
-    "rise",
-    "rose",
-    "growth",
+    "increase", "increased", "grow", "grew", "rise", "rose", "growth",
 ];
 /// Words of a change in a count.
 const JOINED: [&str; 8] = [
@@ -299,15 +255,8 @@ impl DirectReader<'_> {
             &["and"]
         } else {
             &[
-                "minus",
-                "less",
-                "than",
-                "exceed",
-                "exceeds",
-                "exceeded",
-                "compared to",
-                "compared with",
-                "versus",
+                "minus", "less", "than", "exceed", "exceeds", "exceeded", "compared to",
+                "compared with", "versus",
             ]
         };
         for connector in connectors {
@@ -359,11 +308,8 @@ impl DirectReader<'_> {
         };
         let mut operand = self.whole(&[
             &[
-                "compound annual growth rate",
-                "compound annual rate of growth",
-                "compound growth rate",
-                "annual growth rate",
-                "average annual growth rate",
+                "compound annual growth rate", "compound annual rate of growth",
+                "compound growth rate", "annual growth rate", "average annual growth rate",
             ],
             &COMPOUND,
             &CHANGE,

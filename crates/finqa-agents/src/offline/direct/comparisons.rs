@@ -153,18 +153,8 @@ impl DirectReader<'_> {
         let more = wording.says(&[
             "more", "higher", "greater", "larger", "bigger", "exceed", "exceeds", "above", "better",
         ]) || wording.says(&[
-            "rise",
-            "rose",
-            "risen",
-            "increase",
-            "increased",
-            "grow",
-            "grew",
-            "grown",
-            "gain",
-            "improve",
-            "improved",
-            "up",
+            "rise", "rose", "risen", "increase", "increased", "grow", "grew", "grown", "gain",
+            "improve", "improved", "up",
         ]);
         if less == more
             || wording.percent()

@@ -13,19 +13,8 @@ use finqa_core::program::Op;
 
 /// Words around a quantity that say over which periods.
 pub(super) const SPANNING: [&str; 13] = [
-    "over the life",
-    "over the years",
-    "per year",
-    "per quarter",
-    "per month",
-    "a year",
-    "annual",
-    "yearly",
-    "each year",
-    "quarterly",
-    "years",
-    "quarters",
-    "months",
+    "over the life", "over the years", "per year", "per quarter", "per month", "a year", "annual",
+    "yearly", "each year", "quarterly", "years", "quarters", "months",
 ];
 
 impl DirectReader<'_> {
@@ -169,14 +158,8 @@ impl DirectReader<'_> {
             || self.asked.spans().len() > 1
             || wording.periods_named().is_some()
             || wording.says(&[
-                "all years",
-                "the years",
-                "all quarters",
-                "all months",
-                "both years",
-                "both quarters",
-                "both months",
-                "over the life",
+                "all years", "the years", "all quarters", "all months", "both years",
+                "both quarters", "both months", "over the life",
             ]);
         if over {
             let periods = self.series()?;

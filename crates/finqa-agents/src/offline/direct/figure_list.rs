@@ -15,49 +15,24 @@ pub(super) struct Figure {
 }
 
 pub(super) const REVENUE: &[&str] = &[
-    "total revenue",
-    "net revenue",
-    "net sale",
-    "total net sale",
-    "total sale",
-    "revenue",
-    "sale",
-    "turnover",
-    "umsatz",
-    "umsatzerlös",
+    "total revenue", "net revenue", "net sale", "total net sale", "total sale", "revenue", "sale",
+    "turnover", "umsatz", "umsatzerlös",
 ];
 const COST_OF_SALES: &[&str] = &["cost revenue", "cost sale", "cost good sold", "cogs"];
 const OPERATING: &[&str] = &[
-    "operating income",
-    "operating profit",
-    "ebit",
-    "operating earning",
+    "operating income", "operating profit", "ebit", "operating earning",
 ];
 const NET: &[&str] = &[
-    "net income",
-    "net profit",
-    "net earning",
-    "profit after tax",
-    "profit year",
+    "net income", "net profit", "net earning", "profit after tax", "profit year",
 ];
 const CAPEX: &[&str] = &[
-    "capital expenditure",
-    "capex",
-    "purchase equipment",
-    "purchase property plant equipment",
+    "capital expenditure", "capex", "purchase equipment", "purchase property plant equipment",
 ];
 const TAX: &[&str] = &[
-    "income tax",
-    "income tax expense",
-    "tax expense",
-    "tax",
-    "taxation",
+    "income tax", "income tax expense", "tax expense", "tax", "taxation",
 ];
 const BEFORE_TAX: &[&str] = &[
-    "profit before tax",
-    "income before tax",
-    "earning before tax",
-    "pretax income",
+    "profit before tax", "income before tax", "earning before tax", "pretax income",
     "pretax profit",
 ];
 const ASSETS: &[&str] = &["total asset"];
@@ -65,25 +40,13 @@ const LIABILITIES: &[&str] = &["total liability"];
 const EQUITY: &[&str] = &["total equity", "equity"];
 const DEBT: &[&str] = &["total debt", "debt", "total borrowing", "borrowing"];
 const PRICE: &[&str] = &[
-    "list price",
-    "unit price",
-    "selling price",
-    "sale price",
-    "price",
+    "list price", "unit price", "selling price", "sale price", "price",
 ];
 const COST_OF_ONE: &[&str] = &["unit cost", "cost price", "purchase price", "cost unit"];
 const SHARES: &[&str] = &[
-    "share outstanding",
-    "diluted share",
-    "weighted average share",
-    "average share",
-    "share",
-    "number share",
-    "weighted average diluted share",
-    "share issue",
-    "diluted share outstanding",
-    "average share outstanding",
-    "weighted average share outstanding",
+    "share outstanding", "diluted share", "weighted average share", "average share", "share",
+    "number share", "weighted average diluted share", "share issue", "diluted share outstanding",
+    "average share outstanding", "weighted average share outstanding",
 ];
 
 const fn figure(
@@ -113,9 +76,7 @@ pub(super) const FIGURES: [Figure; 30] = {
             OPERATING,
             Add,
             &[
-                "depreciation amortization",
-                "depreciation amortisation",
-                "d&a",
+                "depreciation amortization", "depreciation amortisation", "d&a",
                 "total depreciation amortization",
             ],
             Number,
@@ -144,15 +105,10 @@ pub(super) const FIGURES: [Figure; 30] = {
         figure(
             &["free cash flow", "fcf"],
             &[
-                "operating cash flow",
-                "cash flow operating activity",
-                "net cash provided operating activity",
-                "cash provided operating activity",
-                "cash operation",
-                "cash flow operation",
-                "net cash operating activity",
-                "cash generated operation",
-                "cash operating activity",
+                "operating cash flow", "cash flow operating activity",
+                "net cash provided operating activity", "cash provided operating activity",
+                "cash operation", "cash flow operation", "net cash operating activity",
+                "cash generated operation", "cash operating activity",
             ],
             Subtract,
             CAPEX,
@@ -167,9 +123,7 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
         figure(
             &[
-                "operating margin",
-                "operating profit margin",
-                "operating income margin",
+                "operating margin", "operating profit margin", "operating income margin",
                 "ebit margin",
             ],
             OPERATING,
@@ -180,10 +134,7 @@ pub(super) const FIGURES: [Figure; 30] = {
         figure(&["ebitda margin"], &["ebitda"], Divide, REVENUE, Percent),
         figure(
             &[
-                "net margin",
-                "net profit margin",
-                "net income margin",
-                "profit margin",
+                "net margin", "net profit margin", "net income margin", "profit margin",
             ],
             NET,
             Divide,
@@ -213,12 +164,8 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
         figure(
             &[
-                "debt to equity ratio",
-                "debt to equity",
-                "debt-to-equity ratio",
-                "debt-to-equity",
-                "debt/equity ratio",
-                "d/e ratio",
+                "debt to equity ratio", "debt to equity", "debt-to-equity ratio", "debt-to-equity",
+                "debt/equity ratio", "d/e ratio",
             ],
             DEBT,
             Divide,
@@ -243,18 +190,13 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
         figure(
             &[
-                "interest cover",
-                "interest coverage",
-                "interest coverage ratio",
+                "interest cover", "interest coverage", "interest coverage ratio",
                 "interest cover ratio",
             ],
             OPERATING,
             Divide,
             &[
-                "interest expense",
-                "interest",
-                "interest cost",
-                "finance cost",
+                "interest expense", "interest", "interest cost", "finance cost",
                 "net interest expense",
             ],
             Ratio,
@@ -279,20 +221,14 @@ pub(super) const FIGURES: [Figure; 30] = {
             &["dividend share"],
             Divide,
             &[
-                "earning share",
-                "eps",
-                "basic eps",
-                "diluted eps",
-                "basic earning share",
+                "earning share", "eps", "basic eps", "diluted eps", "basic earning share",
                 "diluted earning share",
             ],
             Percent,
         ),
         figure(
             &[
-                "net debt to ebitda",
-                "net debt to ebitda ratio",
-                "net debt/ebitda",
+                "net debt to ebitda", "net debt to ebitda ratio", "net debt/ebitda",
             ],
             &["net debt"],
             Divide,
@@ -315,10 +251,7 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
         figure(
             &[
-                "profit per unit",
-                "unit margin",
-                "margin per unit",
-                "gross profit per unit",
+                "profit per unit", "unit margin", "margin per unit", "gross profit per unit",
             ],
             PRICE,
             Subtract,
@@ -334,10 +267,7 @@ pub(super) const FIGURES: [Figure; 30] = {
         ),
         figure(
             &[
-                "annual interest",
-                "year's interest",
-                "yearly interest",
-                "interest for a year",
+                "annual interest", "year's interest", "yearly interest", "interest for a year",
             ],
             &["balance", "principal", "outstanding balance", "outstanding"],
             Multiply,
@@ -356,14 +286,7 @@ pub(super) const FIGURES: [Figure; 30] = {
 
 /// Words of the profits that margins are named after.
 pub(super) const PROFITS: [&str; 8] = [
-    "profit",
-    "income",
-    "earnings",
-    "result",
-    "ebit",
-    "ebitda",
-    "contribution",
-    "margin",
+    "profit", "income", "earnings", "result", "ebit", "ebitda", "contribution", "margin",
 ];
 
 /// What the share of revenue that a profit is goes by.

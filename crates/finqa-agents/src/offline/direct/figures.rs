@@ -17,19 +17,8 @@ use finqa_core::program::Op;
 
 /// Words that the line of a figure may have in addition.
 const QUALIFIERS: [&str; 13] = [
-    "total",
-    "overall",
-    "consolidated",
-    "group",
-    "company",
-    "shareholder",
-    "stockholder",
-    "owner",
-    "year",
-    "period",
-    "fiscal",
-    "attributable",
-    "actual",
+    "total", "overall", "consolidated", "group", "company", "shareholder", "stockholder", "owner",
+    "year", "period", "fiscal", "attributable", "actual",
 ];
 
 fn is_qualifier(word: &str) -> bool {
@@ -59,12 +48,7 @@ const CURRENCIES: [&str; 9] = [
 
 /// How questions name the sales of a price times a count.
 const SALES_OF_UNITS: [&str; 6] = [
-    "revenue",
-    "revenues",
-    "sales",
-    "turnover",
-    "proceeds",
-    "sales revenue",
+    "revenue", "revenues", "sales", "turnover", "proceeds", "sales revenue",
 ];
 
 /// The lines that figures are computed from, on one axis.

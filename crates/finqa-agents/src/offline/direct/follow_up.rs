@@ -15,40 +15,13 @@ use crate::offline::reading::text::stem;
 
 /// How a question that leans on the one before begins.
 pub(super) const ELLIPTICAL: [&str; 8] = [
-    "and",
-    "what about",
-    "how about",
-    "then",
-    "so",
-    "also",
-    "but",
-    "same for",
+    "and", "what about", "how about", "then", "so", "also", "but", "same for",
 ];
 
 /// Words of a question without its subject.
 const AROUND: [&str; 22] = [
-    "what about",
-    "how about",
-    "what",
-    "was",
-    "were",
-    "is",
-    "are",
-    "did",
-    "do",
-    "how",
-    "about",
-    "same",
-    "for",
-    "then",
-    "so",
-    "also",
-    "but",
-    "and",
-    "in",
-    "the",
-    "of",
-    "ok",
+    "what about", "how about", "what", "was", "were", "is", "are", "did", "do", "how", "about",
+    "same", "for", "then", "so", "also", "but", "and", "in", "the", "of", "ok",
 ];
 
 /// The question in full, if it changes one part of the last of the earlier ones.

@@ -20,20 +20,8 @@ const MOST: usize = 4;
 /// Headings of remarks, and of columns whose numbers are names.
 const REMARKS: [&str; 6] = ["note", "notes", "comment", "comments", "remark", "remarks"];
 pub(super) const NUMBERED: [&str; 14] = [
-    "id",
-    "code",
-    "sku",
-    "no",
-    "no.",
-    "#",
-    "account",
-    "year",
-    "fiscal year",
-    "fy",
-    "quarter",
-    "month",
-    "date",
-    "period",
+    "id", "code", "sku", "no", "no.", "#", "account", "year", "fiscal year", "fy", "quarter",
+    "month", "date", "period",
 ];
 
 /// The columns that name a table's rows, the first one among them; none if it alone does.

@@ -207,39 +207,19 @@ fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
 /// Currencies and scales that an answer is asked for in.
 const CURRENCIES: [&str; 4] = ["in dollars", "in usd", "in euros", "in eur"];
 const UNITS: [&str; 6] = [
-    "in millions",
-    "in thousands",
-    "in billions",
-    "in million",
-    "in thousand",
-    "in billion",
+    "in millions", "in thousands", "in billions", "in million", "in thousand", "in billion",
 ];
 
 /// Words of questions that no figure of a table answers.
 const BEYOND: [&str; 10] = [
-    "if",
-    "would",
-    "expected",
-    "forecast",
-    "deviation",
-    "correlation",
-    "why",
-    "who",
-    "where",
+    "if", "would", "expected", "forecast", "deviation", "correlation", "why", "who", "where",
     "whether",
 ];
 
 /// How questions for a label begin.
 const WHICH: [&str; 9] = [
-    "which",
-    "in which",
-    "what year",
-    "in what",
-    "when",
-    "what quarter",
-    "what month",
-    "during which",
-    "for which",
+    "which", "in which", "what year", "in what", "when", "what quarter", "what month",
+    "during which", "for which",
 ];
 
 /// Words that limit or relate a figure, and that only some operations read.
@@ -250,17 +230,8 @@ const RELATING: [&str; 12] = [
 
 /// Periods that depend on the day of the question.
 const RELATIVE_TIMES: [&str; 12] = [
-    "last year",
-    "last quarter",
-    "last month",
-    "last week",
-    "previous year",
-    "previous quarter",
-    "previous month",
-    "following year",
-    "following quarter",
-    "following month",
-    "this year",
+    "last year", "last quarter", "last month", "last week", "previous year", "previous quarter",
+    "previous month", "following year", "following quarter", "following month", "this year",
     "years ago",
 ];
 
@@ -334,12 +305,7 @@ impl DirectReader<'_> {
         self.doubt_length(answer);
         let wording = &self.asked.wording;
         let of_labels = [
-            "look-up",
-            "sum",
-            "extreme",
-            "label of the extreme",
-            "average",
-            "median",
+            "look-up", "sum", "extreme", "label of the extreme", "average", "median",
         ];
         let over_time = self.asked.spans_through()
             || self.asked.spans().len() > 1

@@ -50,16 +50,8 @@ const TERMS: [(&str, Op); 5] = [
 
 /// Words of a definition in brackets, between the figures that it joins.
 const DEFINING: [&str; 10] = [
-    "divided by",
-    "as a percent of",
-    "as percent of",
-    "over",
-    "per",
-    "plus",
-    "less",
-    "minus",
-    "times",
-    "multiplied by",
+    "divided by", "as a percent of", "as percent of", "over", "per", "plus", "less", "minus",
+    "times", "multiplied by",
 ];
 
 impl AskedPhrase {

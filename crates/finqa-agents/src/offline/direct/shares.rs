@@ -17,32 +17,10 @@ use finqa_core::program::Op;
 
 /// Words of a share.
 const SHARE: [&str; 26] = [
-    "ratio",
-    "ratio of",
-    "percent of",
-    "as a percent of",
-    "as percent of",
-    "share of",
-    "portion of",
-    "proportion of",
-    "fraction of",
-    "share",
-    "portion",
-    "proportion",
-    "fraction",
-    "percent",
-    "%",
-    "divided by",
-    "relative to",
-    "in relation to",
-    "part of",
-    "as a share of",
-    "percents",
-    "margin",
-    "did",
-    "does",
-    "that",
-    "as",
+    "ratio", "ratio of", "percent of", "as a percent of", "as percent of", "share of",
+    "portion of", "proportion of", "fraction of", "share", "portion", "proportion", "fraction",
+    "percent", "%", "divided by", "relative to", "in relation to", "part of", "as a share of",
+    "percents", "margin", "did", "does", "that", "as",
 ];
 
 impl DirectReader<'_> {
@@ -54,19 +32,9 @@ impl DirectReader<'_> {
     pub(super) fn says_ratio(&self) -> bool {
         let wording = &self.asked.wording;
         let connected = wording.says(&[
-            "ratio",
-            "as a percent of",
-            "as percent of",
-            "percent of",
-            "share of",
-            "portion of",
-            "proportion of",
-            "fraction of",
-            "divided by",
-            "in relation to",
-            "relative to",
-            "what percent",
-            "% of",
+            "ratio", "as a percent of", "as percent of", "percent of", "share of", "portion of",
+            "proportion of", "fraction of", "divided by", "in relation to", "relative to",
+            "what percent", "% of",
         ]);
         let points = wording.says(&["points", "percent points"]);
         let moves = wording.change()

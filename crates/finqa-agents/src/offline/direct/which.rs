@@ -28,17 +28,8 @@ const VERBS: [&str; 24] = [
 
 /// Words of the highest and lowest for which only this kind of question has a plan.
 const MORE_LARGEST: [&str; 11] = [
-    "best",
-    "fastest",
-    "peak",
-    "peaked",
-    "strongest",
-    "top",
-    "longest",
-    "higher",
-    "larger",
-    "bigger",
-    "greater",
+    "best", "fastest", "peak", "peaked", "strongest", "top", "longest", "higher", "larger",
+    "bigger", "greater",
 ];
 const MORE_SMALLEST: [&str; 7] = [
     "worst", "slowest", "fewest", "weakest", "bottom", "lower", "smaller",
@@ -62,14 +53,7 @@ impl DirectReader<'_> {
             _ => return Err(NoReading::Open),
         };
         if wording.says(&[
-            "second",
-            "third",
-            "two",
-            "three",
-            "not",
-            "except",
-            "other than",
-            "excluding",
+            "second", "third", "two", "three", "not", "except", "other than", "excluding",
         ]) {
             return Err(NoReading::Open);
         }
@@ -84,12 +68,7 @@ impl DirectReader<'_> {
         let time = wording.starts(&["when"]) || noun.as_deref().is_some_and(of_time);
         let nouns: Vec<&str> = noun.as_deref().into_iter().collect();
         let mut lists: Vec<&[&str]> = vec![
-            &LARGEST,
-            &SMALLEST,
-            &MORE_LARGEST,
-            &MORE_SMALLEST,
-            &VERBS,
-            &nouns,
+            &LARGEST, &SMALLEST, &MORE_LARGEST, &MORE_SMALLEST, &VERBS, &nouns,
         ];
         if grows {
             lists.extend([&CHANGE as &[&str], &FALLEN, &["absolute", "terms"]]);

@@ -122,24 +122,13 @@ pub(crate) fn convert(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPla
         return None;
     }
     let pointing = asked.says(&[
-        "that",
-        "this",
-        "it",
-        "converted",
-        "convert",
-        "about",
-        "value",
-        "expressed",
+        "that", "this", "it", "converted", "convert", "about", "value", "expressed",
     ]);
     let bare = super::conversation::is_bare(asked) || asked.says(&["converted", "convert"]);
     if !pointing
         || !bare
         || asked.says(&[
-            "represent",
-            "including",
-            "as a percent of",
-            "divided",
-            "over",
+            "represent", "including", "as a percent of", "divided", "over",
         ])
     {
         return None;
@@ -153,12 +142,7 @@ pub(crate) fn convert(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPla
         ))
     };
     if asked.says(&[
-        "in percent",
-        "to a percent",
-        "to percent",
-        "as a percent",
-        "in percents",
-        "percent form",
+        "in percent", "to a percent", "to percent", "as a percent", "in percents", "percent form",
         "percent terms",
     ]) {
         return last

@@ -63,24 +63,11 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
             .and_then(|i| text.get(i + lead.len() + 1..))
     };
     for connector in [
-        "represent in relation to",
-        "represents in relation to",
-        "represented in relation to",
-        "in relation to",
-        "relative to",
-        "divided by",
-        "as a percent of",
-        "as percent of",
-        "as a portion of",
-        "as a proportion of",
-        "as a share of",
-        "as a fraction of",
-        "was what percent of",
-        "were what percent of",
-        "where what percent of",
-        "is what percent of",
-        "are what percent of",
-        "made up what percent of",
+        "represent in relation to", "represents in relation to", "represented in relation to",
+        "in relation to", "relative to", "divided by", "as a percent of", "as percent of",
+        "as a portion of", "as a proportion of", "as a share of", "as a fraction of",
+        "was what percent of", "were what percent of", "where what percent of",
+        "is what percent of", "are what percent of", "made up what percent of",
     ] {
         if let Some((a, b)) = asked.split(connector) {
             return Some((tidy(&a), b));
@@ -105,15 +92,8 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
         }
     }
     for lead in [
-        "percent of",
-        "portion of",
-        "proportion of",
-        "share of",
-        "part of",
-        "fraction of",
-        "much of",
-        "percent from",
-        "amount of",
+        "percent of", "portion of", "proportion of", "share of", "part of", "fraction of",
+        "much of", "percent from", "amount of",
     ] {
         let Some(rest) = after(lead) else { continue };
         for verb in ["did", "does", "do"] {
@@ -122,46 +102,13 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
             }
         }
         let verbs = [
-            "was attributable to",
-            "is attributable to",
-            "was attributed to",
-            "was made of",
-            "is made of",
-            "was made up of",
-            "consisted of",
-            "consists of",
-            "comprised of",
-            "was due to",
-            "were due to",
-            "are due to",
-            "due to",
-            "attributable to",
-            "came from",
-            "comes from",
-            "are from",
-            "was from",
-            "were from",
-            "is from",
-            "related to",
-            "are related to",
-            "is related to",
-            "was related to",
-            "dedicated to",
-            "allocated to",
-            "was allocated to",
-            "is allocated to",
-            "was",
-            "were",
-            "is",
-            "are",
-            "where",
-            "will be",
-            "comprised",
-            "that",
-            "associated with",
-            "from",
-            "in",
-            "for",
+            "was attributable to", "is attributable to", "was attributed to", "was made of",
+            "is made of", "was made up of", "consisted of", "consists of", "comprised of",
+            "was due to", "were due to", "are due to", "due to", "attributable to", "came from",
+            "comes from", "are from", "was from", "were from", "is from", "related to",
+            "are related to", "is related to", "was related to", "dedicated to", "allocated to",
+            "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
+            "comprised", "that", "associated with", "from", "in", "for",
         ];
         let best = verbs
             .iter()
@@ -186,25 +133,14 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
 fn tidy(text: &str) -> String {
     let mut out = format!(" {} ", text.trim());
     for lead in [
-        " did ",
-        " does ",
-        " do ",
-        " what was ",
-        " what were ",
-        " what is ",
-        " what are ",
+        " did ", " does ", " do ", " what was ", " what were ", " what is ", " what are ",
     ] {
         if let Some(at) = out.rfind(lead) {
             out = format!(" {}", out.get(at + lead.len()..).unwrap_or_default());
         }
     }
     for tail in [
-        " represent ",
-        " represents ",
-        " account for ",
-        " comprise ",
-        " constitute ",
-        " make up ",
+        " represent ", " represents ", " account for ", " comprise ", " constitute ", " make up ",
     ] {
         if let Some(at) = out.rfind(tail) {
             out.truncate(at + 1);

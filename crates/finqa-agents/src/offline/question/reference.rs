@@ -77,19 +77,8 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
         return None;
     }
     if part.says(&[
-        "change",
-        "difference",
-        "increase",
-        "decrease",
-        "decline",
-        "variation",
-        "fluctuation",
-        "reduction",
-        "growth",
-        "variance",
-        "changed",
-        "decreased",
-        "increased",
+        "change", "difference", "increase", "decrease", "decline", "variation", "fluctuation",
+        "reduction", "growth", "variance", "changed", "decreased", "increased",
     ]) {
         return latest(Op::Subtract);
     }
@@ -168,10 +157,7 @@ pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
         return None;
     }
     if asked.says(&[
-        "previous year",
-        "year before",
-        "year earlier",
-        "year previous",
+        "previous year", "year before", "year earlier", "year previous",
     ]) {
         return last.years.iter().min().map(|y| y - 1);
     }

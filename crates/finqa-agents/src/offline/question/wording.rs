@@ -164,18 +164,12 @@ impl Wording {
             return false;
         }
         let compared = self.starts(&[
-            "by what percent",
-            "by how much percent",
-            "what percent more",
-            "what percent less",
+            "by what percent", "by how much percent", "what percent more", "what percent less",
         ]);
         self.says(&["how fast"]) && self.change()
             || compared
             || self.says(&[
-                "growth rate",
-                "rate of growth",
-                "rate of change",
-                "growth percent",
+                "growth rate", "rate of growth", "rate of change", "growth percent",
             ])
             || (self.percent() && self.change())
             || self.says(&["roi", "return on investment", "rate of return"])
@@ -184,18 +178,8 @@ impl Wording {
     /// A share of something is requested.
     pub(crate) fn share(&self) -> bool {
         self.says(&[
-            "ratio",
-            "portion",
-            "proportion",
-            "fraction",
-            "share of",
-            "represent",
-            "represents",
-            "represented",
-            "in relation to",
-            "percent of",
-            "as a percent",
-            "divided by",
+            "ratio", "portion", "proportion", "fraction", "share of", "represent", "represents",
+            "represented", "in relation to", "percent of", "as a percent", "divided by",
             "relative to",
         ])
     }
@@ -231,23 +215,9 @@ impl Wording {
     /// It refers to the two values or the span of the turns before.
     pub(crate) fn points_to_span(&self) -> bool {
         self.says(&[
-            "these years",
-            "those years",
-            "two years",
-            "both years",
-            "the years",
-            "that year",
-            "this time",
-            "that time",
-            "this period",
-            "that period",
-            "these two",
-            "those two",
-            "the two",
-            "both values",
-            "those values",
-            "these values",
-            "between these",
+            "these years", "those years", "two years", "both years", "the years", "that year",
+            "this time", "that time", "this period", "that period", "these two", "those two",
+            "the two", "both values", "those values", "these values", "between these",
             "between them",
         ])
     }
@@ -290,10 +260,7 @@ impl Wording {
     pub(crate) fn yes_no(&self) -> bool {
         self.asks_yes_no()
             || self.says(&[
-                "greater than the",
-                "which one is greater",
-                "was greater",
-                "is greater",
+                "greater than the", "which one is greater", "was greater", "is greater",
             ])
     }
 }

@@ -149,13 +149,7 @@ mod tests {
             assert_eq!(read(cell, true), None, "{cell}");
         }
         for cell in [
-            "1,234",
-            "$ 1,234.50",
-            "5.0 years",
-            "(1,234)",
-            "-5 ( 5 )",
-            "12 (a)",
-            "28 %",
+            "1,234", "$ 1,234.50", "5.0 years", "(1,234)", "-5 ( 5 )", "12 (a)", "28 %",
         ] {
             assert!(read(cell, true).is_some(), "{cell}");
         }
@@ -167,12 +161,7 @@ mod tests {
     fn the_forms_of_printed_reports() {
         let literal = |cell: &str| read(cell, false).map(|n| n.literal);
         for cell in [
-            "(12.5)",
-            "$(12.5)",
-            "($12.5)",
-            "$ (12.5)",
-            "-12.5",
-            "\u{2212}12.5",
+            "(12.5)", "$(12.5)", "($12.5)", "$ (12.5)", "-12.5", "\u{2212}12.5",
         ] {
             assert_eq!(literal(cell).as_deref(), Some("-12.5"), "{cell}");
         }

@@ -14,26 +14,9 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
 fn names_outflow(name: &str) -> bool {
     let name = name.to_lowercase();
     let names = [
-        "loss",
-        "expenditure",
-        "decrease",
-        "charge",
-        "cost",
-        "expense",
-        "liabilit",
-        "debt",
-        "payment",
-        "paid",
-        "purchase",
-        "repurchase",
-        "provision",
-        "dividend",
-        "deduct",
-        "reduction",
-        "settle",
-        "depreciation",
-        "tax",
-        "interest",
+        "loss", "expenditure", "decrease", "charge", "cost", "expense", "liabilit", "debt",
+        "payment", "paid", "purchase", "repurchase", "provision", "dividend", "deduct",
+        "reduction", "settle", "depreciation", "tax", "interest",
     ];
     let both = [
         "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
@@ -45,34 +28,10 @@ fn names_outflow(name: &str) -> bool {
 /// deducts it.
 pub(crate) fn names_cost(name: &str) -> bool {
     let names = [
-        "capex",
-        "opex",
-        "cogs",
-        "sg&a",
-        "r&d",
-        "administrati",
-        "amortisation",
-        "amortization",
-        "cost",
-        "depreciation",
-        "distribution",
-        "dividend",
-        "expen",
-        "fee",
-        "interest",
-        "investment in",
-        "marketing",
-        "overhead",
-        "paid",
-        "payment",
-        "purchase",
-        "repayment",
-        "research",
-        "salar",
-        "selling",
-        "spending",
-        "tax",
-        "wage",
+        "capex", "opex", "cogs", "sg&a", "r&d", "administrati", "amortisation", "amortization",
+        "cost", "depreciation", "distribution", "dividend", "expen", "fee", "interest",
+        "investment in", "marketing", "overhead", "paid", "payment", "purchase", "repayment",
+        "research", "salar", "selling", "spending", "tax", "wage",
     ];
     let name = name.to_lowercase();
     names.iter().any(|n| name.contains(n)) && !name.contains("income before")

@@ -188,15 +188,7 @@ mod tests {
             ),
             (
                 json!([
-                    "subtract(",
-                    "206588",
-                    "181001",
-                    ")",
-                    "divide(",
-                    "#0",
-                    "181001",
-                    ")",
-                    "EOF"
+                    "subtract(", "206588", "181001", ")", "divide(", "#0", "181001", ")", "EOF"
                 ]),
                 change,
                 Leniency::ProgramList,
@@ -274,18 +266,10 @@ mod tests {
     #[test]
     fn ambiguous_programs_are_left_as_written() {
         for text in [
-            "add(100,200,300)",
-            "add(1,234,567)",
-            "percent_change(206588, 181001)",
-            "subtract(206588)",
-            "subtract(206588, x)",
-            "divide(#3, 2)",
-            "divide(#0, 2)",
-            "206588, subtract(206588, 181001)",
-            "subtract(206588, 181001",
-            "the difference of the two",
-            "75 = 80",
-            "75 million = 75,000,000",
+            "add(100,200,300)", "add(1,234,567)", "percent_change(206588, 181001)",
+            "subtract(206588)", "subtract(206588, x)", "divide(#3, 2)", "divide(#0, 2)",
+            "206588, subtract(206588, 181001)", "subtract(206588, 181001",
+            "the difference of the two", "75 = 80", "75 million = 75,000,000",
         ] {
             assert_eq!(
                 read(json!(text)),

@@ -162,10 +162,7 @@ async fn a_refused_connection_and_a_timeout_are_replayed() {
         assert_eq!(live.kind, kind, "{live}");
         assert_eq!(
             (
-                replayed.kind,
-                replayed.attempts,
-                replayed.lost,
-                replayed.latency
+                replayed.kind, replayed.attempts, replayed.lost, replayed.latency
             ),
             (live.kind, live.attempts, live.lost, live.latency)
         );

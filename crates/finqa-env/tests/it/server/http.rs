@@ -27,13 +27,7 @@ async fn the_information_routes_answer() {
     let (_, api) = get(&server, "/openapi.json").await;
     assert_eq!(api["info"]["version"], "1.0.0");
     for path in [
-        "/reset",
-        "/step",
-        "/state",
-        "/metadata",
-        "/health",
-        "/schema",
-        "/mcp",
+        "/reset", "/step", "/state", "/metadata", "/health", "/schema", "/mcp",
     ] {
         assert!(api["paths"][path].is_object(), "{path}");
     }
@@ -134,12 +128,7 @@ async fn reset_shows_the_question_inside_and_outside_the_observation() {
     assert_eq!(
         keys,
         [
-            "question",
-            "company",
-            "tool_result",
-            "history",
-            "step_count",
-            "available_tools"
+            "question", "company", "tool_result", "history", "step_count", "available_tools"
         ]
     );
     let (_, again) = post(&server, "/reset", r#"{"seed": 7}"#).await;

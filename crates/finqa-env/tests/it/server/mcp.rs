@@ -51,15 +51,8 @@ async fn the_tools_are_listed_and_called() {
     assert_eq!(
         keys,
         [
-            "name",
-            "title",
-            "description",
-            "inputSchema",
-            "outputSchema",
-            "icons",
-            "annotations",
-            "meta",
-            "execution"
+            "name", "title", "description", "inputSchema", "outputSchema", "icons", "annotations",
+            "meta", "execution"
         ]
     );
     assert_eq!(first["inputSchema"]["additionalProperties"], false);

@@ -110,10 +110,7 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     assert_eq!(
         names,
         [
-            "get_descriptions",
-            "get_table_info",
-            "sql_query",
-            "submit_answer"
+            "get_descriptions", "get_table_info", "sql_query", "submit_answer"
         ]
     );
     assert!(
@@ -149,14 +146,10 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
 #[case(r#"{"type": 5}"#, "UNKNOWN_TYPE", "Unknown message type: 5")]
 #[case(r#"{"type": "step"}"#, "VALIDATION_ERROR", "Invalid message")]
 #[case(
-    r#"{"type": "state", "data": {}}"#,
-    "VALIDATION_ERROR",
-    "Invalid message"
+    r#"{"type": "state", "data": {}}"#, "VALIDATION_ERROR", "Invalid message"
 )]
 #[case(
-    r#"{"type": "reset", "extra": 1}"#,
-    "VALIDATION_ERROR",
-    "Invalid message"
+    r#"{"type": "reset", "extra": 1}"#, "VALIDATION_ERROR", "Invalid message"
 )]
 #[case(
     r#"{"type": "reset", "data": {"episode_id": 5}}"#,

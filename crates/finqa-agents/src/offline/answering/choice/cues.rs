@@ -29,24 +29,13 @@ pub(super) const CUES: [Cue; 67] = [
     ("yes or no", |s| s.asked.yes_no()),
     ("greater", |s| {
         let words = [
-            "greater",
-            "higher",
-            "larger",
-            "more",
-            "exceed",
-            "outperform",
+            "greater", "higher", "larger", "more", "exceed", "outperform",
         ];
         says(s, &words)
     }),
     ("scale", |s| {
         let words = [
-            "millions",
-            "million",
-            "thousands",
-            "thousand",
-            "billions",
-            "billion",
-            "dollars",
+            "millions", "million", "thousands", "thousand", "billions", "billion", "dollars",
         ];
         says(s, &words)
     }),
@@ -56,12 +45,7 @@ pub(super) const CUES: [Cue; 67] = [
     }),
     ("including", |s| {
         let words = [
-            "including",
-            "adding",
-            "plus",
-            "added",
-            "include",
-            "included",
+            "including", "adding", "plus", "added", "include", "included",
         ];
         says(s, &words)
     }),
@@ -107,14 +91,7 @@ pub(super) const CUES: [Cue; 67] = [
     ("says difference", |s| says(s, &["difference", "differ"])),
     ("growth", |s| {
         let words = [
-            "growth",
-            "grow",
-            "grew",
-            "increase",
-            "increased",
-            "decrease",
-            "decreased",
-            "decline",
+            "growth", "grow", "grew", "increase", "increased", "decrease", "decreased", "decline",
             "declined",
         ];
         says(s, &words)
@@ -126,11 +103,7 @@ pub(super) const CUES: [Cue; 67] = [
     ("which year", |s| says(s, &["which year", "what year"])),
     ("by how much", |s| {
         let words = [
-            "by how much",
-            "how much did",
-            "how much more",
-            "how much less",
-            "how much higher",
+            "by how much", "how much did", "how much more", "how much less", "how much higher",
             "how much lower",
         ];
         says(s, &words)
@@ -139,14 +112,7 @@ pub(super) const CUES: [Cue; 67] = [
     ("margin", |s| says(s, &["margin", "margins"])),
     ("left", |s| {
         let words = [
-            "not",
-            "other than",
-            "except",
-            "remaining",
-            "remain",
-            "remainder",
-            "rest",
-            "outside",
+            "not", "other than", "except", "remaining", "remain", "remainder", "rest", "outside",
         ];
         says(s, &words)
     }),
@@ -182,10 +148,7 @@ pub(super) const CUES: [Cue; 67] = [
     }),
     ("after a ratio", |s| {
         let shapes = [
-            "relative change",
-            "return on a constant",
-            "ratio",
-            "ratio of results",
+            "relative change", "return on a constant", "ratio", "ratio of results",
             "over a constant",
         ];
         after(s, &shapes)

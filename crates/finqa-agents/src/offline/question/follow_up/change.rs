@@ -18,33 +18,14 @@ pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPl
     let difference = f.state.last_difference()?;
     let (a, b) = difference.difference()?;
     let (left, rest) = [
-        "in relation to",
-        "as a percent of",
-        "as percent of",
-        "as a portion of",
-        "as a proportion of",
-        "divided by",
-        "over the",
-        "over",
-        "relative to",
+        "in relation to", "as a percent of", "as percent of", "as a portion of",
+        "as a proportion of", "divided by", "over the", "over", "relative to",
     ]
     .iter()
     .find_map(|c| f.asked.split(c))?;
     let time = [
-        "the year",
-        "the years",
-        "year",
-        "the period",
-        "the following",
-        "the previous",
-        "the same",
-        "this period",
-        "that period",
-        "time",
-        "the time",
-        "the month",
-        "the quarter",
-        "those",
+        "the year", "the years", "year", "the period", "the following", "the previous", "the same",
+        "this period", "that period", "time", "the time", "the month", "the quarter", "those",
         "these",
     ];
     if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
@@ -105,14 +86,7 @@ fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &s
 /// "What is the difference between the two returns?": of two shares or changes.
 pub(super) fn of_results(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let results = f.asked.says(&[
-        "percent",
-        "percents",
-        "return",
-        "returns",
-        "representation",
-        "changes",
-        "ratios",
-        "rates",
+        "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
         "growth",
     ]) || f.refers;
     if !f.asked.says(&["difference", "outperform", "higher"])
@@ -146,10 +120,7 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
     if !f.refers
         && !asked.points_to_span()
         && !asked.says(&[
-            "this represent",
-            "that represent",
-            "this value",
-            "that value",
+            "this represent", "that represent", "this value", "that value",
         ])
     {
         return None;

@@ -122,37 +122,16 @@ fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     let bare = is_bare(asked);
     let elsewhere = asked.starts(&[
-        "and for",
-        "what about for",
-        "how about for",
-        "and what about for",
-        "what was it for",
+        "and for", "what about for", "how about for", "and what about for", "what was it for",
         "and what was it for",
     ]);
     let again = asked.starts(&[
-        "what about",
-        "how about",
-        "and in",
-        "and for",
-        "and what about",
-        "and what was it",
-        "what was it",
-        "and what is it",
-        "what is it",
-        "and what were they",
-        "what were they",
+        "what about", "how about", "and in", "and for", "and what about", "and what was it",
+        "what was it", "and what is it", "what is it", "and what were they", "what were they",
     ]);
     let points = asked.says(&[
-        "that change",
-        "this change",
-        "that percent",
-        "this percent",
-        "that ratio",
-        "that variation",
-        "that average",
-        "that difference",
-        "this difference",
-        "that fluctuation",
+        "that change", "this change", "that percent", "this percent", "that ratio",
+        "that variation", "that average", "that difference", "this difference", "that fluctuation",
         "that portion",
     ]);
     if !(again && bare || elsewhere || points) || asked.says(&["value"]) {

@@ -14,13 +14,7 @@ use finqa_core::program::Op;
 /// "And including the 2006 value?", "the total of all three years?"
 pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = [
-        "including",
-        "adding",
-        "plus",
-        "includes",
-        "is included",
-        "included",
-        "added",
+        "including", "adding", "plus", "includes", "is included", "included", "added",
     ]
     .iter()
     .find_map(|c| f.asked.split(c).map(|(a, b)| (*c, a, b)));

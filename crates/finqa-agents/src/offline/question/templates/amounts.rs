@@ -19,10 +19,7 @@ const MARGINS: [(&str, &[&str]); 5] = [
     (
         "operating",
         &[
-            "operating income",
-            "operating profit",
-            "income from operations",
-            "operating earnings",
+            "operating income", "operating profit", "income from operations", "operating earnings",
         ],
     ),
     ("gross", &["gross profit", "gross margin"]),
@@ -36,11 +33,7 @@ const MARGINS: [(&str, &[&str]); 5] = [
 
 /// Names of what a margin is a share of.
 const REVENUE: [&str; 6] = [
-    "total net sales",
-    "total net revenues",
-    "net sales",
-    "net revenues",
-    "total revenues",
+    "total net sales", "total net revenues", "net sales", "net revenues", "total revenues",
     "revenues",
 ];
 

@@ -23,11 +23,7 @@ const RETURN_ON: &str = "return on";
 /// The names of the plans whose wording leaves no other calculation, for a question without
 /// earlier turns.
 pub(crate) const DESCRIBED: [&str; 5] = [
-    SAME_RATE,
-    SAME_CHANGE,
-    NAMED_RATE,
-    SHARE_OF_CHANGE,
-    RETURN_ON,
+    SAME_RATE, SAME_CHANGE, NAMED_RATE, SHARE_OF_CHANGE, RETURN_ON,
 ];
 
 /// The plans for a question without earlier turns. They come before the others, so that a
@@ -52,11 +48,7 @@ pub(crate) fn described(
 
 /// Words that name a cause.
 const CAUSES: [&str; 5] = [
-    "due to",
-    "attributable to",
-    "attributed to",
-    "caused by",
-    "because of",
+    "due to", "attributable to", "attributed to", "caused by", "because of",
 ];
 
 /// "What percent of the change in sales was due to prices?": the part over the difference of

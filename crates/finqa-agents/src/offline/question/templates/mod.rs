@@ -129,14 +129,8 @@ pub(crate) fn query(
 pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
     let set_against = asked.says(&[
-        "in relation to",
-        "as a percent of",
-        "as percent of",
-        "divided by",
-        "ratio of",
-        "was due to",
-        "were due to",
-        "attributable to",
+        "in relation to", "as a percent of", "as percent of", "divided by", "ratio of",
+        "was due to", "were due to", "attributable to",
     ]);
     out.extend(super::arithmetic::constant(facts, asked, context));
     out.extend(parts::comparison(facts, asked, context));
@@ -254,16 +248,8 @@ pub(crate) fn difference(
 ) -> Option<ProgramPlan> {
     if !asked.change()
         && !asked.says(&[
-            "less",
-            "minus",
-            "how much more",
-            "how much higher",
-            "how much greater",
-            "exceed",
-            "outperform",
-            "higher",
-            "excluding",
-            "without",
+            "less", "minus", "how much more", "how much higher", "how much greater", "exceed",
+            "outperform", "higher", "excluding", "without",
         ])
     {
         return None;
@@ -276,14 +262,8 @@ pub(crate) fn difference(
             (
                 "",
                 &[
-                    "less",
-                    "minus",
-                    "excluding",
-                    "without",
-                    "compared to",
-                    "compared with",
-                    "versus",
-                    "than",
+                    "less", "minus", "excluding", "without", "compared to", "compared with",
+                    "versus", "than",
                 ],
             ),
         ],
@@ -330,15 +310,8 @@ pub(crate) fn roles(
                 (
                     "",
                     &[
-                        "compared to",
-                        "compared with",
-                        "versus",
-                        "than",
-                        "less",
-                        "minus",
-                        "plus",
-                        "times",
-                        "and",
+                        "compared to", "compared with", "versus", "than", "less", "minus", "plus",
+                        "times", "and",
                     ],
                 ),
             ],

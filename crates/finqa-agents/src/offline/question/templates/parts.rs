@@ -164,16 +164,8 @@ pub(crate) fn comparison(
         &[(
             "",
             &[
-                "more than",
-                "greater than",
-                "higher than",
-                "larger than",
-                "exceed",
-                "outperform",
-                "surpass",
-                "beat",
-                "than",
-                "or",
+                "more than", "greater than", "higher than", "larger than", "exceed", "outperform",
+                "surpass", "beat", "than", "or",
             ],
         )],
     )?;
@@ -225,27 +217,11 @@ pub(crate) fn direction(
     context: &PlanContext,
 ) -> Option<ProgramPlan> {
     let up = asked.says(&[
-        "increase",
-        "grow",
-        "improve",
-        "rise",
-        "gain",
-        "increased",
-        "grown",
-        "improved",
-        "risen",
+        "increase", "grow", "improve", "rise", "gain", "increased", "grown", "improved", "risen",
     ]);
     let down = asked.says(&[
-        "decrease",
-        "decline",
-        "fall",
-        "drop",
-        "shrink",
-        "decreased",
-        "declined",
-        "fallen",
-        "dropped",
-        "worsen",
+        "decrease", "decline", "fall", "drop", "shrink", "decreased", "declined", "fallen",
+        "dropped", "worsen",
     ]);
     if up == down || !asked.starts(&["did", "has", "have", "so did", "and did"]) {
         return None;

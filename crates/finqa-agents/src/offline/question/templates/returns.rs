@@ -77,11 +77,7 @@ pub(crate) fn index_return(
     );
     if let Some((a, b)) = pair
         && asked.says(&[
-            "difference",
-            "compared to",
-            "versus",
-            "outperform",
-            "higher",
+            "difference", "compared to", "versus", "outperform", "higher",
         ])
         && span(&a).names()
         && span(&b).names()

@@ -22,12 +22,7 @@ const LONGEST: usize = 12;
 pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let span = asked.periods_named();
     let one = [
-        "weighted average",
-        "price",
-        "per",
-        "each",
-        "annual",
-        "yearly",
+        "weighted average", "price", "per", "each", "annual", "yearly",
     ];
     let average =
         asked.says(&["average", "mean", "averaged"]) && (span.is_some() || !asked.says(&one));

@@ -110,14 +110,8 @@ pub(crate) fn same_rate(
     context: &PlanContext,
 ) -> Option<ProgramPlan> {
     let continued = [
-        "same rate",
-        "same growth",
-        "same growth rate",
-        "same percent",
-        "same trend",
-        "same pace",
-        "rate as",
-        "trend as",
+        "same rate", "same growth", "same growth rate", "same percent", "same trend", "same pace",
+        "rate as", "trend as",
     ];
     if !asked.says(&continued) || asked.yes_no() {
         return None;

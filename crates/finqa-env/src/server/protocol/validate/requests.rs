@@ -249,10 +249,7 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                "literal_error",
-                "string_type",
-                "dict_type",
-                "extra_forbidden"
+                "literal_error", "string_type", "dict_type", "extra_forbidden"
             ]
         );
         assert_eq!(
