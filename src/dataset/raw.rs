@@ -3,10 +3,9 @@
 //! Unknown fields are skipped without being kept: the published files hold
 //! whole HTML tables in `annotation`. Meaning is checked in `assemble`.
 
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserializer, Error, Unexpected};
+use serde_json::Value;
 
 /// A conversation record, or one turn of it.
 #[derive(Debug, Deserialize)]
@@ -71,51 +70,22 @@ impl Scalar {
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ScalarVisitor;
-
         /// Whole numbers up to here are exact in f64.
         const EXACT: u64 = 1 << 53;
 
-        impl Visitor<'_> for ScalarVisitor {
-            type Value = Scalar;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, a number or null")
+        let unexpected = |found| D::Error::invalid_type(found, &"a string, a number or null");
+        match Value::deserialize(deserializer)? {
+            Value::Null => Ok(Self::Null),
+            Value::String(text) => Ok(Self::Text(text)),
+            Value::Number(n) => {
+                let whole = n.as_i64().map(i64::unsigned_abs).or_else(|| n.as_u64());
+                let exact = whole.is_none_or(|whole| whole <= EXACT);
+                let number = n.as_f64().filter(|_| exact).map(Self::Number);
+                Ok(number.unwrap_or_else(|| Self::Digits(n.to_string())))
             }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Scalar, E> {
-                Ok(Scalar::Text(text.to_owned()))
-            }
-
-            fn visit_string<E: Error>(self, text: String) -> Result<Scalar, E> {
-                Ok(Scalar::Text(text))
-            }
-
-            fn visit_f64<E: Error>(self, x: f64) -> Result<Scalar, E> {
-                Ok(Scalar::Number(x))
-            }
-
-            fn visit_u64<E: Error>(self, n: u64) -> Result<Scalar, E> {
-                if n <= EXACT {
-                    Ok(Scalar::Number(n as f64))
-                } else {
-                    Ok(Scalar::Digits(n.to_string()))
-                }
-            }
-
-            fn visit_i64<E: Error>(self, n: i64) -> Result<Scalar, E> {
-                if n.unsigned_abs() <= EXACT {
-                    Ok(Scalar::Number(n as f64))
-                } else {
-                    Ok(Scalar::Digits(n.to_string()))
-                }
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Scalar, E> {
-                Ok(Scalar::Null)
-            }
+            Value::Bool(value) => Err(unexpected(Unexpected::Bool(value))),
+            Value::Array(_) => Err(unexpected(Unexpected::Seq)),
+            Value::Object(_) => Err(unexpected(Unexpected::Map)),
         }
-
-        deserializer.deserialize_any(ScalarVisitor)
     }
 }
