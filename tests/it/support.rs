@@ -9,6 +9,7 @@ pub mod browser;
 pub mod cli;
 #[path = "../../crates/finqa-agents/tests/it/support/fault_server/mod.rs"]
 pub mod fault_server;
+#[path = "../../crates/finqa-env/tests/it/support/file_server.rs"]
 pub mod file_server;
 #[path = "../../crates/finqa-env/tests/it/support/hub.rs"]
 pub mod hub;
