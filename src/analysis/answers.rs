@@ -129,7 +129,7 @@ impl Answers {
 
     /// The answers of a run, from its rows. Gold and pages come from
     /// `dataset`, or from the rows alone without one.
-    pub fn from_rows(
+    pub(crate) fn from_rows(
         path: &Path,
         meta: &RunMeta,
         rows: Vec<Row>,

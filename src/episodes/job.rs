@@ -196,9 +196,7 @@ pub(crate) fn job(
     let agent = ToolAgentOptions {
         tools: tool_specs(),
         max_steps: options.max_steps,
-        temperature: settings.sampling.temperature,
-        max_output_tokens: settings.sampling.max_tokens,
-        seed,
+        sampling: settings.sampling.clone(),
         result_chars,
         total_chars,
         recorded: !tool_model.is_offline(),

@@ -16,7 +16,7 @@ use finqa_agents::agents::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
 };
 use finqa_agents::models::{
-    Cassette, ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
+    Cassette, ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
@@ -135,7 +135,8 @@ pub(crate) async fn dry_run(
         output_tokens: between(&|total| total.usage.output_tokens),
         cost_usd: low
             .cost
-            .zip(high.cost)
+            .total()
+            .zip(high.cost.total())
             .map(|(low, high)| Estimate { low, high }),
         seconds: Estimate {
             low: seconds(low.calls, CALL_SECONDS.low),
@@ -269,7 +270,7 @@ struct PromptMeasurement {
 struct PromptTotal {
     calls: u64,
     usage: Usage,
-    cost: Option<Decimal>,
+    cost: Cost,
 }
 
 impl PromptMeasurement {
@@ -277,7 +278,7 @@ impl PromptMeasurement {
         let mut total = PromptTotal {
             calls: 0,
             usage: Usage::default(),
-            cost: Some(Decimal::ZERO),
+            cost: Cost::default(),
         };
         for model in &self.models {
             for bytes in model.prompts.lock().iter() {
@@ -295,7 +296,7 @@ impl PromptMeasurement {
                 });
                 total.calls += 1;
                 total.usage += usage;
-                total.cost = total.cost.zip(cost).map(|(sum, cost)| sum + cost);
+                total.cost += Cost::of_request(cost);
             }
         }
         total

@@ -37,7 +37,7 @@ impl Tracking {
     /// # Errors
     /// An address given with `--mlflow` that is not a server's, or an unusable
     /// `MLFLOW_LINKS`. `MLFLOW_TRACKING_URI` may be meant for other programs and ends no run.
-    pub fn from_settings(
+    pub(crate) fn from_settings(
         settings: &Settings,
         variables: &Variables,
     ) -> Result<Self, PipelineError> {

@@ -121,7 +121,7 @@ impl EpisodeSummary {
 
 /// The gold that an environment shows once an episode is over: mostly the executed value
 /// (`env build`), and never the answer as it was typed, because that was rounded.
-pub fn gold_of_truth(truth: Option<&str>) -> Gold {
+pub(crate) fn gold_of_truth(truth: Option<&str>) -> Gold {
     Gold {
         exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
         ..Gold::default()

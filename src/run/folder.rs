@@ -183,7 +183,7 @@ pub enum RunStage {
 impl RunFolder {
     /// The folder of a run: a path to it, its id or a prefix of its id, or
     /// `last` for the newest.
-    pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
+    pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let path = Path::new(run);
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
@@ -249,7 +249,7 @@ impl RunFolder {
 
     /// The run's start in seconds since 1970 UTC, from its folder's name or, if the user
     /// chose the name (`--run`), from its journal. 0 if unknown.
-    pub fn started_at(&self) -> i64 {
+    pub(crate) fn started_at(&self) -> i64 {
         if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
             let at = id.get_timestamp().map(|time| time.to_unix().0);
             return at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default();

@@ -91,7 +91,7 @@ impl MergeError {
     }
 
     /// True if the shards' content is at fault, and not the way they are merged.
-    pub fn is_data(&self) -> bool {
+    pub(crate) fn is_data(&self) -> bool {
         !matches!(
             self,
             Self::Held { .. } | Self::Differs { .. } | Self::Journal(_) | Self::Io { .. }

@@ -84,7 +84,7 @@ struct PassUnit {
 
 impl Plan {
     /// Plans questions of which each is asked alone.
-    pub fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
+    pub(crate) fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
         let pass_length = questions.len();
         let units = questions.into_iter().map(|planned| PassUnit {
             first: planned.index,

@@ -67,7 +67,7 @@ pub enum ShardsError {
 
 impl ShardsError {
     /// True if the content of a file is at fault.
-    pub fn is_data(&self) -> bool {
+    pub(crate) fn is_data(&self) -> bool {
         match self {
             Self::NoPlan { .. } | Self::MissingPlan { .. } => true,
             Self::Folder(FolderError::Journal(error)) => error.is_data(),
@@ -151,13 +151,13 @@ impl ShardsFolder {
     }
 
     /// The start of the first shard in seconds since 1970 UTC; 0 if unknown.
-    pub fn started_at(&self) -> i64 {
+    pub(crate) fn started_at(&self) -> i64 {
         self.plan().map_or(0, |plan| plan.run.started_at())
     }
 
     /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
     /// of its name, or `last` for the one that was started last.
-    pub fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
+    pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
         if let Some(found) = Self::at(Path::new(run)) {
             return Ok(found);
         }

@@ -162,7 +162,7 @@ const SIMILAR: f64 = 0.75;
 
 /// The error for a variable that looks like a setting and is not one: a typo would be
 /// ignored silently.
-pub fn unknown_variable(name: &str) -> Option<String> {
+pub(crate) fn unknown_variable(name: &str) -> Option<String> {
     let ours = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")
         || OTHER_VARIABLES.contains(&name)

@@ -24,7 +24,7 @@ pub(crate) struct HubArgs {
     )]
     output: PathBuf,
     /// Branch, tag or commit of the published dataset
-    #[arg(long, value_name = "REVISION", default_value = "main")]
+    #[arg(long, value_name = "REVISION", default_value_t = HubOptions::default().revision)]
     revision: String,
     /// URL of the Hugging Face Hub or a mirror [default: the public hub]
     #[arg(long, value_name = "URL", env = "HF_ENDPOINT")]

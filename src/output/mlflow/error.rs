@@ -83,7 +83,7 @@ pub enum MlflowError {
 
 impl MlflowError {
     /// True if a retry may succeed without any change.
-    pub fn is_temporary(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
             Self::Api { status, .. } | Self::NotMlflow { status, .. } => {

@@ -179,10 +179,7 @@ impl<'p> Details<'p> {
         let solution = &row.solution;
         let places = self.kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
-        let work = |text: Option<&str>| {
-            text.map(|text| ExecutedProgram::of(text, table, places))
-                .unwrap_or_default()
-        };
+        let work = |text| ExecutedProgram::of(text, table, places);
         let detail = QuestionDetail {
             question: &row.question,
             filename: &row.filename,
@@ -249,7 +246,15 @@ fn places(document: &Arc<Document>) -> LiteralPlaces {
 }
 
 impl ExecutedProgram {
-    pub(super) fn of(text: &str, table: &[Vec<String>], places: Option<&LiteralPlaces>) -> Self {
+    /// The steps of a program; none without one.
+    pub(super) fn of(
+        text: Option<&str>,
+        table: &[Vec<String>],
+        places: Option<&LiteralPlaces>,
+    ) -> Self {
+        let Some(text) = text else {
+            return Self::default();
+        };
         let program = match Program::parse(text) {
             Ok(program) => program,
             Err(error) => {

@@ -29,7 +29,7 @@ pub fn cell(text: &str) -> String {
 }
 
 /// The text of a cell: what [`cell`] was given.
-pub fn text_of(cell: &str) -> String {
+pub(crate) fn text_of(cell: &str) -> String {
     let bare = cell
         .strip_prefix('\'')
         .filter(|rest| starts_formula(rest))

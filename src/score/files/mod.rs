@@ -12,7 +12,7 @@ mod fields;
 mod pair;
 mod read;
 
-pub use cell::{cell, text_of};
+pub use cell::cell;
 pub(crate) use fields::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

@@ -25,7 +25,7 @@ pub use calls::RecordedCalls;
 pub use calls::{Call, CallMemory, order_samples, total_seconds};
 pub use embedded::EmbeddedAgent;
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
-pub use opinion::{OpinionUse, SecondOpinion, is_same_answer};
+pub use opinion::{OpinionUse, SecondOpinion};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, SampleCount, Sampling};
 pub use stated::printed_value;
 pub use vote::VoteTally;

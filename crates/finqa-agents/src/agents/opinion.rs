@@ -113,7 +113,7 @@ impl SecondOpinion {
 /// equal as printed (a percent with 1 decimal, another number with 3), or within half a
 /// percent. A percent and its fraction are the same only if one of the two is printed as a
 /// percent. The sign counts.
-pub fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
+pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {
             let (a, b) = (PrintedNumber::of(*a, one.1), PrintedNumber::of(*b, other.1));

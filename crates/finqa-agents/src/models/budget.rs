@@ -170,10 +170,10 @@ pub(super) struct BudgetReservation {
 
 /// The reason why a request cannot be reserved.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoRoom {
+pub(super) enum BudgetRefusal {
     /// The request may fit once others in flight have ended.
-    ForNow,
-    Ever(BudgetLimit),
+    Temporary,
+    Permanent(BudgetLimit),
 }
 
 impl BudgetReservation {
@@ -263,11 +263,11 @@ impl Budget {
             }
             match self.try_reserve(upper) {
                 Ok(reservation) => break reservation,
-                Err(NoRoom::Ever(limit)) => {
+                Err(BudgetRefusal::Permanent(limit)) => {
                     self.reach(limit, stop);
                     return None;
                 }
-                Err(NoRoom::ForNow) => {}
+                Err(BudgetRefusal::Temporary) => {}
             }
             tokio::select! {
                 biased;
@@ -291,17 +291,17 @@ impl Budget {
     pub(super) fn try_reserve(
         self: &Arc<Self>,
         upper: Spending,
-    ) -> Result<BudgetReservation, NoRoom> {
+    ) -> Result<BudgetReservation, BudgetRefusal> {
         let mut state = self.state.lock();
         if let Some(limit) = self.exceeded_by(state.spent + upper) {
             state.refused.get_or_insert(upper);
-            return Err(NoRoom::Ever(limit));
+            return Err(BudgetRefusal::Permanent(limit));
         }
         if self
             .exceeded_by(state.spent + state.in_flight + upper)
             .is_some()
         {
-            return Err(NoRoom::ForNow);
+            return Err(BudgetRefusal::Temporary);
         }
         state.next_id += 1;
         Ok(self.reserved(&mut state, None, upper))

@@ -37,10 +37,13 @@ pub struct RetryOptions {
     pub max_hint: Duration,
 }
 
+/// The default of `--attempts`.
+pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
+
 impl Default for RetryOptions {
     fn default() -> Self {
         Self {
-            max_attempts: 6,
+            max_attempts: DEFAULT_ATTEMPTS,
             first_contact_attempts: 3,
             total: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),

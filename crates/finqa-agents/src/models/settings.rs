@@ -13,7 +13,7 @@ use finqa_core::options::defaults;
 
 use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
-use super::retry::RetryOptions;
+use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
 
 /// Azure's API version where none is set: the newest generally available one with JSON
 /// schemas.
@@ -144,7 +144,7 @@ pub struct ModelSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
     /// Maximum HTTP requests per model call, including retries
-    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Requests")]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_ATTEMPTS, help_heading = "Requests")]
     pub attempts: u32,
     /// Maximum HTTP requests per minute per model, evenly spaced
     #[arg(long, value_name = "N", help_heading = "Requests")]

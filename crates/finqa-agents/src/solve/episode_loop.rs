@@ -72,9 +72,9 @@ impl<'a> EpisodeLoop<'a> {
             ChatMessage::user(asked.prompt()),
         ];
         let request = ChatRequest {
-            temperature: options.temperature,
-            max_output_tokens: options.max_output_tokens,
-            seed: options.seed,
+            temperature: options.sampling.temperature,
+            max_output_tokens: options.sampling.max_tokens,
+            seed: options.sampling.seed,
             tools: options.tools.clone(),
             ..ChatRequest::new(trace::AGENT, messages)
         };

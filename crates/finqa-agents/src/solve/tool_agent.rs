@@ -11,6 +11,7 @@ use tracing::Span;
 use super::environment::{EnvironmentError, ToolEnvironment};
 use super::episode_loop::{EpisodeFailure, EpisodeLoop};
 use super::{Solver, trace};
+use crate::agents::Sampling;
 use crate::agents::{
     Call, CallMemory, Interruption, RecordedCalls, Round, RunFailure, Solution, StopReason,
 };
@@ -28,12 +29,8 @@ pub struct ToolAgentOptions {
     pub tools: Vec<ToolSpec>,
     /// Tool calls after which an episode is given up; at least 1.
     pub max_steps: u32,
-    /// Sampling temperature; left to the provider where absent.
-    pub temperature: Option<f64>,
-    /// Limit on output tokens of one reply.
-    pub max_output_tokens: Option<u32>,
-    /// Seed of sampling, where the provider has one.
-    pub seed: Option<u64>,
+    /// How replies are sampled.
+    pub sampling: Sampling,
     /// Most characters of one tool result that the model is shown.
     pub result_chars: usize,
     /// Most characters of all tool results of an episode together.

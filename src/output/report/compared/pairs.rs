@@ -175,10 +175,7 @@ pub(super) fn elements(
             .transpose()?;
         let places = kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
-        let work = |text: Option<&str>| {
-            text.map(|text| ExecutedProgram::of(text, table, places))
-                .unwrap_or_default()
-        };
+        let work = |text| ExecutedProgram::of(text, table, places);
         let truth = a.ground_truth();
         let other = listed.matched.misses.iter().flatten();
         let other = other.filter_map(|miss| miss.gold_program.as_deref()).next();

@@ -17,7 +17,7 @@ pub(super) struct ComparisonView<'a> {
     same: bool,
     questions: usize,
     pages: usize,
-    sides: [SideLine<'a>; 2],
+    sides: [SideSummary<'a>; 2],
     headline: Option<RuleDifference<'a>>,
     rules: Vec<RuleDifference<'a>>,
     /// Half the width of the differences' axis, in points.
@@ -29,7 +29,7 @@ pub(super) struct ComparisonView<'a> {
 }
 
 #[derive(Serialize)]
-struct SideLine<'a> {
+struct SideSummary<'a> {
     letter: &'static str,
     name: String,
     path: String,
@@ -135,7 +135,7 @@ impl<'a> ComparisonView<'a> {
                     "A" => rule.both + rule.only_a,
                     _ => rule.both + rule.only_b,
                 });
-                SideLine {
+                SideSummary {
                     letter,
                     name: name(answers),
                     path: side.path.display().to_string(),

@@ -14,7 +14,7 @@ use super::driver::{Driver, ended, unstored};
 use super::open::OpenBatch;
 use super::record::BatchedRequest;
 use super::{BatchClient, BatchNotice, BatchRecord, BatchStage};
-use crate::models::budget::{BudgetReservation, NoRoom, Spending};
+use crate::models::budget::{BudgetRefusal, BudgetReservation, Spending};
 use crate::models::error::ModelError;
 
 /// A batch that is about to be sent.
@@ -196,8 +196,8 @@ impl Driver<'_> {
             let reservation = match call.upper.map(|upper| budget.try_reserve(upper)) {
                 None => None,
                 Some(Ok(reservation)) => Some(reservation),
-                Some(Err(NoRoom::ForNow)) => break,
-                Some(Err(NoRoom::Ever(limit))) => {
+                Some(Err(BudgetRefusal::Temporary)) => break,
+                Some(Err(BudgetRefusal::Permanent(limit))) => {
                     if planned.is_empty() && self.open.is_empty() {
                         budget.reach(limit, self.stop);
                     }

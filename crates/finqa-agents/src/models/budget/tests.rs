@@ -132,7 +132,10 @@ fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
     let budget = capped(10);
     budget.add_earlier(of(6), 3);
     let adopted = budget.adopt(Some(3), of(6));
-    assert_eq!(budget.try_reserve(of(5)).err(), Some(NoRoom::ForNow));
+    assert_eq!(
+        budget.try_reserve(of(5)).err(),
+        Some(BudgetRefusal::Temporary)
+    );
     adopted.record_actual(of(2));
     assert_eq!(budget.state.lock().spent, of(2));
     assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
