@@ -59,7 +59,7 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("critic", "Critic"),
     ("rounds", "Rounds"),
     ("stop", "Stopped because"),
-    ("finding", "Check that spoke"),
+    ("finding", "Finding"),
 ];
 
 /// Facets that only filter the list: no figure shows a rate by them.
