@@ -7,7 +7,6 @@ use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
 use crate::offline::question::operations::{CHANGE, COMPOUND};
-use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words of a change that `CHANGE` has not.
@@ -209,17 +208,10 @@ impl DirectReader<'_> {
             let minus = Expr::literal("const_m1").ok_or(NoReading::Open)?;
             expr = Expr::step(Op::Multiply, expr, minus);
         }
-        let kind = if relative {
-            UnitKind::Percent
-        } else {
-            UnitKind::Number
-        };
-        let name = if relative {
-            "relative change"
-        } else {
-            "change"
-        };
-        Ok(DirectAnswer::new(name, expr, kind))
+        Ok(match relative {
+            true => DirectAnswer::percent("relative change", expr),
+            false => DirectAnswer::number("change", expr),
+        })
     }
 
     /// The page's percentage of an operand.
@@ -339,11 +331,7 @@ impl DirectReader<'_> {
         let root = Expr::step(Op::Divide, Expr::constant(1), Expr::constant(years.into()));
         let growth = Expr::step(Op::Exp, ratio, root);
         let expr = Expr::step(Op::Subtract, growth, Expr::constant(1));
-        Ok(DirectAnswer::new(
-            "compound growth",
-            expr,
-            UnitKind::Percent,
-        ))
+        Ok(DirectAnswer::percent("compound growth", expr))
     }
 }
 
@@ -351,15 +339,11 @@ impl DirectReader<'_> {
 fn difference(a: TableAmount, b: TableAmount, whole: Option<TableAmount>) -> Reading<DirectAnswer> {
     let more = Expr::step(Op::Subtract, a.expr, b.expr);
     match whole {
-        None => Ok(DirectAnswer::new("difference", more, UnitKind::Number)),
+        None => Ok(DirectAnswer::number("difference", more)),
         Some(whole) if whole.number <= 0.0 => Err(NoReading::Open),
         Some(whole) => {
             let expr = Expr::step(Op::Divide, more, whole.expr);
-            Ok(DirectAnswer::new(
-                "relative difference",
-                expr,
-                UnitKind::Percent,
-            ))
+            Ok(DirectAnswer::percent("relative difference", expr))
         }
     }
 }

@@ -116,11 +116,8 @@ impl DirectReader<'_> {
         } else {
             (zero, line.expr)
         };
-        Ok(DirectAnswer::new(
-            "profit",
-            Expr::step(Op::Greater, a, b),
-            UnitKind::YesNo,
-        ))
+        let expr = Expr::step(Op::Greater, a, b);
+        Ok(DirectAnswer::new("profit", expr, UnitKind::YesNo))
     }
 
     /// "Did sales rise in 2021?", "were costs higher in 2021 than in 2020?", "did A exceed B?"

@@ -47,7 +47,7 @@ impl DirectReader<'_> {
         } else {
             "parts of a year"
         };
-        Ok(DirectAnswer::new(name, amount.expr, UnitKind::Number))
+        Ok(DirectAnswer::number(name, amount.expr))
     }
 
     /// The whole question as one operand.
@@ -75,7 +75,7 @@ impl DirectReader<'_> {
         let count = u32::try_from(amounts.len()).map_err(|_| NoReading::Open)?;
         let total = sum(&amounts).ok_or(NoReading::Open)?;
         let mean = Expr::step(Op::Divide, total, Expr::constant(count));
-        Ok(DirectAnswer::new("average", mean, UnitKind::Number))
+        Ok(DirectAnswer::number("average", mean))
     }
 
     /// The amounts of an operand over the question's periods, else of the operands in a list.
@@ -120,7 +120,7 @@ impl DirectReader<'_> {
             pair.map(|(a, b)| Expr::step(Op::Divide, Expr::step(Op::Add, a, b), Expr::constant(2)))
         };
         let expr = expr.ok_or(NoReading::Open)?;
-        Ok(DirectAnswer::new("median", expr, UnitKind::Number))
+        Ok(DirectAnswer::number("median", expr))
     }
 
     /// The largest or smallest amount of a row over time.
@@ -130,8 +130,7 @@ impl DirectReader<'_> {
         let periods = self.series()?;
         let amounts = self.over(&operand, &periods)?;
         let found = extreme_of(&amounts, largest).ok_or(NoReading::Open)?;
-        let expr = found.expr.clone();
-        Ok(DirectAnswer::new("extreme", expr, UnitKind::Number))
+        Ok(DirectAnswer::number("extreme", found.expr.clone()))
     }
 
     pub(super) fn says_sum(&self) -> bool {
@@ -147,7 +146,7 @@ impl DirectReader<'_> {
     pub(super) fn total(&mut self) -> Reading<DirectAnswer> {
         let as_total = |amounts: &[TableAmount]| {
             let total = sum(amounts).ok_or(NoReading::Open)?;
-            Ok(DirectAnswer::new("sum", total, UnitKind::Number))
+            Ok(DirectAnswer::number("sum", total))
         };
         if let Some(list) = self.listed(&[&SUM, &SPANNING])? {
             return as_total(&list);

@@ -13,7 +13,7 @@ use super::scales;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
 use crate::offline::reading::text::stem;
-use finqa_core::number::{self, NumberReading, UnitKind};
+use finqa_core::number::{self, NumberReading};
 
 /// How a figure of a counted row compares with a limit, by the phrase before the limit.
 const LIMITS: [(&str, Ordering); 12] = [
@@ -71,11 +71,7 @@ impl DirectReader<'_> {
         let described = self.described(&rest.join(" ")).map_err(|_| not_read())?;
         let names = self.names_of(&described, column);
         let count = Expr::literal(&names.len().to_string()).ok_or(NoReading::Open)?;
-        Ok(Some(DirectAnswer::new(
-            "count of rows",
-            count,
-            UnitKind::Number,
-        )))
+        Ok(Some(DirectAnswer::number("count of rows", count)))
     }
 
     /// "Which invoices are above 500?": the names of the rows whose figure is on one side of a
@@ -93,7 +89,7 @@ impl DirectReader<'_> {
         let label = Some(names.into_iter().collect::<Vec<_>>().join(", "));
         Ok(DirectAnswer {
             label,
-            ..DirectAnswer::new("labels of rows", first.expr, UnitKind::Number)
+            ..DirectAnswer::number("labels of rows", first.expr)
         })
     }
 

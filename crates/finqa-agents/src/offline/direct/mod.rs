@@ -66,6 +66,14 @@ impl DirectAnswer {
         }
     }
 
+    fn number(name: &'static str, expr: Expr) -> Self {
+        Self::new(name, expr, UnitKind::Number)
+    }
+
+    fn percent(name: &'static str, expr: Expr) -> Self {
+        Self::new(name, expr, UnitKind::Percent)
+    }
+
     /// A percentage of a figure as the fraction that percentages are.
     fn with_fractions(self) -> Self {
         let points = ["change", "difference"].contains(&self.name);

@@ -350,13 +350,9 @@ impl DirectReader<'_> {
         }
         let rest = Expr::step(Op::Subtract, a.expr.clone(), b.expr);
         Ok(if share {
-            DirectAnswer::new(
-                "complement",
-                Expr::step(Op::Divide, rest, a.expr),
-                UnitKind::Percent,
-            )
+            DirectAnswer::percent("complement", Expr::step(Op::Divide, rest, a.expr))
         } else {
-            DirectAnswer::new("complement", rest, UnitKind::Number)
+            DirectAnswer::number("complement", rest)
         })
     }
 }

@@ -6,7 +6,6 @@ use super::axis::AxisLabel;
 use super::values::{DirectReader, NoReading, Reading};
 use crate::offline::expr::Expr;
 use crate::offline::reading::text::stem;
-use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Words of money that sales bring.
@@ -81,11 +80,7 @@ impl DirectReader<'_> {
         let ((left, a), (right, b)) = (factor(&left)?, factor(&right)?);
         self.doubt_other_rows(a, b);
         let product = Expr::step(Op::Multiply, left, right);
-        Ok(Some(DirectAnswer::new(
-            "product",
-            product,
-            UnitKind::Number,
-        )))
+        Ok(Some(DirectAnswer::number("product", product)))
     }
 
     /// "Revenue of A" where the page only counts what it sold.

@@ -125,11 +125,7 @@ impl DirectReader<'_> {
         let year = period.year.filter(|_| is_year(*period) && !period.season);
         if let Some(year) = year {
             let expr = Expr::literal(&year.to_string()).ok_or(NoReading::Open)?;
-            return Ok(DirectAnswer::new(
-                "year of the extreme",
-                expr,
-                UnitKind::Number,
-            ));
+            return Ok(DirectAnswer::number("year of the extreme", expr));
         }
         Ok(self.labelled(&found, name))
     }
@@ -145,7 +141,7 @@ impl DirectReader<'_> {
         let year = (1900.0..2200.0).contains(&amount.number);
         let known = self.table.label_of(amount.place, is_dated);
         known.filter(|_| year).ok_or(NoReading::Open)?;
-        Ok(DirectAnswer::new("look-up", amount.expr, UnitKind::Number))
+        Ok(DirectAnswer::number("look-up", amount.expr))
     }
 
     /// A period as the page writes it.
@@ -166,11 +162,7 @@ impl DirectReader<'_> {
     fn labelled(&self, amount: &TableAmount, label: String) -> DirectAnswer {
         DirectAnswer {
             label: Some(label),
-            ..DirectAnswer::new(
-                "label of the extreme",
-                amount.expr.clone(),
-                UnitKind::Number,
-            )
+            ..DirectAnswer::number("label of the extreme", amount.expr.clone())
         }
     }
 
