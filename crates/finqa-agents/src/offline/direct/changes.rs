@@ -2,6 +2,7 @@
 
 use super::DirectAnswer;
 use super::calendar::CalendarSpan;
+use super::labels::LabelQuery;
 use super::periods::PagePeriod;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
@@ -216,12 +217,9 @@ impl DirectReader<'_> {
 
     /// The page's percentage of an operand.
     fn percentage(&mut self, operand: &NamedOperand, period: CalendarSpan) -> Reading<TableAmount> {
-        let query = super::labels::LabelQuery {
-            words: operand.words.clone(),
-            context: operand.context.clone(),
-            span: Some(self.only_period(period)?),
+        let query = LabelQuery {
             percent: Some(true),
-            parts: false,
+            ..operand.query(Some(self.only_period(period)?))
         };
         match self.cells(&query)?.as_slice() {
             [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),

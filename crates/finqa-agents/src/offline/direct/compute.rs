@@ -197,11 +197,10 @@ impl DirectReader<'_> {
             _ => return Err(NoReading::Open),
         };
         let query = LabelQuery {
-            words: operand.words.clone(),
             context: Vec::new(),
-            span,
             percent: Some(false),
             parts,
+            ..operand.query(span)
         };
         let mut cells = self.cells(&query)?;
         if parts {

@@ -166,11 +166,8 @@ impl DirectReader<'_> {
             *word = self.table.measured(word);
         }
         let query = LabelQuery {
-            words: operand.words.clone(),
-            context: operand.context,
-            span,
             parts: true,
-            ..LabelQuery::default()
+            ..operand.query(span)
         };
         let doubts = self.doubts.len();
         let cells = match operand.words.is_empty() {

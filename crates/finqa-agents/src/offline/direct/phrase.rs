@@ -4,7 +4,7 @@
 use super::asked_spans::asked_spans;
 use super::axis::{AxisLabel, label_words, without_brackets};
 use super::calendar::CalendarSpan;
-use super::labels::{LabelledTable, is_year};
+use super::labels::{LabelQuery, LabelledTable, is_year};
 use super::quantities::{COUNTED, is_filler};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
@@ -37,6 +37,19 @@ pub(crate) struct NamedOperand {
     pub(crate) percent: Option<bool>,
     /// What is added to it or subtracted from it.
     pub(crate) terms: Vec<(Op, NamedOperand)>,
+}
+
+impl NamedOperand {
+    /// What it asks for of a period of the page, without its terms.
+    pub(super) fn query(&self, span: Option<CalendarSpan>) -> LabelQuery {
+        LabelQuery {
+            words: self.words.clone(),
+            context: self.context.clone(),
+            span,
+            percent: self.percent,
+            parts: false,
+        }
+    }
 }
 
 /// Words that join the terms of an operand.

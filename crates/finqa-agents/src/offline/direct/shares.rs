@@ -5,7 +5,6 @@ use super::axis::AxisLabel;
 use super::calendar::CalendarSpan;
 use super::changes::{FALLEN, RISEN};
 use super::compute::per;
-use super::labels::LabelQuery;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
 use crate::offline::expr::Expr;
@@ -136,7 +135,7 @@ impl DirectReader<'_> {
         }
     }
 
-    pub(super) fn divided(
+    fn divided(
         &mut self,
         part: NamedOperand,
         whole: NamedOperand,
@@ -175,13 +174,7 @@ impl DirectReader<'_> {
             found => return found,
         };
         let (row, column) = self.amount(whole, common)?.place;
-        let cells = self.cells(&LabelQuery {
-            words: part.words.clone(),
-            context: part.context.clone(),
-            span: self.table.span_of(row, column),
-            percent: Some(false),
-            parts: false,
-        })?;
+        let cells = self.cells(&part.query(self.table.span_of(row, column)))?;
         let mut near = cells.iter().filter(|(.., of_cell)| *of_cell == column);
         match (near.next(), near.next()) {
             (Some((fact, row, _)), None) => self.of_fact(*fact, (*row, column)).ok_or(several),
@@ -230,13 +223,8 @@ impl DirectReader<'_> {
         }
         self.doubts.truncate(doubts);
         // Of several that fit, the one in the column or row of its part.
-        let cells = self.cells(&LabelQuery {
-            words: whole.words.clone(),
-            context: whole.context.clone(),
-            span: self.table.span_of(part.place.0, part.place.1),
-            percent: Some(false),
-            parts: false,
-        });
+        let (row, column) = part.place;
+        let cells = self.cells(&whole.query(self.table.span_of(row, column)));
         let cells = cells.unwrap_or_default();
         let mut near = cells
             .iter()

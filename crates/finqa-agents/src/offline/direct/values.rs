@@ -145,10 +145,7 @@ impl DirectReader<'_> {
         }
         let query = |span| LabelQuery {
             words: words.clone(),
-            context: operand.context.clone(),
-            span,
-            percent: operand.percent,
-            parts: false,
+            ..operand.query(span)
         };
         match span.map(|span| (span, self.table.period(span))) {
             None => {

@@ -191,11 +191,9 @@ impl DirectReader<'_> {
             .items_are_rows()
             .unwrap_or(in_rows <= in_columns || operand.words.is_empty());
         let query = |percent| LabelQuery {
-            words: operand.words.clone(),
-            context: operand.context.clone(),
-            span,
             percent: Some(percent),
             parts: true,
+            ..operand.query(span)
         };
         let noun = self.noun();
         if !self.table.keys.is_empty() {
