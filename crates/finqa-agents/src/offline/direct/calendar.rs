@@ -1,6 +1,6 @@
 //! The periods that labels and questions name: years, halves, quarters, months.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use finqa_core::table::MONTHS;
@@ -181,24 +181,14 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             other_stretch(found, Stretch::ToDate)
         }),
         (format!(r"\b(3|6|9|12)m{year}"), |found| {
-            let months = (1, found.get(1)?.as_str().parse().ok()?);
-            let year = full_year(found.get(2)?.as_str());
-            Some(CalendarSpan {
-                year,
-                ..part(months)?
-            })
+            in_year(found, 2, part((1, number(found, 1..=1)?)))
         }),
         // "3M" may be a name.
         (r"\b(6|9|12)m\b".to_owned(), |found| {
-            part((1, found.get(1)?.as_str().parse().ok()?))
+            part((1, number(found, 1..=1)?))
         }),
         (format!(r"\b(?:h([12])|([12])h){year}"), |found| {
-            let digit = found.get(1).or_else(|| found.get(2))?;
-            let year = full_year(found.get(3)?.as_str());
-            Some(CalendarSpan {
-                year,
-                ..half_of(digit.as_str().parse().ok()?)?
-            })
+            in_year(found, 3, half_of(number(found, 1..=2)?))
         }),
         (
             format!(r"\bfirst (\d\d?|{}) (month|quarter)s\b", NUMBERS.join("|")),
@@ -221,27 +211,18 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             },
         ),
         (format!(r"\b(?:q{digit}|{digit}q){year}"), |found| {
-            let quarter = found.get(1).or_else(|| found.get(2))?;
-            let year = full_year(found.get(3)?.as_str());
-            Some(CalendarSpan {
-                year,
-                ..quarter_of(quarter.as_str().parse().ok()?)?
-            })
+            in_year(found, 3, quarter_of(number(found, 1..=2)?))
         }),
         (
             format!(r"\b(?:q ?{digit}|{digit} ?q|quarter {digit})\b"),
-            |found| {
-                let digit = (1..=3).find_map(|group| found.get(group))?;
-                quarter_of(digit.as_str().parse().ok()?)
-            },
+            |found| quarter_of(number(found, 1..=3)?),
         ),
         (
             format!(r"\b({nth})(?: fiscal)? (?:quarter|qtr)\b"),
             |found| quarter_of(ordinal(found.get(1)?.as_str())?),
         ),
         (r"\b(?:h([12])|([12])h)\b".to_owned(), |found| {
-            let digit = found.get(1).or_else(|| found.get(2))?;
-            half_of(digit.as_str().parse().ok()?)
+            half_of(number(found, 1..=2)?)
         }),
         (format!(r"\b({nth})[- ]half\b"), |found| {
             half_of(ordinal(found.get(1)?.as_str())?)
@@ -261,11 +242,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         ),
         // Actual or expected: "FY24A", "2025E".
         (r"\bfy ?'?(\d{4}|\d{2})[aef]?\b".to_owned(), |found| {
-            let year = full_year(found.get(1)?.as_str());
-            Some(CalendarSpan {
-                year,
-                ..part(WHOLE)?
-            })
+            in_year(found, 1, part(WHOLE))
         }),
         (r"\b(?:full|whole|entire)[- ]year\b".to_owned(), |_| {
             part(WHOLE)
@@ -273,17 +250,13 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (r"\bfiscal(?: years?)?\b|\bfy\b".to_owned(), |_| part(WHOLE)),
         (format!(r"\b({month})[-/'] ?'?(\d\d)\b"), |found| {
             let month = month_of(found.get(1)?.as_str())?;
-            let year = full_year(found.get(2)?.as_str());
-            Some(CalendarSpan {
-                year,
-                ..part((month, month))?
-            })
+            in_year(found, 2, part((month, month)))
         }),
         (format!(r"\b{two}\.{two}\.{century}\b"), |found| {
-            closing_day(found, 1, 2, 3)
+            date_of_digits(found, 1, 2, 3)
         }),
         (format!(r"\b{century}-{two}-{two}\b"), |found| {
-            closing_day(found, 3, 2, 1)
+            date_of_digits(found, 3, 2, 1)
         }),
         (
             format!(r"\b{two}{suffix}?(?: of)?[ -]({month})\b\.?"),
@@ -293,7 +266,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             day_of_month(found, 2, 1)
         }),
         (format!(r"\b({decade}\d)[aef]?\b"), |found| {
-            Some(CalendarSpan::default().in_year(full_year(found.get(1)?.as_str())?))
+            in_year(found, 1, Some(CalendarSpan::default()))
         }),
     ];
     let compiled = |(form, read): (String, Reader)| Some((Regex::new(&form).ok()?, read));
@@ -306,6 +279,18 @@ fn part(months: (u8, u8)) -> Option<CalendarSpan> {
         months,
         ..CalendarSpan::default()
     })
+}
+
+/// A span of the year that a group names.
+fn in_year(found: &Captures<'_>, group: usize, span: Option<CalendarSpan>) -> Option<CalendarSpan> {
+    let year = full_year(found.get(group)?.as_str());
+    Some(CalendarSpan { year, ..span? })
+}
+
+/// The number in the one of these groups that a form has found.
+fn number(found: &Captures<'_>, mut groups: RangeInclusive<usize>) -> Option<u8> {
+    let group = groups.find_map(|group| found.get(group))?;
+    group.as_str().parse().ok()
 }
 
 fn other_stretch(found: &Captures<'_>, stretch: Stretch) -> Option<CalendarSpan> {
@@ -363,17 +348,16 @@ fn day_in(day: Option<u8>, month: u8) -> Option<CalendarSpan> {
 }
 
 /// A date of digits. The last day of a year means the year.
-fn closing_day(
+fn date_of_digits(
     found: &Captures<'_>,
     day: usize,
     month: usize,
     year: usize,
 ) -> Option<CalendarSpan> {
-    let number = |group: usize| found.get(group)?.as_str().parse::<u8>().ok();
-    let (day, month) = (number(day)?, number(month)?);
-    let year = full_year(found.get(year)?.as_str());
-    let span = day_in(Some(day), month).filter(|_| (1..=12).contains(&month))?;
-    Some(CalendarSpan { year, ..span })
+    let day = number(found, day..=day)?;
+    let month = number(found, month..=month)?;
+    let span = day_in(Some(day), month).filter(|_| (1..=12).contains(&month));
+    in_year(found, year, span)
 }
 
 fn full_year(digits: &str) -> Option<u16> {
