@@ -14,6 +14,15 @@ pub(crate) fn alike_but_for_signs(a: &str, b: &str) -> bool {
     a.trim_matches(['-', '%']) == b.trim_matches(['-', '%'])
 }
 
+/// Gives a leaf the other sign, in its value and as it is written.
+pub(crate) fn turn_sign(leaf: &mut PageLeaf) {
+    leaf.value = -leaf.value;
+    leaf.literal = match leaf.literal.strip_prefix('-') {
+        Some(magnitude) => magnitude.into(),
+        None => format!("-{}", leaf.literal).into(),
+    };
+}
+
 /// The value of a literal that is a finite number.
 pub(crate) fn literal_value(text: &str) -> Option<f64> {
     literal(text).filter(|value| value.is_finite())

@@ -5,7 +5,7 @@
 
 use super::filling::FilledPlan;
 use super::scale;
-use crate::offline::expr::{Expr, PageLeaf, literal_value};
+use crate::offline::expr::{Expr, literal_value, turn_sign};
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
@@ -80,45 +80,31 @@ fn is_negative(fact: &Fact) -> bool {
 
 /// An expression whose negative cells are read with the other sign.
 fn flipped(facts: &Facts, expr: &Expr) -> Expr {
-    match expr {
-        Expr::Leaf(leaf) => {
-            let fact = leaf.source.and_then(|i| facts.all.get(i));
-            if !fact.is_some_and(is_negative) {
-                return expr.clone();
-            }
-            Expr::Leaf(PageLeaf {
-                literal: match leaf.literal.strip_prefix('-') {
-                    Some(magnitude) => magnitude.into(),
-                    None => format!("-{}", leaf.literal).into(),
-                },
-                value: -leaf.value,
-                source: leaf.source,
-            })
+    let mut expr = expr.clone();
+    expr.change_leaves(&mut |leaf| {
+        let fact = leaf.source.and_then(|i| facts.all.get(i));
+        if fact.is_some_and(is_negative) {
+            turn_sign(leaf);
         }
-        Expr::Step(op, a, b) => Expr::step(*op, flipped(facts, a), flipped(facts, b)),
-    }
+    });
+    expr
 }
 
 /// An expression whose percentages are written the other way, with or without the sign.
 fn other_percent(facts: &Facts, expr: &Expr) -> Expr {
-    match expr {
-        Expr::Leaf(leaf) => {
-            let fact = leaf.source.and_then(|i| facts.all.get(i));
-            if !fact.is_some_and(|f| f.percent) {
-                return expr.clone();
-            }
+    let mut expr = expr.clone();
+    expr.change_leaves(&mut |leaf| {
+        let fact = leaf.source.and_then(|i| facts.all.get(i));
+        if fact.is_some_and(|fact| fact.percent) {
             let (literal, value) = match leaf.literal.strip_suffix('%') {
                 Some(bare) => (bare.to_owned(), leaf.value * 100.0),
                 None => (format!("{}%", leaf.literal), leaf.value / 100.0),
             };
-            Expr::Leaf(PageLeaf {
-                value: literal_value(&literal).unwrap_or(value),
-                literal: literal.into(),
-                source: leaf.source,
-            })
+            leaf.value = literal_value(&literal).unwrap_or(value);
+            leaf.literal = literal.into();
         }
-        Expr::Step(op, a, b) => Expr::step(*op, other_percent(facts, a), other_percent(facts, b)),
-    }
+    });
+    expr
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::figure_list::PROFITS;
 use super::labels::{CellMatch, LabelQuery, LabelledTable};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
-use crate::offline::expr::Expr;
+use crate::offline::expr::{Expr, turn_sign};
 use crate::offline::reading::outflow::{is_outflow, names_cost};
 use crate::offline::reading::text::stem;
 use finqa_core::program::Op;
@@ -42,13 +42,7 @@ impl TableAmount {
     /// The amount with the other sign.
     pub(crate) fn turn(&mut self) {
         self.number = -self.number;
-        self.expr.change_leaves(&mut |leaf| {
-            leaf.value = -leaf.value;
-            leaf.literal = match leaf.literal.strip_prefix('-') {
-                Some(magnitude) => magnitude.into(),
-                None => format!("-{}", leaf.literal).into(),
-            };
-        });
+        self.expr.change_leaves(&mut turn_sign);
     }
 }
 
