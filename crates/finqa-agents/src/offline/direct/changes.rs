@@ -65,15 +65,6 @@ impl DirectReader<'_> {
             && !self.table.writes("new")
     }
 
-    /// The page's period that a question names.
-    pub(super) fn only_period(&self, asked: CalendarSpan) -> Reading<CalendarSpan> {
-        match self.table.period(asked) {
-            PagePeriod::One(period) => Ok(period),
-            PagePeriod::Missing => Err(self.table.lacks(asked)),
-            _ => Err(NoReading::Open),
-        }
-    }
-
     /// The earlier and the later period of a change.
     pub(super) fn ends(&self) -> Reading<(CalendarSpan, CalendarSpan)> {
         let before = |span: CalendarSpan| {
@@ -112,11 +103,10 @@ impl DirectReader<'_> {
             }
             [a, b] => {
                 // Both are checked, so that the one that is missing is named.
-                if !matches!(self.table.period(*a), PagePeriod::Composed(..)) {
-                    self.only_period(*a)?;
-                }
-                if !matches!(self.table.period(*b), PagePeriod::Composed(..)) {
-                    self.only_period(*b)?;
+                for span in [a, b] {
+                    if !matches!(self.table.period(*span), PagePeriod::Composed(..)) {
+                        self.only_period(*span)?;
+                    }
                 }
                 // "From 2023 to 2021" and "more in 2023 than in 2021" are as they are asked.
                 let wording = &self.asked.wording;

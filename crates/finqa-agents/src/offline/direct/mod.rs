@@ -212,11 +212,8 @@ fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
     !elliptical && !refers && asked.names_label(table) && (dated || over_all)
 }
 
-/// Currencies and scales that an answer is asked for in.
+/// Currencies that an answer is asked for in.
 const CURRENCIES: [&str; 4] = ["in dollars", "in usd", "in euros", "in eur"];
-const UNITS: [&str; 6] = [
-    "in millions", "in thousands", "in billions", "in million", "in thousand", "in billion",
-];
 
 /// Words of questions that no figure of a table answers.
 const BEYOND: [&str; 10] = [
@@ -250,7 +247,7 @@ impl DirectReader<'_> {
         // A ratio of amounts in different scales is in units.
         let per_one = per(self.asked.text()).is_some();
         let money = wording.says(&CURRENCIES) && !per_one;
-        if money || wording.says(&UNITS) || wording.says(&BEYOND) {
+        if money || wording.of_all().scale.is_some() || wording.says(&BEYOND) {
             return Err(NoReading::Open);
         }
         if wording.asks_yes_no() {

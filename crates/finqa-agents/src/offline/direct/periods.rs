@@ -176,6 +176,15 @@ fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod>
 }
 
 impl DirectReader<'_> {
+    /// The page's period that a question names.
+    pub(super) fn only_period(&self, asked: CalendarSpan) -> Reading<CalendarSpan> {
+        match self.table.period(asked) {
+            PagePeriod::One(period) => Ok(period),
+            PagePeriod::Missing => Err(self.table.lacks(asked)),
+            _ => Err(NoReading::Open),
+        }
+    }
+
     /// The periods of a series: those named, those between two, the last few, or all of one
     /// length.
     pub(crate) fn series(&self) -> Reading<Vec<CalendarSpan>> {
@@ -194,17 +203,12 @@ impl DirectReader<'_> {
                 .copied()
                 .collect()
         };
-        let page = |span: CalendarSpan| match self.table.period(span) {
-            PagePeriod::One(period) => Ok(period),
-            PagePeriod::Missing => Err(self.table.lacks(span)),
-            _ => Err(NoReading::Open),
-        };
         let mut spans = Vec::new();
         for span in self.asked.spans() {
             let parts = length.is_some_and(|length| length < span.length());
             // "Which quarter of 2022": the year is not one of the series.
             if !(parts && is_year(*span)) {
-                spans.push(page(*span)?);
+                spans.push(self.only_period(*span)?);
             }
         }
         let within = self

@@ -234,7 +234,7 @@ impl DirectReader<'_> {
         }
         self.doubts.truncate(doubts);
         // Without a row of its own, a whole is the sum of its parts.
-        let parts = self.parts_of(part.place, None)?;
+        let parts = self.parts_of(part.place.1)?;
         self.doubt_total_among(&parts);
         // "Revenue per customer" has no whole in the column of revenue.
         let of_column = self.table.columns.get(part.place.1);
@@ -255,9 +255,8 @@ impl DirectReader<'_> {
         })
     }
 
-    /// The rows of a part's column that are parts too, if no row is their total.
-    fn parts_of(&self, place: (usize, usize), without: Option<usize>) -> Reading<Vec<TableAmount>> {
-        let (_, column) = place;
+    /// The amounts of a column, if no row is their total.
+    fn parts_of(&self, column: usize) -> Reading<Vec<TableAmount>> {
         let mut parts = Vec::new();
         for (row, label) in self.table.rows.iter().enumerate().skip(1) {
             if label.derived {
@@ -266,12 +265,7 @@ impl DirectReader<'_> {
             if label.total {
                 return Err(NoReading::Open);
             }
-            let Some(fact) = self.table.fact_at((row, column)) else {
-                continue;
-            };
-            if Some(row) != without {
-                parts.extend(self.of_fact(fact, (row, column)));
-            }
+            parts.extend(self.table.amount_at((row, column)));
         }
         if parts.iter().any(|part| part.percent || part.number < 0.0) || parts.is_empty() {
             return Err(NoReading::Open);

@@ -267,8 +267,7 @@ impl DirectReader<'_> {
             if label.total || unnamed || period || !fits || other {
                 continue;
             }
-            let fact = self.table.fact_at(place);
-            if let Some(amount) = fact.and_then(|fact| self.of_fact(fact, place)) {
+            if let Some(amount) = self.table.amount_at(place) {
                 out.push((amount, label.name.clone()));
             }
         }
@@ -299,10 +298,9 @@ impl DirectReader<'_> {
     fn columns_of(&self, span: Option<CalendarSpan>) -> Vec<usize> {
         let amount = |column: usize| {
             (1..self.table.rows.len()).any(|row| {
-                let fact = self.table.fact_at((row, column));
-                let amount = fact.and_then(|fact| self.table.fact(fact));
+                let amount = self.table.amount_at((row, column));
                 let fits = span.is_none_or(|span| self.table.is_of((row, column), span));
-                fits && amount.is_some_and(|fact| !fact.percent)
+                fits && amount.is_some_and(|amount| !amount.percent)
             })
         };
         let of_page = |column: &usize| !self.table.columns.get(*column).is_some_and(|c| c.derived);
