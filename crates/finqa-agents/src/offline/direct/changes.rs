@@ -212,7 +212,7 @@ impl DirectReader<'_> {
             ..operand.query(Some(self.only_period(period)?))
         };
         match self.cells(&query)?.as_slice() {
-            [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
+            [place] => self.table.amount_at(*place).ok_or(NoReading::Open),
             _ => Err(NoReading::Open),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::DirectAnswer;
 use super::axis::AxisLabel;
-use super::labels::LabelQuery;
+use super::labels::{LabelQuery, Place};
 use super::phrase::NamedOperand;
 use super::quantities::{counts, has_no_sum};
 use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
@@ -87,10 +87,7 @@ impl DirectReader<'_> {
         if self.asked.spans().is_empty() && self.table.periods.len() > 1 {
             let doubts = self.doubts.len();
             let found = self.alike(operand, true);
-            let undated = |amount: &TableAmount| {
-                let (row, column) = amount.place;
-                self.table.span_of(row, column).is_none()
-            };
+            let undated = |amount: &TableAmount| self.table.span_of(amount.place).is_none();
             match found {
                 Ok(amounts) if amounts.iter().all(undated) => return Ok(amounts),
                 _ => self.doubts.truncate(doubts),
@@ -205,18 +202,15 @@ impl DirectReader<'_> {
         let mut cells = self.cells(&query)?;
         if parts {
             let end = self.table.end_of_parts();
-            cells.retain(|cell| cell.1 < end);
+            cells.retain(|(row, _)| *row < end);
         }
-        let one = |of: fn(&(usize, usize, usize)) -> usize| {
+        let one = |of: fn(&Place) -> usize| {
             let first = cells.first().map(of);
             cells.iter().all(|cell| Some(of(cell)) == first)
         };
-        let total = |(_, row, column): &(usize, usize, usize)| {
-            let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
-            labels.iter().flatten().any(|label| label.total)
-        };
+        let total = |place: &Place| self.table.labels_of(*place).any(|label| label.total);
         // One says "current" itself and another by its heading: they are not of one kind.
-        let own = |(_, row, _): &(usize, usize, usize)| -> Vec<&String> {
+        let own = |(row, _): &Place| -> Vec<&String> {
             let label = self.table.rows.get(*row);
             let said = |word: &&String| label.is_some_and(|label| label.words.contains(word));
             operand.words.iter().filter(said).collect()
@@ -224,22 +218,20 @@ impl DirectReader<'_> {
         let alike = cells
             .iter()
             .all(|cell| Some(own(cell)) == cells.first().map(own));
-        let line = one(|cell| cell.1) || one(|cell| cell.2) && alike;
+        let line = one(|place| place.0) || one(|place| place.1) && alike;
         if !line || cells.len() < 2 || cells.iter().any(total) {
             return Err(NoReading::Open);
         }
-        if !one(|cell| cell.2) {
-            let columns: Vec<usize> = cells.iter().map(|cell| cell.2).collect();
+        if !one(|place| place.1) {
+            let columns: Vec<usize> = cells.iter().map(|(_, column)| *column).collect();
             self.check_one_kind(&columns)?;
         }
-        let amounts = cells
-            .iter()
-            .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
+        let amounts = cells.iter().map(|place| self.table.amount_at(*place));
         let amounts: Option<Vec<TableAmount>> = amounts.collect();
         let amounts = amounts.ok_or(NoReading::Open)?;
         let column = cells
             .first()
-            .and_then(|cell| self.table.columns.get(cell.2));
+            .and_then(|(_, column)| self.table.columns.get(*column));
         let rate = column.filter(|label| parts && has_no_sum(label));
         if let Some(name) = rate.map(|label| label.name.clone()) {
             self.doubt(format!("{name} may need weights"));

@@ -174,20 +174,21 @@ impl DirectReader<'_> {
             true => self.table.find(&query).cells,
             false => self.cells(&query)?,
         };
-        let columns: BTreeSet<usize> = cells.iter().map(|cell| cell.2).collect();
-        let rows: BTreeSet<usize> = cells.iter().map(|cell| cell.1).collect();
+        let columns: BTreeSet<usize> = cells.iter().map(|(_, column)| *column).collect();
+        let rows: BTreeSet<usize> = cells.iter().map(|(row, _)| *row).collect();
         let one_figure = columns.len() == 1 && rows.len() == cells.len() && rows.len() > 1;
         if self.doubts.len() > doubts || limit.is_some() && !one_figure {
             return Err(NoReading::Open);
         }
         let amounts = cells
             .iter()
-            .filter_map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
+            .filter_map(|place| self.table.amount_at(*place));
         let amounts: Vec<TableAmount> = amounts.collect();
         let limit = match limit {
             None => None,
             Some((limit, side)) => {
-                let sources = cells.iter().map(|cell| cell.0).collect::<Vec<_>>();
+                let sources = cells.iter().filter_map(|place| self.table.fact_at(*place));
+                let sources: Vec<usize> = sources.collect();
                 let to = scales::limit_for(&limit, &self.table, &sources, &amounts);
                 Some((to.ok_or(NoReading::Open)?, side))
             }

@@ -3,7 +3,7 @@
 
 use super::axis::{AxisLabel, same_word};
 use super::calendar::spans;
-use super::labels::{LabelQuery, LabelledTable};
+use super::labels::{LabelQuery, LabelledTable, Place};
 use super::phrase::NamedOperand;
 use super::quantities::{counts, has_no_sum};
 use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum};
@@ -97,8 +97,8 @@ impl LabelledTable<'_> {
 
     /// The sum of the cells that a query names alike, if they are of all rows with the same
     /// names in the columns that it speaks of.
-    fn group(&self, query: &LabelQuery, cells: &[(usize, usize, usize)]) -> Option<Vec<usize>> {
-        let (_, first, column) = *cells.first()?;
+    fn group(&self, query: &LabelQuery, cells: &[Place]) -> Option<Vec<usize>> {
+        let (first, column) = *cells.first()?;
         let asked = |label: &AxisLabel, key: usize| {
             let words = label.keys.get(key).map(|key| key.words.as_slice());
             let mut words = words.unwrap_or_default().iter();
@@ -108,7 +108,7 @@ impl LabelledTable<'_> {
         let named: Vec<usize> = (0..label.keys.len())
             .filter(|key| asked(label, *key))
             .collect();
-        let alike = cells.iter().all(|(_, row, of_cell)| {
+        let alike = cells.iter().all(|(row, of_cell)| {
             self.rows.get(*row).is_some_and(|other| {
                 let same = |key: usize| {
                     let of = |label: &AxisLabel| label.keys.get(key).map(|key| key.name.clone());
@@ -118,27 +118,21 @@ impl LabelledTable<'_> {
                 !other.total && (0..other.keys.len()).all(same)
             }) && *of_cell == column
         });
-        let rows = cells.iter().map(|(_, row, _)| *row).collect();
+        let rows = cells.iter().map(|(row, _)| *row).collect();
         (alike && cells.len() > 1 && !label.keys.is_empty()).then_some(rows)
     }
 }
 
 impl DirectReader<'_> {
     /// The sum over the rows that a query leaves open, of a quantity that has one.
-    pub(super) fn summed(
-        &mut self,
-        query: &LabelQuery,
-        cells: &[(usize, usize, usize)],
-    ) -> Option<TableAmount> {
+    pub(super) fn summed(&mut self, query: &LabelQuery, cells: &[Place]) -> Option<TableAmount> {
         let rows = self.table.group(query, cells)?;
         let named = rows.len() < self.table.rows.iter().filter(|row| !row.total).count() - 1;
         if !named && query.span.is_none() && !self.says_sum() {
             return None;
         }
-        let amounts: Option<Vec<TableAmount>> = cells
-            .iter()
-            .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)))
-            .collect();
+        let amounts = cells.iter().map(|place| self.table.amount_at(*place));
+        let amounts: Option<Vec<TableAmount>> = amounts.collect();
         self.total_of(&amounts?).ok()
     }
 
@@ -164,7 +158,7 @@ impl DirectReader<'_> {
         }
         let spans: Vec<_> = amounts
             .iter()
-            .map(|a| self.table.span_of(a.place.0, a.place.1))
+            .map(|a| self.table.span_of(a.place))
             .collect();
         if spans
             .iter()
@@ -210,34 +204,31 @@ impl DirectReader<'_> {
             true => self.table.find(query).cells,
             false => self.cells(query)?,
         };
-        let column = cells.first().map(|cell| cell.2);
-        if cells.iter().any(|cell| Some(cell.2) != column) {
+        let column = cells.first().map(|(_, column)| column);
+        if cells.iter().any(|(_, of_cell)| Some(of_cell) != column) {
             return Ok(None);
         }
-        let mut names: Vec<String> = Vec::new();
-        let mut groups: Vec<Vec<TableAmount>> = Vec::new();
-        for (fact, row, column) in cells {
-            let name = self.table.rows.get(row).and_then(|row| row.keys.get(key));
+        let mut groups: Vec<(String, Vec<TableAmount>)> = Vec::new();
+        for place in cells {
+            let name = self
+                .table
+                .rows
+                .get(place.0)
+                .and_then(|row| row.keys.get(key));
             let Some(name) = name
                 .map(|key| key.name.clone())
                 .filter(|name| name.chars().any(char::is_alphanumeric))
             else {
                 continue;
             };
-            let amount = self.of_fact(fact, (row, column)).ok_or(NoReading::Open)?;
-            match names.iter().position(|other| *other == name) {
-                Some(at) => groups
-                    .get_mut(at)
-                    .into_iter()
-                    .for_each(|group| group.push(amount.clone())),
-                None => {
-                    names.push(name);
-                    groups.push(vec![amount]);
-                }
+            let amount = self.table.amount_at(place).ok_or(NoReading::Open)?;
+            match groups.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, group)) => group.push(amount),
+                None => groups.push((name, vec![amount])),
             }
         }
         let mut out = Vec::new();
-        for (name, group) in names.into_iter().zip(groups) {
+        for (name, group) in groups {
             let single = group.len() == 1;
             let mut amount = self.total_of(&group)?;
             if !single {

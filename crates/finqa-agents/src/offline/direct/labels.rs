@@ -37,11 +37,13 @@ impl LabelQuery {
     }
 }
 
+/// The row and the column of a cell.
+pub(crate) type Place = (usize, usize);
+
 /// The cells that a query names best, all equally well.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellMatch {
-    /// Index of the fact, row and column.
-    pub(crate) cells: Vec<(usize, usize, usize)>,
+    pub(crate) cells: Vec<Place>,
     /// Words of the query that neither label has.
     pub(crate) missing: Vec<String>,
     /// How many words a label has.
@@ -60,8 +62,8 @@ pub(crate) struct LabelledTable<'a> {
     pub(super) aliases: Vec<(String, Vec<String>)>,
     /// The columns that name the rows, if several do.
     pub(super) keys: Vec<usize>,
-    /// Facts by row and column.
-    pub(super) cells: BTreeMap<(usize, usize), usize>,
+    /// The index of each cell's fact.
+    pub(super) cells: BTreeMap<Place, usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(crate) periods: Vec<CalendarSpan>,
     /// The largest scale that a cell has of its own.
@@ -172,8 +174,8 @@ impl<'a> LabelledTable<'a> {
         };
         table.find_rows_of_all();
         let mut periods: Vec<CalendarSpan> = Vec::new();
-        for (row, column) in table.cells.keys() {
-            let span = table.span_of(*row, *column);
+        for place in table.cells.keys() {
+            let span = table.span_of(*place);
             let known = |span: &CalendarSpan| periods.iter().any(|other| other.covers(*span));
             let span = span.filter(|span| !known(span));
             periods.extend(span);
@@ -200,12 +202,13 @@ impl<'a> LabelledTable<'a> {
     }
 
     /// The fact of a cell.
-    pub(crate) fn fact_at(&self, place: (usize, usize)) -> Option<usize> {
+    pub(crate) fn fact_at(&self, place: Place) -> Option<usize> {
         self.cells.get(&place).copied()
     }
 
     /// A cell as an amount. Percentages are numbers as printed.
-    pub(super) fn amount_of(&self, index: usize, place: (usize, usize)) -> Option<TableAmount> {
+    pub(super) fn amount_at(&self, place: Place) -> Option<TableAmount> {
+        let index = self.fact_at(place)?;
         if let Some(at) = index.checked_sub(self.facts.all.len()) {
             return self.derived.get(at).cloned();
         }
@@ -224,32 +227,33 @@ impl<'a> LabelledTable<'a> {
         })
     }
 
-    pub(super) fn amount_at(&self, place: (usize, usize)) -> Option<TableAmount> {
-        self.amount_of(self.fact_at(place)?, place)
+    pub(super) fn is_percent(&self, place: Place) -> bool {
+        let percent = |index: usize| match index.checked_sub(self.facts.all.len()) {
+            Some(at) => self.derived.get(at).is_some_and(|amount| amount.percent),
+            None => self.fact(index).is_some_and(|fact| fact.percent),
+        };
+        self.fact_at(place).is_some_and(percent)
     }
 
-    pub(super) fn is_percent(&self, index: usize) -> bool {
-        let computed = index.checked_sub(self.facts.all.len());
-        let computed = computed.and_then(|at| self.derived.get(at));
-        computed.map_or_else(
-            || self.fact(index).is_some_and(|fact| fact.percent),
-            |amount| amount.percent,
-        )
+    /// The labels of a cell's row and column.
+    pub(super) fn labels_of(&self, (row, column): Place) -> impl Iterator<Item = &AxisLabel> {
+        let labels = [self.rows.get(row), self.columns.get(column)];
+        labels.into_iter().flatten()
     }
 
     /// The name of a cell's row or column, if the label is such.
     pub(super) fn label_of(
         &self,
-        (row, column): (usize, usize),
+        place: Place,
         is: impl FnMut(&&AxisLabel) -> bool,
     ) -> Option<String> {
-        let labels = [self.rows.get(row), self.columns.get(column)];
-        let found = labels.into_iter().flatten().find(is);
-        found.map(|label| label.name.clone())
+        self.labels_of(place)
+            .find(is)
+            .map(|label| label.name.clone())
     }
 
     /// The period of a cell.
-    pub(crate) fn span_of(&self, row: usize, column: usize) -> Option<CalendarSpan> {
+    pub(crate) fn span_of(&self, (row, column): Place) -> Option<CalendarSpan> {
         let of = |labels: &[AxisLabel], at: usize| labels.get(at).and_then(|label| label.span);
         match (of(&self.rows, row), of(&self.columns, column)) {
             (Some(a), Some(b)) => Some(a.and(b)),
@@ -263,17 +267,16 @@ impl<'a> LabelledTable<'a> {
     }
 
     /// Whether a cell is of a period; a day that rows list is of its month and quarter too.
-    pub(crate) fn is_of(&self, (row, column): (usize, usize), span: CalendarSpan) -> bool {
-        self.span_of(row, column).is_some_and(|of_cell| {
+    pub(crate) fn is_of(&self, place: Place, span: CalendarSpan) -> bool {
+        self.span_of(place).is_some_and(|of_cell| {
             of_cell.covers(span) || self.lists_days() && of_cell.is_day_within(span)
         })
     }
 
     /// Of a figure and its plan, which fit alike, what has happened.
-    pub(super) fn keep_actual(&self, cells: &mut Vec<(usize, usize, usize)>) {
-        let of = |cell: &(usize, usize, usize), words: &[&str]| {
-            let labels = [self.rows.get(cell.1), self.columns.get(cell.2)];
-            let mut labels = labels.into_iter().flatten();
+    pub(super) fn keep_actual(&self, cells: &mut Vec<Place>) {
+        let of = |cell: &Place, words: &[&str]| {
+            let mut labels = self.labels_of(*cell);
             labels.any(|label| words.iter().any(|word| label.writes(word)))
         };
         let some = |words: &[&str]| cells.iter().any(|cell| of(cell, words));
@@ -332,7 +335,7 @@ impl<'a> LabelledTable<'a> {
             more && others.any(|label| label.says(&word))
         };
         let mut cells = found.cells.iter();
-        cells.any(|(_, row, column)| another(&self.rows, *row) || another(&self.columns, *column))
+        cells.any(|(row, column)| another(&self.rows, *row) || another(&self.columns, *column))
     }
 
     /// The word itself if a label has it, else a synonym that one has.
@@ -359,10 +362,10 @@ impl<'a> LabelledTable<'a> {
     /// net sales" says is about all rows.
     pub(crate) fn find(&self, query: &LabelQuery) -> CellMatch {
         let found = self.best(query);
-        let Some((_, first, _)) = found.cells.first() else {
+        let Some((first, _)) = found.cells.first() else {
             return found;
         };
-        let of_one = found.cells.iter().all(|(_, row, _)| row == first);
+        let of_one = found.cells.iter().all(|(row, _)| row == first);
         let Some(total) = self.rows.get(*first).filter(|row| row.total && of_one) else {
             return found;
         };
@@ -419,19 +422,17 @@ impl<'a> LabelledTable<'a> {
         let in_corner = bits(&|word| self.corner_says(word));
         let mut best: Option<(u32, f64)> = None;
         let mut out = CellMatch::default();
-        for ((row, column), index) in self.cells.iter().filter(|((row, _), _)| *row > 0) {
+        for place in self.cells.keys().filter(|(row, _)| *row > 0) {
+            let (row, column) = place;
             let (Some(of_row), Some(of_column)) = (rows.get(*row), columns.get(*column)) else {
                 continue;
             };
-            let fits = query
-                .span
-                .is_none_or(|span| self.is_of((*row, *column), span));
-            let kind = (query.percent).is_none_or(|percent| self.is_percent(*index) == percent);
-            let labels = [self.rows.get(*row), self.columns.get(*column)];
-            let total = labels.iter().flatten().any(|label| label.total);
+            let fits = query.span.is_none_or(|span| self.is_of(*place, span));
+            let kind = (query.percent).is_none_or(|percent| self.is_percent(*place) == percent);
+            let total = self.labels_of(*place).any(|label| label.total);
             // A computed figure is of those alone who ask for it.
-            let computed = |label: &&&AxisLabel| label.derived;
-            let unasked = labels.iter().flatten().filter(computed).any(|label| {
+            let mut computed = self.labels_of(*place).filter(|label| label.derived);
+            let unasked = computed.any(|label| {
                 !label
                     .words
                     .iter()
@@ -445,7 +446,7 @@ impl<'a> LabelledTable<'a> {
             // A word that only the corner has is worth less than one of a label.
             let of_corner = 0.2 * f64::from(named - found.count_ones());
             // Of a year and a fiscal year, the one that is asked for.
-            let other = query.span.is_some() && query.span != self.span_of(*row, *column);
+            let other = query.span.is_some() && query.span != self.span_of(*place);
             let excess = of_row.1 + of_column.1 + of_corner + 0.05 * f64::from(u8::from(other));
             let better = best
                 .is_none_or(|(most, least)| named > most || named == most && excess < least - 1e-9);
@@ -462,7 +463,7 @@ impl<'a> LabelledTable<'a> {
                 out.found = found.count_ones() as usize;
             }
             if better || equal {
-                out.cells.push((*index, *row, *column));
+                out.cells.push(*place);
             }
         }
         out

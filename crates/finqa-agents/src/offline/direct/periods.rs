@@ -267,24 +267,19 @@ impl DirectReader<'_> {
         amount: &TableAmount,
         span: CalendarSpan,
     ) -> Reading<()> {
-        let (row, column) = amount.place;
-        let labels = [self.table.rows.get(row), self.table.columns.get(column)];
-        let says = |list: &WordList| labels.iter().flatten().any(|label| list.in_label(label));
-        let writes = |word: &str| labels.iter().flatten().any(|label| label.writes(word));
+        let labels = || self.table.labels_of(amount.place);
+        let says = |list: &WordList| labels().any(|label| list.in_label(label));
+        let writes = |word: &str| labels().any(|label| label.writes(word));
         let counts_new = COUNTED_NEW.iter().any(writes);
-        let stock = labels.iter().flatten().any(|label| is_stock(label));
+        let stock = labels().any(is_stock);
         if amount.percent || says(&RATES) || stock && !counts_new {
             return Err(NoReading::Missing(format!("the page has no {span}")));
         }
         let listed = self.table.lists_days() && says(&THINGS);
         if !says(&FLOWS) && !counts_new && !listed && !self.says_sum() {
-            let name = labels
-                .into_iter()
-                .flatten()
-                .find(|label| !label.words.is_empty());
+            let name = labels().find(|label| !label.words.is_empty());
             let name = name.map_or("it", |label| &label.name);
-            let why = format!("{name} may not add up to {span}");
-            self.doubt(why);
+            self.doubt(format!("{name} may not add up to {span}"));
         }
         Ok(())
     }

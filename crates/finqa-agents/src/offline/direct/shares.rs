@@ -173,11 +173,11 @@ impl DirectReader<'_> {
             Err(NoReading::Several(why)) if part.terms.is_empty() => NoReading::Several(why),
             found => return found,
         };
-        let (row, column) = self.amount(whole, common)?.place;
-        let cells = self.cells(&part.query(self.table.span_of(row, column)))?;
-        let mut near = cells.iter().filter(|(.., of_cell)| *of_cell == column);
+        let place = self.amount(whole, common)?.place;
+        let cells = self.cells(&part.query(self.table.span_of(place)))?;
+        let mut near = cells.iter().filter(|(_, column)| *column == place.1);
         match (near.next(), near.next()) {
-            (Some((fact, row, _)), None) => self.of_fact(*fact, (*row, column)).ok_or(several),
+            (Some(place), None) => self.table.amount_at(*place).ok_or(several),
             _ => Err(several),
         }
     }
@@ -223,14 +223,13 @@ impl DirectReader<'_> {
         }
         self.doubts.truncate(doubts);
         // Of several that fit, the one in the column or row of its part.
-        let (row, column) = part.place;
-        let cells = self.cells(&whole.query(self.table.span_of(row, column)));
+        let cells = self.cells(&whole.query(self.table.span_of(part.place)));
         let cells = cells.unwrap_or_default();
         let mut near = cells
             .iter()
-            .filter(|(_, row, column)| (*row == part.place.0) != (*column == part.place.1));
-        if let (Some((fact, row, column)), None) = (near.next(), near.next()) {
-            return self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open);
+            .filter(|(row, column)| (*row == part.place.0) != (*column == part.place.1));
+        if let (Some(place), None) = (near.next(), near.next()) {
+            return self.table.amount_at(*place).ok_or(NoReading::Open);
         }
         self.doubts.truncate(doubts);
         // Without a row of its own, a whole is the sum of its parts.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::axis::{AxisLabel, same_word};
 use super::calendar::CalendarSpan;
 use super::figure_list::PROFITS;
-use super::labels::{CellMatch, LabelQuery, LabelledTable};
+use super::labels::{CellMatch, LabelQuery, LabelledTable, Place};
 use super::periods::PagePeriod;
 use super::phrase::{AskedPhrase, NamedOperand};
 use crate::offline::expr::{Expr, turn_sign};
@@ -34,8 +34,8 @@ pub(crate) struct TableAmount {
     pub(crate) expr: Expr,
     pub(crate) number: f64,
     pub(crate) percent: bool,
-    /// Row and column; of a composed period those of its first part, of several rows `NO_PLACE`.
-    pub(crate) place: (usize, usize),
+    /// Of a composed period that of its first part, of several rows `NO_PLACE`.
+    pub(crate) place: Place,
 }
 
 impl TableAmount {
@@ -47,7 +47,7 @@ impl TableAmount {
 }
 
 /// The place of what is in no single cell.
-pub(crate) const NO_PLACE: (usize, usize) = (usize::MAX, usize::MAX);
+pub(crate) const NO_PLACE: Place = (usize::MAX, usize::MAX);
 
 /// A question, its table, and the doubts that reading it leaves.
 pub(crate) struct DirectReader<'a> {
@@ -109,14 +109,14 @@ impl DirectReader<'_> {
     }
 
     /// "Units times price for A" may find A's units and the price of the total.
-    pub(super) fn doubt_other_rows(&mut self, a: (usize, usize), b: (usize, usize)) {
+    pub(super) fn doubt_other_rows(&mut self, a: Place, b: Place) {
         if a.0 != b.0 && a.1 != b.1 {
             self.doubt("its figures are of other rows and columns".to_owned());
         }
     }
 
     /// "Net sales net of refunds": the row may already be without them.
-    fn doubt_net_already(&mut self, place: (usize, usize)) {
+    fn doubt_net_already(&mut self, place: Place) {
         const LEFT_OVER: [&str; 6] = ["net", "after", "profit", "income", "earnings", "result"];
         let is_net = |label: &&AxisLabel| LEFT_OVER.iter().any(|word| label.writes(word));
         if let Some(name) = self.table.label_of(place, is_net) {
@@ -152,9 +152,7 @@ impl DirectReader<'_> {
                     self.doubts.truncate(doubts);
                 }
                 let found = self.table.find(&query(None)).cells;
-                let spans = found
-                    .iter()
-                    .map(|(_, row, of)| self.table.span_of(*row, *of));
+                let spans = found.iter().map(|place| self.table.span_of(*place));
                 let mut spans: Vec<Option<CalendarSpan>> = spans.collect();
                 spans.sort_by_key(|span| span.map(CalendarSpan::order));
                 let several = spans.first() != spans.last() && !self.table.lists_days();
@@ -220,31 +218,28 @@ impl DirectReader<'_> {
     /// names nowhere else.
     fn undated(&mut self, query: &LabelQuery) -> Option<TableAmount> {
         let found = self.table.find(query);
-        let [(fact, row, column)] = found.cells.as_slice() else {
+        let [place] = *found.cells.as_slice() else {
             return None;
         };
-        let place = (*row, *column);
-        let undated = self.table.span_of(*row, *column).is_none() && found.missing.is_empty();
-        let amount = self.table.amount_of(*fact, place).filter(|_| undated)?;
+        let undated = self.table.span_of(place).is_none() && found.missing.is_empty();
+        let amount = self.table.amount_at(place).filter(|_| undated)?;
         let name = self.table.label_of(place, |label| !label.words.is_empty());
         self.doubt(format!("{} has no period", name.unwrap_or_default()));
         Some(amount)
     }
 
     /// The cells that a query names best; words that nothing on the page has leave a doubt.
-    pub(crate) fn cells(&mut self, query: &LabelQuery) -> Reading<Vec<(usize, usize, usize)>> {
+    pub(crate) fn cells(&mut self, query: &LabelQuery) -> Reading<Vec<Place>> {
         let found = self.table.find(query);
         let of_corner = found.found == 0 && (query.words.is_empty() || !found.missing.is_empty());
         if found.cells.is_empty() || of_corner {
             return Err(NoReading::Open);
         }
-        let labels = found.cells.iter().flat_map(|(_, row, column)| {
-            [self.table.rows.get(*row), self.table.columns.get(*column)]
-        });
-        let doubts: Vec<String> = labels
-            .flatten()
-            .filter_map(|label| label.doubt.clone())
-            .collect();
+        let labels = found
+            .cells
+            .iter()
+            .flat_map(|place| self.table.labels_of(*place));
+        let doubts: Vec<String> = labels.filter_map(|label| label.doubt.clone()).collect();
         doubts.into_iter().for_each(|doubt| self.doubt(doubt));
         if let Some(why) = self.loosely_named(query, &found) {
             self.doubt(why);
@@ -285,7 +280,7 @@ impl DirectReader<'_> {
     /// Why a row is only a guess: it has words that nobody asked for, and words of the question
     /// are only in its section, or are only synonyms of its own.
     fn loosely_named(&self, query: &LabelQuery, found: &CellMatch) -> Option<String> {
-        let [(_, row, column)] = found.cells.as_slice() else {
+        let [(row, column)] = found.cells.as_slice() else {
             return None;
         };
         let (row, column) = (self.table.rows.get(*row)?, self.table.columns.get(*column)?);
@@ -305,10 +300,10 @@ impl DirectReader<'_> {
         let mut cells = self.cells(query)?;
         // Of a variance and a variance in percent, the one that is asked for.
         let percent = self.asked.wording.percent();
-        let of_kind = |(fact, ..): &(usize, usize, usize)| self.table.is_percent(*fact) == percent;
-        let name = |(_, row, column): &(usize, usize, usize)| {
-            let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
-            labels.map(|label| label.map(|label| label.name.clone()))
+        let of_kind = |place: &Place| self.table.is_percent(*place) == percent;
+        let name = |place: &Place| -> Vec<String> {
+            let labels = self.table.labels_of(*place);
+            labels.map(|label| label.name.clone()).collect()
         };
         let names: BTreeSet<_> = cells.iter().map(name).collect();
         if names.len() == cells.len() && cells.iter().any(of_kind) {
@@ -316,7 +311,7 @@ impl DirectReader<'_> {
         }
         self.table.keep_actual(&mut cells);
         match cells.as_slice() {
-            [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
+            [place] => self.table.amount_at(*place).ok_or(NoReading::Open),
             cells => match self.summed(query, cells) {
                 Some(total) => Ok(total),
                 None => Err(self.several(cells)),
@@ -330,9 +325,8 @@ impl DirectReader<'_> {
         facts.all(|fact| fact.cell().is_some())
     }
 
-    fn several(&self, cells: &[(usize, usize, usize)]) -> NoReading {
-        let (rows, columns): (BTreeSet<usize>, BTreeSet<usize>) =
-            cells.iter().map(|(_, row, column)| (row, column)).unzip();
+    fn several(&self, cells: &[Place]) -> NoReading {
+        let (rows, columns): (BTreeSet<usize>, BTreeSet<usize>) = cells.iter().copied().unzip();
         let (what, labels, places) = match (rows.len(), columns.len()) {
             (2.., 1) => ("rows", &self.table.rows, rows),
             (1, 2..) => ("columns", &self.table.columns, columns),
@@ -341,7 +335,7 @@ impl DirectReader<'_> {
         if !self.is_table_alone() {
             return NoReading::Open;
         }
-        let named = places.iter().filter_map(|at| labels.get(*at)).take(3);
+        let named = places.into_iter().filter_map(|at| labels.get(at)).take(3);
         let mut names: Vec<&str> = named.map(|label| label.name.as_str()).collect();
         names.dedup();
         NoReading::Several(format!("several {what} fit: {}", names.join(" and ")))
@@ -365,11 +359,6 @@ impl DirectReader<'_> {
         let known = !words.is_empty() && none && self.is_table_alone();
         let first = named.first().filter(|_| known);
         first.map(|(_, label)| label.name.as_str())
-    }
-
-    /// A cell as an amount.
-    pub(crate) fn of_fact(&self, index: usize, place: (usize, usize)) -> Option<TableAmount> {
-        self.table.amount_of(index, place)
     }
 
     /// Whether a row has figures below zero alone, so that their sign is part of its name.

@@ -4,7 +4,7 @@ use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
 use super::compute::extreme_of;
-use super::labels::{LabelQuery, is_year};
+use super::labels::{LabelQuery, Place, is_year};
 use super::phrase::NamedOperand;
 use super::quantities::is_measure;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
@@ -217,13 +217,13 @@ impl DirectReader<'_> {
             self.doubts.truncate(doubts);
             self.cells(&query(true))?
         };
-        let distinct = |of: fn(&(usize, usize, usize)) -> usize| {
+        let distinct = |of: fn(&Place) -> usize| {
             let mut lines: Vec<usize> = cells.iter().map(of).collect();
             lines.sort_unstable();
             lines.dedup();
             lines
         };
-        let (rows, columns) = (distinct(|cell| cell.1), distinct(|cell| cell.2));
+        let (rows, columns) = (distinct(|place| place.0), distinct(|place| place.1));
         // "Cloud revenue" and "Devices revenue" are both revenue: the rows that say it.
         let shared = !by_column && rows.len() > 1 && columns.len() == 1;
         let by_column = by_column || shared;
