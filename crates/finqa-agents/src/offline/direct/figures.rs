@@ -184,11 +184,11 @@ impl LabelledTable<'_> {
     fn add_figure(&mut self, axis: Axis, figure: &Figure) {
         let named = self.named_as(figure.names);
         let words = named.unwrap_or_else(|| vec![format!("zqfigure{}", self.aliases.len())]);
-        let labels = || self.rows.iter().chain(&self.columns).skip(1);
-        let known = labels().any(|label| label.words == words);
+        let known = self.labels().any(|label| label.words == words);
         let said = |name: &&str| {
             let words = label_words(name);
-            labels().any(|label| !label.derived && words.iter().all(|word| label.says(word)))
+            self.labels()
+                .any(|label| !label.derived && words.iter().all(|word| label.says(word)))
         };
         if !known && figure.names.iter().any(said) {
             return;
@@ -292,10 +292,9 @@ impl LabelledTable<'_> {
 
     /// The words of the label that goes by one of these names.
     fn named_as(&self, names: &[&str]) -> Option<Vec<String>> {
-        let labels = || self.rows.iter().chain(&self.columns).skip(1);
         let named = names.iter().find_map(|name| {
             let words = label_words(name);
-            labels().find(|label| {
+            self.labels().find(|label| {
                 let own = label.words.iter().filter(|word| !is_qualifier(word));
                 label.derived && label.name == *name || own.eq(&words)
             })
@@ -391,15 +390,13 @@ impl LabelledTable<'_> {
 
     /// Sales of a price and a count, where no line has them.
     fn add_sales_of_units(&mut self, axis: Axis) {
-        let labels = || self.rows.iter().chain(&self.columns).skip(1);
         let writes =
             |label: &AxisLabel, words: &[&str]| words.iter().any(|word| label.writes(word));
-        if labels().any(|label| writes(label, &SALES_OF_UNITS)) {
+        if self.labels().any(|label| writes(label, &SALES_OF_UNITS)) {
             return;
         }
-        let rebate = labels()
-            .find(|label| writes(label, &REBATES))
-            .map(|label| label.name.clone());
+        let rebate = self.labels().find(|label| writes(label, &REBATES));
+        let rebate = rebate.map(|label| label.name.clone());
         let prices = self.lines_where(axis, |label| label.names("price", &PRICES));
         if prices.is_empty() {
             return;
@@ -459,8 +456,8 @@ impl DirectReader<'_> {
             let name = figure.names.iter().find(|name| wording.says(&[name]));
             let name = name.copied().unwrap_or_default();
             let words = label_words(name);
-            let mut labels = self.table.rows.iter().chain(&self.table.columns).skip(1);
-            if !labels.any(|label| words.iter().all(|word| label.says(word))) {
+            let says_all = |label: &AxisLabel| words.iter().all(|word| label.says(word));
+            if !self.table.labels().any(says_all) {
                 return Err(NoReading::Missing(format!("the page has no {name}")));
             }
         }

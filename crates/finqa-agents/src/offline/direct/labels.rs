@@ -296,6 +296,11 @@ impl<'a> LabelledTable<'a> {
         }
     }
 
+    /// The labels of the rows and of the columns, the upper left cell among these.
+    pub(super) fn labels(&self) -> impl Iterator<Item = &AxisLabel> {
+        self.rows.iter().skip(1).chain(&self.columns)
+    }
+
     /// Whether any row or column has this word.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let rows = self.rows.iter().skip(1);
@@ -305,8 +310,7 @@ impl<'a> LabelledTable<'a> {
 
     /// Whether a label has a word as it is.
     pub(crate) fn writes(&self, word: &str) -> bool {
-        let mut labels = self.rows.iter().chain(&self.columns).skip(1);
-        labels.any(|label| label.writes(word))
+        self.labels().any(|label| label.writes(word))
     }
 
     /// Whether any has this word or a synonym of it.
@@ -321,8 +325,7 @@ impl<'a> LabelledTable<'a> {
     /// Whether only the corner or a title has this word or a synonym of it.
     pub(super) fn is_of_corner(&self, word: &str) -> bool {
         let word = self.known_as(word);
-        let mut labels = self.rows.iter().chain(&self.columns).skip(1);
-        self.corner_says(&word) && !labels.any(|label| label.says(&word))
+        self.corner_says(&word) && !self.labels().any(|label| label.says(&word))
     }
 
     /// Whether a line that was found is named by more than the question says, and another line

@@ -242,8 +242,8 @@ impl AskedPhrase {
         operations: &[&[&str]],
     ) -> NamedOperand {
         let whole = self.operand(table, text, operations);
-        let mut labels = table.rows.iter().chain(&table.columns).skip(1);
-        if labels.any(|label| whole.words.iter().all(|word| label.says(word))) {
+        let says_all = |label: &AxisLabel| whole.words.iter().all(|word| label.says(word));
+        if table.labels().any(says_all) {
             return whole;
         }
         let mut pieces = vec![(Op::Add, format!(" {} ", text.trim()))];

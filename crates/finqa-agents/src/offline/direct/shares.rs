@@ -123,9 +123,8 @@ impl DirectReader<'_> {
     /// "Total income" where only "Subscription income" says it: other rows may be income too.
     fn doubt_no_total(&mut self, whole: &NamedOperand) {
         let said = |label: &AxisLabel| whole.words.iter().all(|word| label.says(word));
-        let mut labels = self.table.rows.iter().chain(&self.table.columns).skip(1);
         let whole_of = |label: &AxisLabel| label.total || label.words.len() <= whole.words.len();
-        let total = labels.any(|label| said(label) && whole_of(label));
+        let total = (self.table.labels()).any(|label| said(label) && whole_of(label));
         let mut rows = self.table.rows.iter().skip(1);
         let part = rows.find(|label| said(label)).filter(|_| !total);
         if let Some(name) = part.map(|label| label.name.clone())

@@ -96,8 +96,8 @@ impl DirectReader<'_> {
             return;
         }
         let counted = |label: &&AxisLabel| ["units", "sold"].iter().any(|word| label.writes(word));
-        let mut labels = self.table.rows.iter().chain(&self.table.columns).skip(1);
-        if let Some(name) = labels.find(counted).map(|label| label.name.clone()) {
+        let label = self.table.labels().find(counted);
+        if let Some(name) = label.map(|label| label.name.clone()) {
             self.doubt(format!("{name} may be a count and not an amount"));
         }
     }
