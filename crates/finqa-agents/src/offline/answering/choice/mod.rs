@@ -202,7 +202,7 @@ impl<'a> ChoiceContext<'a> {
         context.cues = CUES
             .iter()
             .enumerate()
-            .filter(|(_, (_, holds))| holds(&context))
+            .filter(|(_, (_, cue))| cue.holds(&context))
             .map(|(i, _)| i)
             .collect();
         context
