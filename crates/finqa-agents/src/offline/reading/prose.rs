@@ -114,32 +114,12 @@ fn same_digits(a: &str, b: &str) -> bool {
 }
 
 fn names_a_reference(word: &str) -> bool {
-    matches!(
-        word,
-        "note"
-            | "item"
-            | "section"
-            | "page"
-            | "topic"
-            | "asu"
-            | "no"
-            | "sfas"
-            | "rule"
-            | "level"
-            | "form"
-            | "fin"
-            | "fas"
-            | "exhibit"
-            | "chapter"
-            | "tier"
-            | "s&p"
-            | "poor"
-            | "russell"
-            | "fortune"
-            | "article"
-            | "ias"
-            | "phase"
-    )
+    [
+        "note", "item", "section", "page", "topic", "asu", "no", "sfas", "rule", "level", "form",
+        "fin", "fas", "exhibit", "chapter", "tier", "s&p", "poor", "russell", "fortune", "article",
+        "ias", "phase",
+    ]
+    .contains(&word)
 }
 
 /// A day of the month: `december 31`, `31 december`.
@@ -165,24 +145,11 @@ fn scale_word(word: &str) -> Option<Scale> {
 
 /// Whether a token may separate two items of one list.
 fn joins(token: &TextToken<'_>) -> bool {
-    matches!(
-        token.text.as_ref(),
-        "," | "and"
-            | "$"
-            | "or"
-            | "approximate"
-            | "("
-            | ")"
-            | "%"
-            | "million"
-            | "billion"
-            | "thousand"
-            | "percent"
-            | "respective"
-            | "about"
-            | "to"
-            | "versu"
-    ) || token.kind == TokenKind::Number && token.text.len() <= 5
+    let words = [
+        ",", "and", "$", "or", "approximate", "(", ")", "%", "million", "billion", "thousand",
+        "percent", "respective", "about", "to", "versu",
+    ];
+    words.contains(&&*token.text) || token.kind == TokenKind::Number && token.text.len() <= 5
 }
 
 fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
@@ -209,26 +176,11 @@ fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
             && let Some((last, _)) = run.last()
         {
             let between = tokens.get(last + 1..at).unwrap_or_default();
-            let listed = between.iter().all(|t| {
-                matches!(
-                    t.text.as_ref(),
-                    "," | "and"
-                        | "or"
-                        | "december"
-                        | "31"
-                        | "june"
-                        | "30"
-                        | "september"
-                        | "fiscal"
-                        | "year"
-                        | "the"
-                        | "end"
-                        | "compar"
-                        | "with"
-                        | "to"
-                        | "versu"
-                )
-            });
+            let words = [
+                ",", "and", "or", "december", "31", "june", "30", "september", "fiscal", "year",
+                "the", "end", "compar", "with", "to", "versu",
+            ];
+            let listed = between.iter().all(|t| words.contains(&&*t.text));
             if listed && between.len() <= 5 {
                 run.push((at, year));
                 continue;
@@ -248,39 +200,12 @@ fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
         return true;
     }
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-    before.is_some_and(|t| {
-        matches!(
-            t.text.as_ref(),
-            "in" | "of"
-                | "for"
-                | "during"
-                | "since"
-                | "to"
-                | "from"
-                | "through"
-                | "fiscal"
-                | "and"
-                | ","
-                | "by"
-                | "year"
-                | "until"
-                | "before"
-                | "after"
-                | "between"
-                | "than"
-                | "with"
-                | "31"
-                | "30"
-                | "29"
-                | "28"
-                | "early"
-                | "late"
-                | "mid"
-                | "quarter"
-                | "the"
-        ) || is_month(&t.text)
-            || t.year().is_some()
-    })
+    let words = [
+        "in", "of", "for", "during", "since", "to", "from", "through", "fiscal", "and", ",", "by",
+        "year", "until", "before", "after", "between", "than", "with", "31", "30", "29", "28",
+        "early", "late", "mid", "quarter", "the",
+    ];
+    before.is_some_and(|t| words.contains(&&*t.text) || is_month(&t.text) || t.year().is_some())
 }
 
 fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
