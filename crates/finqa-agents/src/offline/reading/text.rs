@@ -92,83 +92,67 @@ pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
 
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
     if chunk.bytes().all(|b| b.is_ascii_lowercase()) {
-        plain_word(chunk, out);
+        push(stem_of(chunk), TokenKind::Word, out);
         return;
     }
     // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;
     }
-    let chunk = chunk
-        .strip_prefix("201c")
-        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .or_else(|| {
-            chunk
-                .strip_prefix("2014")
-                .or_else(|| chunk.strip_prefix("2013"))
-                .filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-        })
-        .unwrap_or(chunk);
-    let mut rest =
-        chunk.trim_matches(|c: char| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\'' | '`'));
-    while let Some(first) = rest.chars().next() {
-        if matches!(
-            first,
-            '$' | '(' | '[' | ',' | ';' | ':' | '?' | '\u{20ac}' | '\u{a3}'
-        ) {
-            let (sign, after) = rest.split_at(first.len_utf8());
-            mark(sign, out);
-            rest = after;
-        } else {
-            break;
-        }
+    let word_after = |escape| {
+        let rest = chunk.strip_prefix(escape)?;
+        rest.starts_with(|c: char| c.is_ascii_alphabetic())
+            .then_some(rest)
+    };
+    let found = ["201c", "2014", "2013"].into_iter().find_map(word_after);
+    let chunk = found.unwrap_or(chunk);
+    let bare = chunk.trim_matches(['"', '\u{201c}', '\u{201d}', '\'', '`']);
+    let opens = ['$', '(', '[', ',', ';', ':', '?', '\u{20ac}', '\u{a3}'];
+    let closes = [',', ';', ':', '?', ')', ']', '.', '!'];
+    let (before, rest) = bare.split_at(bare.len() - bare.trim_start_matches(opens).len());
+    let (core, after) = rest.split_at(rest.trim_end_matches(closes).len());
+    for sign in before.split_inclusive(opens) {
+        push(sign, TokenKind::Mark, out);
     }
-    let core = rest.trim_end_matches([',', ';', ':', '?', ')', ']', '.', '!']);
-    let tail = rest.get(core.len()..).unwrap_or_default();
     if !core.is_empty() {
         push_core(core, out);
     }
-    for at in 0..tail.len() {
-        mark(tail.get(at..=at).unwrap_or_default(), out);
+    for sign in after.split_inclusive(closes) {
+        push(sign, TokenKind::Mark, out);
     }
 }
 
-fn mark<'a>(text: &'a str, out: &mut Vec<TextToken<'a>>) {
-    out.push(TextToken {
-        text: Cow::Borrowed(text),
-        kind: TokenKind::Mark,
-    });
+/// Adds a token; of an apostrophe alone, stemming leaves nothing.
+fn push<'a>(text: impl Into<Cow<'a, str>>, kind: TokenKind, out: &mut Vec<TextToken<'a>>) {
+    let text = text.into();
+    if !text.is_empty() {
+        out.push(TextToken { text, kind });
+    }
 }
 
 fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
-        plain_word(core, out);
+        push(stem_of(core), TokenKind::Word, out);
         return;
     }
     if let Some(number) = core
         .strip_prefix("s&p")
         .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     {
-        word("s&p", out);
-        out.push(TextToken {
-            text: Cow::Borrowed(number),
-            kind: TokenKind::Number,
-        });
+        push("s&p", TokenKind::Word, out);
+        push(number, TokenKind::Number, out);
         return;
     }
     if let Some(quarter) = quarter(core) {
-        word(quarter, out);
-        word("quarter", out);
+        push(quarter, TokenKind::Word, out);
+        push("quarter", TokenKind::Word, out);
         return;
     }
     if let Some(year) = date_year(core) {
         if let Some(name) = month_of(core) {
-            word(name, out);
+            push(name, TokenKind::Word, out);
         }
-        out.push(TextToken {
-            text: Cow::Owned(year.to_string()),
-            kind: TokenKind::Year(year),
-        });
+        push(year.to_string(), TokenKind::Year(year), out);
         return;
     }
     let digits: Cow<'a, str> = if core.contains(',') {
@@ -183,60 +167,32 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
             Some(year) if !core.contains(',') => TokenKind::Year(year),
             _ => TokenKind::Number,
         };
-        let length = bare.len();
-        out.push(TextToken {
-            text: match digits {
-                Cow::Borrowed(text) => text.get(..length).unwrap_or_default().into(),
-                Cow::Owned(text) => text.trim_end_matches('%').to_owned().into(),
-            },
-            kind,
-        });
+        match digits {
+            Cow::Borrowed(text) => push(text.trim_end_matches('%'), kind, out),
+            Cow::Owned(text) => push(text.trim_end_matches('%').to_owned(), kind, out),
+        }
         if percent {
-            mark("%", out);
+            push("%", TokenKind::Mark, out);
         }
         return;
     }
     if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
-        mark(core, out);
+        push(core, TokenKind::Mark, out);
         return;
     }
     let whole = matches!(core, "u.s" | "u.k" | "e.g") || core.contains('&') || core.contains('*');
     if whole {
-        word(core, out);
+        push(stem(core), TokenKind::Word, out);
         return;
     }
     for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
         if let Some(year) = year_of(part) {
-            out.push(TextToken {
-                text: Cow::Borrowed(part),
-                kind: TokenKind::Year(year),
-            });
+            push(part, TokenKind::Year(year), out);
         } else if part.parse::<f64>().is_ok() {
-            out.push(TextToken {
-                text: Cow::Borrowed(part),
-                kind: TokenKind::Number,
-            });
-        } else if !part.is_empty() {
-            word(part, out);
+            push(part, TokenKind::Number, out);
+        } else {
+            push(stem(part), TokenKind::Word, out);
         }
-    }
-}
-
-fn word<'a>(raw: &'a str, out: &mut Vec<TextToken<'a>>) {
-    push_word(stem(raw), out);
-}
-
-/// A word of nothing but small letters.
-fn plain_word<'a>(word: &'a str, out: &mut Vec<TextToken<'a>>) {
-    push_word(stem_of(word), out);
-}
-
-fn push_word<'a>(text: Cow<'a, str>, out: &mut Vec<TextToken<'a>>) {
-    if !text.is_empty() {
-        out.push(TextToken {
-            text,
-            kind: TokenKind::Word,
-        });
     }
 }
 
