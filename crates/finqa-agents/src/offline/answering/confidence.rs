@@ -4,7 +4,7 @@
 //! Fitted on answers about pages that the other weights were not trained on;
 //! `docs/offline.md` has the reliability.
 
-use super::choice::ChoiceContext;
+use super::choice::{ChoiceContext, flag};
 use super::filling::FilledPlan;
 use crate::offline::expr::Expr;
 use crate::offline::shape::{SHAPES, shape};
@@ -80,10 +80,6 @@ pub(crate) fn signals(
         flag(own) * score,
         flag(!alone && !own) * score,
     ]
-}
-
-fn flag(condition: bool) -> f64 {
-    f64::from(u8::from(condition))
 }
 
 fn small(n: usize) -> f64 {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::cues::CUES;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
-use super::{ChoiceContext, LinearRank, RULES, VARIANTS};
+use super::{ChoiceContext, LinearRank, RULES, VARIANTS, flag};
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::PageLeaf;
 use crate::offline::question::plan::{Pairing, ProgramPlan};
@@ -280,10 +280,6 @@ fn printed(facts: &Facts, value: f64) -> bool {
         .all
         .iter()
         .any(|fact| fact.cell().is_some() && same(fact))
-}
-
-pub(super) fn flag(condition: bool) -> f64 {
-    f64::from(u8::from(condition))
 }
 
 pub(super) fn count(n: usize) -> f64 {

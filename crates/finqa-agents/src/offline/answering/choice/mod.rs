@@ -422,6 +422,11 @@ fn first_trait() -> usize {
     SHAPES.len() + VARIANTS.len() - 1
 }
 
+/// A condition as a feature.
+pub(crate) fn flag(condition: bool) -> f64 {
+    f64::from(condition)
+}
+
 pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
     features
         .iter()

@@ -1,8 +1,8 @@
 //! What the trees see of a candidate's first two facts: how each fits the question, and how
 //! they divide its words.
 
-use super::detail::{count, flag, size};
-use super::{BY_QUESTION, ChoiceContext};
+use super::detail::{count, size};
+use super::{BY_QUESTION, ChoiceContext, flag};
 use crate::offline::expr::Expr;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::slots::{FEATURES, SlotScorer};

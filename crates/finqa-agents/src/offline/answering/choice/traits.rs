@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::ChoiceContext;
+use super::{ChoiceContext, flag};
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurn;
@@ -116,10 +116,6 @@ pub(super) fn of(
         sketch.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
         flag(sketch.is_some_and(|odds| odds >= 0.0)),
     ]
-}
-
-fn flag(condition: bool) -> f64 {
-    f64::from(u8::from(condition))
 }
 
 fn count(n: usize) -> f64 {
