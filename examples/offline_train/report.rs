@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use finqa_agents::offline::training::{shape_of, shapes};
+use finqa_agents::offline::training::{SHAPES, shape_of};
 use finqa_core::stats::Rate;
 
 use crate::classes;
@@ -67,7 +67,7 @@ impl<'a> Report<'a> {
         let mut by_shape: BTreeMap<&str, Vec<&Answer<'_>>> = BTreeMap::new();
         for answer in self.0.iter().filter(|a| a.item.stand_alone) {
             let shape = answer.item.program.as_deref().and_then(shape_of);
-            let name = shape.map_or("unreadable", |s| shapes()[s]);
+            let name = shape.map_or("unreadable", |s| SHAPES[s]);
             by_shape.entry(name).or_default().push(answer);
         }
         for (name, answers) in &by_shape {

@@ -157,8 +157,8 @@ fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
         |word: &str| (3..=20).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
     assert_eq!(words.lines().find(|word| !single(word)), None);
     for (file, classes) in [
-        ("offline_shapes.bin", training::shapes().len()),
-        ("offline_sketches.bin", training::sketches().len()),
+        ("offline_shapes.bin", training::SHAPES.len()),
+        ("offline_sketches.bin", training::SKETCHES.len()),
     ] {
         let weights = std::fs::read(root().join("data").join(file)).unwrap();
         assert_eq!(weights.len(), 4 + training::BUCKETS * classes, "{file}");

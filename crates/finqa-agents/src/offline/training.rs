@@ -13,8 +13,7 @@ use crate::offline::question::plan::ProgramPattern;
 use crate::offline::question::proposal;
 use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
-use crate::offline::shape::{self, SHAPES};
-use crate::offline::sketch;
+use crate::offline::{shape, sketch};
 
 use crate::offline::answering::analyst::{self, EmbeddedAnalyst, PageIndex};
 use crate::offline::question::conversation::EarlierTurns;
@@ -78,16 +77,10 @@ pub fn candidates(
 }
 
 /// The names of the shapes of programs.
-#[must_use]
-pub fn shapes() -> &'static [&'static str] {
-    &SHAPES
-}
+pub const SHAPES: &[&str] = &shape::SHAPES;
 
 /// The names of the sketches of programs.
-#[must_use]
-pub fn sketches() -> &'static [&'static str] {
-    &sketch::SKETCHES
-}
+pub const SKETCHES: &[&str] = &sketch::SKETCHES;
 
 /// The shape of a program of the dataset.
 #[must_use]
