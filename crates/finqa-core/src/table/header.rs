@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::structure::TableOrigin;
 use super::years::years_in;
+use crate::text::single_spaced;
 
 /// The labels of all columns, the corner first.
 pub(super) struct HeaderLabels {
@@ -276,11 +277,7 @@ fn strip_tags(text: &str) -> String {
 
 /// Lower case, single spaces, as the other cells of the table are.
 fn tidy(text: &str) -> String {
-    super::normalise_sentence(text)
-        .to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    single_spaced(&super::normalise_sentence(text).to_lowercase())
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(crate) fn fill(
             let leaves = leaves(facts, plan, choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
             let expr = match (&plan.pattern, plan.slots.first()) {
-                (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
+                (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
                 _ => expr,
             };
             expr.value()?;

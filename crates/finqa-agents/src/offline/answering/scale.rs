@@ -2,7 +2,6 @@
 //! in which a value is stated.
 
 use crate::offline::expr::Expr;
-use crate::offline::question::slots::SlotQuery;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
@@ -89,12 +88,8 @@ pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
     })
 }
 
-/// A value in the scale the question names.
-pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &SlotQuery) -> Expr {
-    to_scale(facts, expr, query.scale)
-}
-
-fn to_scale(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+/// A value in the scale that the question names.
+pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
         return expr;
     };
@@ -117,7 +112,7 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
         };
         return Expr::step(Op::Divide, expr, Expr::constant(units));
     }
-    to_scale(facts, expr, Some(to))
+    to_asked(facts, expr, asked)
 }
 
 /// The scale word for a value: the page's, followed through the calculation. `None` for

@@ -283,12 +283,7 @@ fn bit([first, second]: [u8; 2]) -> u64 {
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::from(" ");
     for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
-        let word = chunk.trim_matches(|c: char| {
-            matches!(
-                c,
-                ',' | '.' | '?' | ';' | ':' | '(' | ')' | '"' | '\'' | '!'
-            )
-        });
+        let word = chunk.trim_matches([',', '.', '?', ';', ':', '(', ')', '"', '\'', '!']);
         let word = match word {
             "" | "2019s" | "201c" | "201d" => continue,
             "percentage" | "percentages" | "percentual" | "percent's" => "percent",
@@ -317,12 +312,12 @@ fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
     let mut out: Vec<u16> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let Some(year) = token.year() else { continue };
-        // "$ 2010" and "2010 shares" are amounts, but neither occurs often enough to matter.
+        // `$ 2010` is an amount.
         let money = i
             .checked_sub(1)
             .and_then(|j| tokens.get(j))
             .is_some_and(|t| t.is("$"));
-        if !money && token.kind != TokenKind::Number && !out.contains(&year) {
+        if !money && !out.contains(&year) {
             out.push(year);
         }
     }
