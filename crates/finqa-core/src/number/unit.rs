@@ -30,13 +30,27 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The factor: 1e3, 1e6 or 1e9.
-    pub fn factor(self) -> f64 {
+    /// All of them, the smallest first.
+    pub const ALL: [Self; 3] = [Self::Thousand, Self::Million, Self::Billion];
+
+    /// The scale of a word in small letters, in the singular or the plural.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        Self::ALL.into_iter().find(|scale| scale.word() == singular)
+    }
+
+    /// How many units one of it is.
+    pub fn units(self) -> u32 {
         match self {
-            Self::Thousand => 1e3,
-            Self::Million => 1e6,
-            Self::Billion => 1e9,
+            Self::Thousand => 1_000,
+            Self::Million => 1_000_000,
+            Self::Billion => 1_000_000_000,
         }
+    }
+
+    /// The units as a factor: 1e3, 1e6 or 1e9.
+    pub fn factor(self) -> f64 {
+        f64::from(self.units())
     }
 
     /// The word in the singular.

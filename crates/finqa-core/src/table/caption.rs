@@ -3,6 +3,9 @@
 use crate::number::Scale;
 use crate::text::single_spaced;
 
+/// The phrases that state a scale wherever they are, the most frequent first.
+const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
+
 /// The unit stated by the table or the sentence before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
@@ -29,10 +32,7 @@ impl Caption {
         }
         let text = sentence.trim().trim_end_matches([':', '.', ' ']);
         let lower = text.to_lowercase();
-        let start = lower
-            .rfind("in millions")
-            .or_else(|| lower.rfind("in thousands"))
-            .or_else(|| lower.rfind("in billions"))?;
+        let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase))?;
         // Only at the end: `… rose in millions of cases` is not a caption.
         let tail = text.get(start..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
@@ -41,18 +41,14 @@ impl Caption {
 
     fn new(text: &str) -> Self {
         let lower = text.to_lowercase();
-        let scale = if lower.contains("million") {
-            Some(Scale::Million)
-        } else if lower.contains("thousand") || lower.contains("000s") {
-            Some(Scale::Thousand)
-        } else if lower.contains("billion") {
-            Some(Scale::Billion)
-        } else {
-            None
+        let names = |scale: &Scale| {
+            let digits = *scale == Scale::Thousand && lower.contains("000s");
+            digits || lower.contains(scale.word())
         };
+        let scales = [Scale::Million, Scale::Thousand, Scale::Billion];
         Self {
             text: single_spaced(text),
-            scale,
+            scale: scales.into_iter().find(names),
         }
     }
 }
@@ -91,10 +87,7 @@ fn names_unit(lower: &str) -> bool {
         lower.trim_matches([' ', ',', ':', '(', ')']),
         "millions" | "thousands" | "billions" | "000s"
     );
-    (phrase || alone) && !amount
-        || lower.contains("in millions")
-        || lower.contains("in thousands")
-        || lower.contains("in billions")
+    (phrase || alone) && !amount || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 fn strip(label: &str) -> &str {

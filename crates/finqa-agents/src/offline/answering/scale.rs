@@ -27,22 +27,10 @@ fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     }
 }
 
-/// Which power of a thousand a scale is.
-fn power(scale: Scale) -> i8 {
-    match scale {
-        Scale::Thousand => 1,
-        Scale::Million => 2,
-        Scale::Billion => 3,
-    }
-}
-
 /// How many times the second scale the first is, if it is the larger.
 fn times(large: Scale, small: Scale) -> Option<u32> {
-    match power(large) - power(small) {
-        1 => Some(1000),
-        2 => Some(1_000_000),
-        _ => None,
-    }
+    let (large, small) = (large.units(), small.units());
+    (large > small).then_some(large / small)
 }
 
 /// A quotient of amounts in different scales, converted to the smaller one.
@@ -73,11 +61,7 @@ pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
         facts.all.get(amount.source?)?,
         facts.all.get(count.source?)?,
     );
-    let units = match money.scale.filter(|_| money.dollar)? {
-        Scale::Thousand => 1000,
-        Scale::Million => 1_000_000,
-        Scale::Billion => 1_000_000_000,
-    };
+    let units = money.scale.filter(|_| money.dollar)?.units();
     (!things.dollar && !things.percent && things.scale.is_none()).then(|| {
         let raised = Expr::step(
             Op::Multiply,
@@ -105,12 +89,7 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
 pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some(to) = asked else { return expr };
     if matches!(expr.top(), Some((Op::Multiply, ..))) {
-        let units = match to {
-            Scale::Thousand => 1000,
-            Scale::Million => 1_000_000,
-            Scale::Billion => 1_000_000_000,
-        };
-        return Expr::step(Op::Divide, expr, Expr::constant(units));
+        return Expr::step(Op::Divide, expr, Expr::constant(to.units()));
     }
     to_asked(facts, expr, asked)
 }
@@ -128,36 +107,19 @@ pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
         }
         Expr::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
             let (scale, by) = (scale_of(facts, a)?, b.number()?);
-            let up = matches!(op, Op::Divide);
-            match thousands(by) {
-                // A scale is converted to another, or to none.
-                Some(steps) => moved(scale, if up { steps } else { -steps }),
+            let of_factor = |factor: f64| {
+                let mut all = Scale::ALL.into_iter();
+                all.find(|scale| (factor - scale.factor()).abs() < 0.5)
+            };
+            match (of_factor(by), op) {
                 // An average, or a multiple of an amount.
-                None => Some(scale),
+                (None, _) => Some(scale),
+                // A scale is converted to another, or to none.
+                (_, Op::Divide) => of_factor(scale.factor() * by),
+                (..) => of_factor(scale.factor() / by),
             }
         }
         Expr::Step(..) => None,
-    }
-}
-
-/// The power of a thousand that a constant is: 1 for a thousand, 3 for a billion.
-fn thousands(constant: f64) -> Option<i8> {
-    let is = |scale: Scale| (constant - scale.factor()).abs() < 0.5;
-    [
-        (Scale::Thousand, 1),
-        (Scale::Million, 2),
-        (Scale::Billion, 3),
-    ]
-    .into_iter()
-    .find_map(|(scale, steps)| is(scale).then_some(steps))
-}
-
-fn moved(scale: Scale, steps: i8) -> Option<Scale> {
-    match power(scale) + steps {
-        1 => Some(Scale::Thousand),
-        2 => Some(Scale::Million),
-        3 => Some(Scale::Billion),
-        _ => None,
     }
 }
 

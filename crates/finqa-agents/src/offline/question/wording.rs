@@ -118,15 +118,11 @@ impl Wording {
     }
 
     fn scale(&self) -> Option<Scale> {
-        if self.says(&["in millions", "in million"]) {
-            Some(Scale::Million)
-        } else if self.says(&["in thousands", "in thousand"]) {
-            Some(Scale::Thousand)
-        } else if self.says(&["in billions", "in billion"]) {
-            Some(Scale::Billion)
-        } else {
-            None
-        }
+        let mut scales = [Scale::Million, Scale::Thousand, Scale::Billion].into_iter();
+        scales.find(|scale| {
+            let phrase = format!("in {}", scale.word());
+            self.says(&[&phrase, &format!("{phrase}s")])
+        })
     }
 
     /// The text on each side of a connector of whole words.

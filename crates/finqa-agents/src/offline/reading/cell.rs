@@ -51,9 +51,7 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
             }
             ")" => {}
             "%" => percent |= found.is_some(),
-            "million" | "millions" => scale = Some(Scale::Million),
-            "billion" | "billions" => scale = Some(Scale::Billion),
-            "thousand" | "thousands" => scale = Some(Scale::Thousand),
+            _ if Scale::from_word(piece).is_some() => scale = Scale::from_word(piece),
             _ if found.is_none() => match plain(piece) {
                 Some((digits, pct)) => {
                     percent |= pct;

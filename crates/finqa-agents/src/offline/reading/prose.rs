@@ -87,7 +87,7 @@ pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
         let mut scale = None;
         if let Some(next) = after(1) {
             percent = next.is("%") || next.is("percent");
-            scale = scale_word(&next.text);
+            scale = Scale::from_word(&next.text);
             if percent || scale.is_some() {
                 end = at + 1;
             }
@@ -132,15 +132,6 @@ fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     let dotted =
         at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
     small && (word(at.checked_sub(1)) || dotted)
-}
-
-fn scale_word(word: &str) -> Option<Scale> {
-    match word {
-        "thousand" => Some(Scale::Thousand),
-        "million" => Some(Scale::Million),
-        "billion" => Some(Scale::Billion),
-        _ => None,
-    }
 }
 
 /// Whether a token may separate two items of one list.
