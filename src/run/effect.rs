@@ -16,15 +16,15 @@ use crate::score::Row;
 pub struct CriticEffect {
     /// Questions whose answers an LLM reviewed.
     pub reviewed: usize,
-    /// Questions sent back at least once.
+    /// Questions sent back and revised at least once.
     pub sent_back: usize,
     /// Wrong at first, right in the end.
     pub fixed: usize,
     /// Right at first, wrong in the end.
     pub broken: usize,
-    /// Sent back, and right or wrong as before.
+    /// Revised, and right or wrong as before.
     pub unchanged: usize,
-    /// Never sent back.
+    /// Never revised.
     pub unneeded: usize,
     /// First drafts that are right: what the run scores without a critic.
     pub first_draft_hits: usize,

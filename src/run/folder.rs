@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use finqa_core::files;
 
-use super::command::{command, list_command};
+use super::command::{command, list_command, resume_command};
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
@@ -22,6 +22,8 @@ use super::shards::ShardsFolder;
 pub enum FolderError {
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume { folder: PathBuf },
+    #[error("{folder}: the newest unfinished run is of another kind; `{command}` continues it")]
+    OtherKindToResume { folder: PathBuf, command: String },
     #[error(
         "{run}: no such run in {folder}; `{}` lists them, and -o names another folder",
         list_command(folder)
@@ -204,8 +206,8 @@ impl RunFolder {
     /// passed over.
     ///
     /// # Errors
-    /// [`FolderError::NothingToResume`], or why a run cannot be read if there is no
-    /// other to resume, and those of [`RunFolder::locate`].
+    /// [`FolderError::NothingToResume`], [`FolderError::OtherKindToResume`], or why a run cannot
+    /// be read if there is no other to resume, and those of [`RunFolder::locate`].
     pub(crate) fn find_resumable(
         output: &Path,
         run: &str,
@@ -214,21 +216,30 @@ impl RunFolder {
         if run != "last" {
             return Self::locate(output, run);
         }
-        let mut unreadable = None;
+        let (mut unreadable, mut other) = (None, None);
         for folder in Self::all(output).into_iter().rev() {
             match folder.state() {
-                Ok(state) if state.stage == RunStage::Finished || state.meta.kind() != kind => {}
+                Ok(state) if state.stage == RunStage::Finished => {}
                 // Its shards are continued, not the run.
                 Ok(state) if state.meta.merged.is_some() => {}
+                Ok(state) if state.meta.kind() != kind => {
+                    other.get_or_insert(state.meta);
+                }
                 Ok(_) => return Ok(folder),
                 Err(error) => {
                     unreadable.get_or_insert(error);
                 }
             }
         }
-        Err(unreadable.unwrap_or_else(|| FolderError::NothingToResume {
-            folder: Self::runs(output),
-        }))
+        let folder = Self::runs(output);
+        Err(match (unreadable, other) {
+            (Some(error), _) => error,
+            (None, Some(meta)) => FolderError::OtherKindToResume {
+                folder,
+                command: resume_command(meta.kind(), &meta.id, output),
+            },
+            (None, None) => FolderError::NothingToResume { folder },
+        })
     }
 
     /// The folders of every run that has a journal, oldest first. One without a journal is

@@ -340,7 +340,7 @@ fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
         _ => String::new(),
     };
     style.wrap(&format!(
-        "Critic: {reviewed}sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
+        "Critic: {reviewed}revised {}, fixed {}, broke {}, unchanged {}, not revised {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
 }

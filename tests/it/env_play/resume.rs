@@ -210,6 +210,18 @@ fn each_kind_of_run_is_resumed_by_its_own_command() {
     place.run("--resume").fails(2, &["no unfinished run"]);
 }
 
+/// It was said that there is no unfinished run.
+#[test]
+fn resume_without_an_id_names_the_command_of_an_unfinished_run_of_the_other_kind() {
+    let place = Workplace::new();
+    let dead = "--model m --base-url http://127.0.0.1:9/v1 --attempts 1";
+    let ran = place.run(&format!("env play --data-path {FIXTURE} -n 1 {dead}"));
+    ran.fails(5, &["127.0.0.1:9"]);
+    place
+        .run("--resume")
+        .fails(2, &["`convfinqa env play --resume 0"]);
+}
+
 #[test]
 fn a_file_that_is_there_is_refused_and_left_alone() {
     let place = Workplace::new();

@@ -21,7 +21,7 @@ pub enum CriticMode {
     /// An LLM and the deterministic checks.
     #[default]
     Llm,
-    /// The deterministic checks, and an LLM where a check finds an error or the second opinion differs.
+    /// The deterministic checks, and an LLM if a check finds an error or the second opinion differs.
     Auto,
     /// The deterministic checks alone, without a model call.
     Rules,
@@ -38,7 +38,7 @@ pub enum SampleCount {
     Auto(AutoWord),
 }
 
-/// `auto`: one draft, and more where a check finds an error or the second opinion differs.
+/// `auto`: one draft, and more if a check finds an error or the second opinion differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AutoWord {
