@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::axis::{AxisLabel, label_words};
 use super::calendar::CalendarSpan;
-use super::figure_list::{FIGURES, Figure, PROFITS, REVENUE, margin_names};
+use super::figure_list::{FIGURES, Figure, PROFITS, margin_names, revenue};
 use super::labels::LabelledTable;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::offline::expr::Expr;
@@ -72,7 +72,7 @@ impl LabelledTable<'_> {
     pub(super) fn add_figures(&mut self) {
         for axis in [Axis::Rows, Axis::Columns] {
             self.add_sales_of_units(axis);
-            for figure in &FIGURES {
+            for figure in FIGURES.iter() {
                 self.add_figure(axis, figure);
             }
             self.add_margins(axis);
@@ -182,7 +182,7 @@ impl LabelledTable<'_> {
     }
 
     fn add_figure(&mut self, axis: Axis, figure: &Figure) {
-        let named = self.named_as(figure.names);
+        let named = self.named_as(&figure.names);
         let words = named.unwrap_or_else(|| vec![format!("zqfigure{}", self.aliases.len())]);
         let known = self.labels().any(|label| label.words == words);
         let said = |name: &&str| {
@@ -198,8 +198,8 @@ impl LabelledTable<'_> {
             self.add_aliases(names.collect(), &words);
             return;
         }
-        let firsts = self.named_lines(axis, figure.first, false);
-        let seconds = self.named_lines(axis, figure.second, figure.op == Op::Multiply);
+        let firsts = self.named_lines(axis, &figure.first, false);
+        let seconds = self.named_lines(axis, &figure.second, figure.op == Op::Multiply);
         if firsts.is_empty() || seconds.is_empty() {
             return;
         }
@@ -235,7 +235,7 @@ impl LabelledTable<'_> {
 
     /// The share of sales of every line that is named as a profit.
     fn add_margins(&mut self, axis: Axis) {
-        let revenues = self.named_lines(axis, REVENUE, false);
+        let revenues = self.named_lines(axis, &revenue(), false);
         if revenues.is_empty() {
             return;
         }
@@ -451,7 +451,7 @@ impl DirectReader<'_> {
     /// An error if the question asks for a figure that the table has not and does not make up.
     pub(super) fn lacks_figure(&self) -> Reading<()> {
         let wording = &self.asked.wording;
-        let said = |figure: &&Figure| wording.says(figure.names);
+        let said = |figure: &&Figure| wording.says(&figure.names);
         for figure in FIGURES.iter().filter(said) {
             let name = figure.names.iter().find(|name| wording.says(&[name]));
             let name = name.copied().unwrap_or_default();
