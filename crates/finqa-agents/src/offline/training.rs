@@ -11,7 +11,7 @@ use crate::offline::answering::filling::{choices, joint_features};
 use crate::offline::expr::{Expr, alike_but_for_signs};
 use crate::offline::question::plan::ProgramPattern;
 use crate::offline::question::proposal;
-use crate::offline::question::templates::{self, PlanContext};
+use crate::offline::question::templates::{self, PlanContext, PlanQuestion};
 use crate::offline::question::wording::Wording;
 use crate::offline::{shape, sketch};
 
@@ -143,8 +143,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let asked = Wording::read(&question.text);
     let state = EarlierTurns::read(facts, &question.history);
     let context = PlanContext::after(&state);
-    let follow_ups = follow_up::plans(facts, &asked, &state, &context);
-    let alone = templates::plans(facts, &asked, &context);
+    let q = PlanQuestion::new(facts, &asked, &state, &context);
+    let (follow_ups, alone) = (follow_up::plans(&q), templates::plans(&q));
     for plan in follow_ups.into_iter().chain(alone) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {

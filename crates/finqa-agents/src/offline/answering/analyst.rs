@@ -16,10 +16,11 @@ use super::variants::variants;
 use crate::offline::direct::{DirectQuestion, DirectReading, aligned};
 use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurns;
+use crate::offline::question::follow_up;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::proposal;
 use crate::offline::question::slots::Rankings;
-use crate::offline::question::templates::{self, PlanContext};
+use crate::offline::question::templates::{self, PlanContext, PlanQuestion};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use crate::offline::shape::{SHAPES, shape};
@@ -270,10 +271,10 @@ impl EmbeddedAnalyst {
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let context = PlanContext::after(state);
-        let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
-        let whole = templates::query(facts, asked, &asked.phrase, &context);
-        let roles = templates::roles(facts, asked, &context);
-        let mut scene = ChoiceContext::new(facts, asked, state, proposal, whole, roles)
+        let q = PlanQuestion::new(facts, asked, state, &context);
+        let (plans, follow_ups) = plans(&q, &proposal);
+        let roles = templates::roles(&q);
+        let mut scene = ChoiceContext::new(facts, asked, state, proposal, q.whole(), roles)
             .with_plans(&plans, follow_ups);
         scene.alone = alone;
         if !alone {
@@ -444,19 +445,11 @@ pub(super) fn describe(
 /// The plans for a question in its conversation, best first, and how many of them belong
 /// to a follow-up.
 pub(crate) fn plans(
-    facts: &Facts,
-    asked: &Wording,
-    state: &EarlierTurns,
-    context: &PlanContext,
+    q: &PlanQuestion<'_>,
     proposal: &[f64; SHAPES.len()],
 ) -> (Vec<ProgramPlan>, usize) {
-    let mut out = Vec::new();
-    if !state.turns.is_empty() {
-        out.extend(crate::offline::question::follow_up::plans(
-            facts, asked, state, context,
-        ));
-    }
-    let mut alone = templates::plans(facts, asked, context);
+    let mut out = follow_up::plans(q);
+    let mut alone = templates::plans(q);
     if !out.is_empty() {
         for plan in &mut alone {
             plan.prior *= 0.3;
@@ -465,8 +458,8 @@ pub(crate) fn plans(
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
-    out.extend(templates::described(facts, asked, state, context));
+    out.extend(templates::described(q));
     out.extend(alone);
-    out.extend(templates::proposed(facts, asked, state, context, proposal));
+    out.extend(templates::proposed(q, proposal));
     (out, follow_ups)
 }

@@ -1,20 +1,18 @@
 //! Follow-ups that only calculate: "that times 100", "in millions", "divided by 2".
 
-use super::conversation::{EarlierTurn, EarlierTurns};
-use super::follow_up::FollowUp;
+use super::conversation::EarlierTurn;
 use super::mention::span;
 use super::plan::{Pairing, ProgramPlan};
 use super::reference::{Operand, join, resolve};
-use super::templates::{PlanContext, query};
+use super::templates::PlanQuestion;
 use super::wording::Wording;
 use crate::offline::expr::Expr;
-use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Op;
 
 /// "What is that times 100?": an earlier value, an operation, a number.
-pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let connectors = [
         ("times", Op::Multiply),
         ("time", Op::Multiply),
@@ -31,18 +29,18 @@ pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Program
         ("by", Op::Multiply),
     ];
     connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = f.asked.split(connector)?;
+        let (left, right) = q.asked.split(connector)?;
         let number = leading_number(&right)?;
         match (*connector, *op) {
-            ("by", _) if !(left.contains(" multipl") || f.refers) => return None,
+            ("by", _) if !(left.contains(" multipl") || q.refers) => return None,
             ("and", _) if !left.contains(" difference ") => return None,
             _ => {}
         }
-        let named = span(&left).says_anything() && !f.refers;
+        let named = span(&left).says_anything() && !q.refers;
         let operand = if named {
-            resolve(f, &left)
+            resolve(q, &left)
         } else {
-            resolve_value(f, &left)
+            resolve_value(q, &left)
         };
         let kind = if *op == Op::Divide && number <= 100 {
             UnitKind::Ratio
@@ -60,8 +58,8 @@ pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Program
     })
 }
 
-fn resolve_value(f: &FollowUp<'_>, left: &str) -> Operand {
-    match f.state.last() {
+fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> Operand {
+    match q.state.last() {
         Some(last)
             if !span(left).says_anything()
                 && !left.contains(" change ")
@@ -70,7 +68,7 @@ fn resolve_value(f: &FollowUp<'_>, left: &str) -> Operand {
         {
             Operand::Known(last.expr.clone())
         }
-        _ => resolve(f, left),
+        _ => resolve(q, left),
     }
 }
 
@@ -113,8 +111,8 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
 }
 
 /// "And in millions?", "how much is that in percentage?"
-pub(crate) fn convert(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
+pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if asked.change() && !asked.says(&["that", "this", "converted"])
         || !asked.years.is_empty()
         || asked.sum()
@@ -151,7 +149,7 @@ pub(crate) fn convert(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPla
             .flatten();
     }
     let to = target(asked)?;
-    let from = scale_of(f, f.state);
+    let from = scale_of(q);
     match (from, to) {
         (1_000_000, 1) => by(Op::Multiply, 1_000_000, UnitKind::Number),
         (1_000_000, 1000) | (1000, 1) | (1_000_000_000, 1_000_000) => {
@@ -181,7 +179,7 @@ fn target(asked: &Wording) -> Option<u64> {
 }
 
 /// The scale of the last value, from its fact, its question or the table.
-fn scale_of(f: &FollowUp<'_>, state: &EarlierTurns) -> u64 {
+fn scale_of(q: &PlanQuestion<'_>) -> u64 {
     let words = |phrase: &str| -> Option<u64> {
         [
             ("billion", 1_000_000_000),
@@ -192,25 +190,26 @@ fn scale_of(f: &FollowUp<'_>, state: &EarlierTurns) -> u64 {
         .find(|(w, _)| phrase.contains(w))
         .map(|(_, x)| x)
     };
-    let of_fact = state
+    let of_fact = q
+        .state
         .last()
         .and_then(|t| t.facts.last())
-        .and_then(|i| f.facts.all.get(*i));
+        .and_then(|i| q.facts.all.get(*i));
     let of_text = of_fact.and_then(|x| x.scale).map(|s| match s {
         Scale::Thousand => 1000,
         Scale::Million => 1_000_000,
         Scale::Billion => 1_000_000_000,
     });
     let header = || {
-        f.facts
+        q.facts
             .columns
             .iter()
             .find_map(|c| words(&c.name))
             .filter(|_| of_fact.is_some_and(|x| x.cell().is_some()))
     };
-    let question = || state.last().and_then(|t| words(&t.asked.phrase));
+    let question = || q.state.last().and_then(|t| words(&t.asked.phrase));
     let caption = || {
-        let mut texts = f.facts.sentences.iter().map(|s| s.text.as_str());
+        let mut texts = q.facts.sentences.iter().map(|s| s.text.as_str());
         texts.find_map(|text| words(text).filter(|_| text.contains("in ")))
     };
     of_text
@@ -221,11 +220,7 @@ fn scale_of(f: &FollowUp<'_>, state: &EarlierTurns) -> u64 {
 }
 
 /// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"
-pub(crate) fn constant(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let connectors = [
         ("times", Op::Multiply),
         ("multiplied by", Op::Multiply),
@@ -235,14 +230,14 @@ pub(crate) fn constant(
         ("less", Op::Subtract),
     ];
     connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = asked.split(connector)?;
+        let (left, right) = q.asked.split(connector)?;
         let first = left.split_whitespace().last().and_then(leading_number);
         if !span(&left).says_anything()
             && let Some(first) = first
         {
             let second = match leading_number(&right) {
                 Some(n) => Operand::Known(Expr::constant(n)),
-                None => Operand::Open(Box::new(query(facts, asked, &right, context))),
+                None => Operand::Open(Box::new(q.query(&right))),
             };
             return join(
                 "constant",
@@ -254,7 +249,7 @@ pub(crate) fn constant(
             );
         }
         let number = leading_number(&right)?;
-        let named = Operand::Open(Box::new(query(facts, asked, &left, context)));
+        let named = Operand::Open(Box::new(q.query(&left)));
         span(&left)
             .names()
             .then(|| {
@@ -272,15 +267,14 @@ pub(crate) fn constant(
 }
 
 /// The same in a conversation: two numbers are named and no earlier turn is meant.
-pub(crate) fn numbers_only(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
-    let pure = f
+pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+    let pure = q
         .asked
         .tokens
         .iter()
         .filter(|t| t.kind == TokenKind::Number)
         .count()
         == 2
-        && !span(&f.asked.phrase).names();
-    pure.then(|| constant(f.facts, f.asked, f.context))
-        .flatten()
+        && !span(&q.asked.phrase).names();
+    pure.then(|| constant(q)).flatten()
 }

@@ -1,12 +1,11 @@
 //! References: which earlier value "that", "this change" or "the 2005 one" means.
 
 use super::conversation::{EarlierTurn, EarlierTurns};
-use super::follow_up::FollowUp;
 use super::mention::span;
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::slot_words::weighted;
 use super::slots::SlotQuery;
-use super::templates::query;
+use super::templates::PlanQuestion;
 use super::wording::Wording;
 use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
@@ -46,10 +45,10 @@ pub(crate) fn join(
 }
 
 /// What a part of a follow-up means.
-pub(crate) fn resolve(f: &FollowUp<'_>, text: &str) -> Operand {
+pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> Operand {
     let part = Wording::read(text);
-    let open = || Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
-    if let Some(turn) = by_operation(&part, f.state) {
+    let open = || Operand::Open(Box::new(q.query(text)));
+    if let Some(turn) = by_operation(&part, q.state) {
         return Operand::Known(turn.expr.clone());
     }
     if !span(text).names() {
@@ -57,16 +56,16 @@ pub(crate) fn resolve(f: &FollowUp<'_>, text: &str) -> Operand {
             return Operand::Known(Expr::constant(100));
         }
         if let [year] = part.years.as_slice() {
-            return by_year(f, *year).map_or_else(open, Operand::Known);
+            return by_year(q, *year).map_or_else(open, Operand::Known);
         }
         if part.years.is_empty()
-            && let Some(last) = f.state.last()
+            && let Some(last) = q.state.last()
         {
             return Operand::Known(last.expr.clone());
         }
         return open();
     }
-    by_words(f, &part).map_or_else(open, |turn| Operand::Known(turn.expr.clone()))
+    by_words(q, &part).map_or_else(open, |turn| Operand::Known(turn.expr.clone()))
 }
 
 /// "This change", "that sum", "the product": the latest turn of that operation.
@@ -98,8 +97,8 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
 }
 
 /// "The 2005 one": the latest value of that year.
-fn by_year(f: &FollowUp<'_>, year: u16) -> Option<Expr> {
-    let turn = f
+fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
+    let turn = q
         .state
         .turns
         .iter()
@@ -108,29 +107,29 @@ fn by_year(f: &FollowUp<'_>, year: u16) -> Option<Expr> {
     if let Some(turn) = turn {
         return Some(turn.expr.clone());
     }
-    let turn = f.state.turns.iter().rev().find(|t| t.asked.years == [year]);
+    let turn = q.state.turns.iter().rev().find(|t| t.asked.years == [year]);
     if let Some(turn) = turn {
         return Some(turn.expr.clone());
     }
-    f.state
+    q.state
         .turns
         .iter()
         .rev()
         .flat_map(|t| t.expr.leaves())
         .find_map(|leaf| {
-            let fact = f.facts.all.get(leaf.source?)?;
+            let fact = q.facts.all.get(leaf.source?)?;
             (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
         })
 }
 
 /// The latest value whose question named the same things.
-fn by_words<'a>(f: &FollowUp<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
-    let (words, unknown) = weighted(f.facts, &part.tokens);
+fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
+    let (words, unknown) = weighted(q.facts, &part.tokens);
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
     let mut best: Option<(&EarlierTurn, f64)> = None;
-    for turn in f.state.turns.iter().rev() {
+    for turn in q.state.turns.iter().rev() {
         let years = if part.years.is_empty() {
-            &f.asked.years
+            &q.asked.years
         } else {
             &part.years
         };

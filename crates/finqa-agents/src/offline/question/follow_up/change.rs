@@ -6,23 +6,22 @@ use super::super::mention::span;
 use super::super::plan::{Pairing, ProgramPlan};
 use super::super::reference::{Operand, join, resolve, shifted_period};
 use super::super::slot_words::weighted;
-use super::super::templates::{self, query};
+use super::super::templates::{self, PlanQuestion};
 use super::super::wording::Wording;
-use super::FollowUp;
 use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// "How much does that change represent in relation to the 2005 value?"
-pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let difference = f.state.last_difference()?;
+pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let difference = q.state.last_difference()?;
     let (a, b) = difference.difference()?;
     let (left, rest) = [
         "in relation to", "as a percent of", "as percent of", "as a portion of",
         "as a proportion of", "divided by", "over the", "over", "relative to",
     ]
     .iter()
-    .find_map(|c| f.asked.split(c))?;
+    .find_map(|c| q.asked.split(c))?;
     let time = [
         "the year", "the years", "year", "the period", "the following", "the previous", "the same",
         "this period", "that period", "time", "the time", "the month", "the quarter", "those",
@@ -39,7 +38,7 @@ pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPl
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
     }
-    let base = base(f, difference, a, b, &rest);
+    let base = base(q, difference, a, b, &rest);
     join(
         "relative change",
         Op::Divide,
@@ -51,18 +50,18 @@ pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPl
 }
 
 /// What the change is compared with: one of its own operands, or something named.
-fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> Operand {
+fn base(q: &PlanQuestion<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> Operand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {
         e.leaves()
             .iter()
-            .filter_map(|l| f.facts.all.get(l.source?))
+            .filter_map(|l| q.facts.all.get(l.source?))
             .any(|x| x.years.iter().any(|y| part.years.contains(y)))
     };
-    let (words, unknown) = weighted(f.facts, &part.tokens);
+    let (words, unknown) = weighted(q.facts, &part.tokens);
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
     let known = |word: u32| {
-        f.state
+        q.state
             .turns
             .iter()
             .any(|t| t.words.iter().any(|(w, _)| *w == word))
@@ -75,7 +74,7 @@ fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &s
         .sum();
     let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
     if !same {
-        return Operand::Open(Box::new(query(f.facts, f.asked, rest, f.context)));
+        return Operand::Open(Box::new(q.query(rest)));
     }
     if !part.years.is_empty() && dated(a) && !dated(b) {
         return Operand::Known(a.clone());
@@ -84,18 +83,18 @@ fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &s
 }
 
 /// "What is the difference between the two returns?": of two shares or changes.
-pub(super) fn of_results(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let results = f.asked.says(&[
+pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let results = q.asked.says(&[
         "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
         "growth",
-    ]) || f.refers;
-    if !f.asked.says(&["difference", "outperform", "higher"])
+    ]) || q.refers;
+    if !q.asked.says(&["difference", "outperform", "higher"])
         || !results
         || !last.ends_in(Op::Divide)
     {
         return None;
     }
-    let before = f
+    let before = q
         .state
         .turns
         .iter()
@@ -112,12 +111,12 @@ pub(super) fn of_results(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
 }
 
 /// "And the percentage change?"
-pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
+pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
         return None;
     }
-    if !f.refers
+    if !q.refers
         && !asked.points_to_span()
         && !asked.says(&[
             "this represent", "that represent", "this value", "that value",
@@ -125,11 +124,11 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
     {
         return None;
     }
-    let known = f.state.years();
+    let known = q.state.years();
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
     }
-    if let Some(turn) = f.state.last_difference()
+    if let Some(turn) = q.state.last_difference()
         && let Some((_, b)) = turn.difference()
     {
         let expr = Expr::step(Op::Divide, turn.expr.clone(), b.clone());
@@ -140,7 +139,7 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
             UnitKind::Percent,
         ));
     }
-    let (late, early) = two_values(f)?;
+    let (late, early) = two_values(q)?;
     let expr = Expr::step(
         Op::Divide,
         Expr::step(Op::Subtract, late, early.clone()),
@@ -155,8 +154,8 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
 }
 
 /// The last two values, the later year first; otherwise in order of mention.
-fn two_values(f: &FollowUp<'_>) -> Option<(Expr, Expr)> {
-    let (one, two) = (f.state.back(1)?, f.state.back(0)?);
+fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
+    let (one, two) = (q.state.back(1)?, q.state.back(0)?);
     let year = |t: &EarlierTurn| t.years.iter().max().copied();
     match (year(one), year(two)) {
         (Some(a), Some(b)) if b > a => Some((two.expr.clone(), one.expr.clone())),
@@ -165,13 +164,13 @@ fn two_values(f: &FollowUp<'_>) -> Option<(Expr, Expr)> {
 }
 
 /// "What was, then, the change?", "what is that less the 2004 value?"
-pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
+pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
         if let Some((a, b)) = asked.split(connector)
             && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
         {
-            let (a, b) = pair(f, &a, &b);
+            let (a, b) = pair(q, &a, &b);
             return join(
                 "difference",
                 Op::Subtract,
@@ -185,7 +184,7 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
     if !asked.change() || asked.share() || asked.percent() {
         return None;
     }
-    let known = f.state.years();
+    let known = q.state.years();
     let new_year = asked.years.iter().any(|y| !known.contains(y));
     if asked.says(&["number one", "and one", "and 1"]) {
         return Some(ProgramPlan::fixed(
@@ -195,13 +194,13 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
             UnitKind::Number,
         ));
     }
-    let values = f.state.back(1).is_some() && !new_year;
+    let values = q.state.back(1).is_some() && !new_year;
     let both = values
-        && (last.is_look_up() && f.state.back(1).is_some_and(EarlierTurn::is_look_up)
+        && (last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up)
             || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
-    let look_ups = last.is_look_up() && f.state.back(1).is_some_and(EarlierTurn::is_look_up);
-    if both && (f.refers || asked.points_to_span() && look_ups) {
-        let (late, early) = two_values(f)?;
+    let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
+    if both && (q.refers || asked.points_to_span() && look_ups) {
+        let (late, early) = two_values(q)?;
         return Some(ProgramPlan::fixed(
             "difference",
             Expr::step(Op::Subtract, late, early),
@@ -211,7 +210,7 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
     }
     let start = asked.says(&["initial", "original", "invested", "originally"])
         || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
-    if templates::starts_at_hundred(f.facts) && last.is_look_up() && start {
+    if templates::starts_at_hundred(q.facts) && last.is_look_up() && start {
         return Some(ProgramPlan::fixed(
             "difference",
             Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(100)),
@@ -220,7 +219,7 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
         ));
     }
     let mut years: Vec<u16> = asked.years.clone();
-    if years.len() == 1 && f.refers {
+    if years.len() == 1 && q.refers {
         years.extend(
             last.years
                 .iter()
@@ -232,20 +231,20 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
     let years = shifted.unwrap_or(years);
     let mut asked = asked.clone();
     asked.years = years;
-    templates::index_return(f.facts, &asked, f.context)
-        .or_else(|| templates::difference(f.facts, &asked, f.context))
+    let q = q.with(&asked);
+    templates::index_return(&q).or_else(|| templates::difference(&q))
 }
 
 /// Two operands as a follow-up names them; if both point to the same turn, a pronoun
 /// alone means the turn before it.
-pub(super) fn pair(f: &FollowUp<'_>, a: &str, b: &str) -> (Operand, Operand) {
-    let one = resolve(f, a);
-    let two = resolve(f, b);
+pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (Operand, Operand) {
+    let one = resolve(q, a);
+    let two = resolve(q, b);
     if let (Operand::Known(x), Operand::Known(y)) = (&one, &two)
         && x == y
     {
-        let open = |text: &str| Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
-        let before = f.state.back(1).map(|t| Operand::Known(t.expr.clone()));
+        let open = |text: &str| Operand::Open(Box::new(q.query(text)));
+        let before = q.state.back(1).map(|t| Operand::Known(t.expr.clone()));
         let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
         return match (span(a).names(), span(b).names()) {
             (false, true) if !definite => (one, open(b)),

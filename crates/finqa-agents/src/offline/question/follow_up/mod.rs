@@ -13,41 +13,15 @@ use finqa_core::program::Op;
 
 use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
 use super::slots::SlotQuery;
-use super::templates::{PlanContext, query};
+use super::templates::PlanQuestion;
 use finqa_core::number::UnitKind;
 
-/// The input of a follow-up template.
-#[derive(Clone, Copy)]
-pub(crate) struct FollowUp<'a> {
-    pub(crate) facts: &'a Facts,
-    pub asked: &'a Wording,
-    /// The earlier turns; at least one.
-    pub state: &'a EarlierTurns,
-    /// What slots inherit.
-    pub context: &'a PlanContext,
-    /// The question names nothing that the last turns did not name.
-    pub(crate) refers: bool,
-}
-
 /// The plans for a follow-up, best first; empty if none applies.
-pub(crate) fn plans(
-    facts: &Facts,
-    asked: &Wording,
-    state: &EarlierTurns,
-    context: &PlanContext,
-) -> Vec<ProgramPlan> {
-    let Some(last) = state.last() else {
+pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let Some(last) = q.state.last() else {
         return Vec::new();
     };
-    let refers = is_bare(asked) || names_the_same(facts, asked, state);
-    let follow = FollowUp {
-        facts,
-        asked,
-        state,
-        context,
-        refers,
-    };
-    let rules: [fn(&FollowUp<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
+    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
         super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
@@ -65,10 +39,7 @@ pub(crate) fn plans(
         redo,
         look_up,
     ];
-    let mut out: Vec<ProgramPlan> = rules
-        .iter()
-        .filter_map(|rule| rule(&follow, last))
-        .collect();
+    let mut out: Vec<ProgramPlan> = rules.iter().filter_map(|rule| rule(q, last)).collect();
     let mut prior = 0.95;
     for plan in &mut out {
         plan.prior = prior;
@@ -98,14 +69,14 @@ pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurn
 }
 
 /// `greater(#a, #b)` of the last two values.
-fn greater(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let cue = f.asked.says(&["greater", "higher", "larger", "bigger"])
-        && f.asked.says(&["which", "was", "is", "did"])
-        && !f.asked.starts(&["how", "by"]);
-    if !(cue || f.asked.yes_no() && f.asked.says(&["more than", "greater", "exceed"])) {
+fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let cue = q.asked.says(&["greater", "higher", "larger", "bigger"])
+        && q.asked.says(&["which", "was", "is", "did"])
+        && !q.asked.starts(&["how", "by"]);
+    if !(cue || q.asked.yes_no() && q.asked.says(&["more than", "greater", "exceed"])) {
         return None;
     }
-    let before = f.state.back(1)?;
+    let before = q.state.back(1)?;
     Some(ProgramPlan::fixed(
         "comparison",
         Expr::step(Op::Greater, before.expr.clone(), last.expr.clone()),
@@ -115,11 +86,11 @@ fn greater(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
 }
 
 /// "And in 2012?", "what about for canada?" after something other than a look-up.
-fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if last.is_look_up() || last.facts.is_empty() {
         return None;
     }
-    let asked = f.asked;
+    let asked = q.asked;
     let bare = is_bare(asked);
     let elsewhere = asked.starts(&[
         "and for", "what about for", "how about for", "and what about for", "what was it for",
@@ -139,15 +110,15 @@ fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     }
     let named = !bare;
     let mut slots: Vec<SlotQuery> = Vec::new();
-    let base = query(f.facts, asked, &asked.phrase, f.context);
+    let base = q.whole();
     for index in &last.facts {
-        let fact = f.facts.all.get(*index)?;
+        let fact = q.facts.all.get(*index)?;
         let words = if named {
             base.words.clone()
         } else {
             fact.label
                 .iter()
-                .map(|w| (*w, f.facts.weight(*w)))
+                .map(|w| (*w, q.facts.weight(*w)))
                 .collect()
         };
         let years = if asked.years.is_empty() {
@@ -197,17 +168,17 @@ fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
 }
 
 /// Another value of the page.
-fn look_up(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
-    if asked.relative_change() && !f.refers && asked.years.len() >= 2 {
+fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if asked.relative_change() && !q.refers && asked.years.len() >= 2 {
         return None;
     }
     let standalone =
-        !f.refers && (asked.change() || asked.share() || asked.sum() || asked.percent());
+        !q.refers && (asked.change() || asked.share() || asked.sum() || asked.percent());
     if standalone {
         return None;
     }
-    let mut query = query(f.facts, asked, &asked.phrase, f.context);
+    let mut query = q.whole();
     if let Some(year) = super::reference::shifted_year(asked, last) {
         query.years = vec![year];
     }

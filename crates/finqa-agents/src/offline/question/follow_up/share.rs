@@ -4,15 +4,15 @@ use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::{Pairing, ProgramPlan};
 use super::super::reference::{Operand, join};
-use super::FollowUp;
+use super::super::templates::PlanQuestion;
 use super::change::pair;
 use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?"
-pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
+pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let over = asked.split("over").filter(|(_, b)| {
         !b.starts_with(" the year") && span(b).says_anything() && asked.says(&["value", "previous"])
     });
@@ -30,7 +30,7 @@ pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan>
         .or_else(|| operands(asked, &[("", &["over"])]))
     {
         let implied = b.trim() == "total";
-        let (mut one, mut two) = pair(f, &a, &b);
+        let (mut one, mut two) = pair(q, &a, &b);
         let points = |text: &str| {
             !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
         };
@@ -44,14 +44,14 @@ pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan>
         }
         if implied {
             // No whole is named: the last ratio's, or the last value.
-            two = whole(f, last, &one);
+            two = whole(q, last, &one);
         }
         return join("ratio", Op::Divide, one, two, Pairing::Parts, kind);
     }
-    if !f.refers {
+    if !q.refers {
         return None;
     }
-    let before = f.state.back(1)?;
+    let before = q.state.back(1)?;
     let (x, y) = (before.expr.number()?, last.expr.number()?);
     let (small, large) = if x.abs() <= y.abs() {
         (before, last)
@@ -66,12 +66,12 @@ pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan>
     ))
 }
 
-fn whole(f: &FollowUp<'_>, last: &EarlierTurn, part: &Operand) -> Operand {
+fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &Operand) -> Operand {
     if let Some((Op::Divide, _, denominator)) = last.expr.top() {
         return Operand::Known(denominator.clone());
     }
     match part {
-        Operand::Known(expr) if *expr == last.expr => f.state.back(1).map_or_else(
+        Operand::Known(expr) if *expr == last.expr => q.state.back(1).map_or_else(
             || Operand::Known(last.expr.clone()),
             |t| Operand::Known(t.expr.clone()),
         ),
@@ -80,17 +80,17 @@ fn whole(f: &FollowUp<'_>, last: &EarlierTurn, part: &Operand) -> Operand {
 }
 
 /// "What is the product of the change and that price?"
-pub(super) fn product(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let (a, b) = operands(
-        f.asked,
+        q.asked,
         &[
             ("product of", &["and", "by", "with"]),
             ("", &["times", "multiplied by"]),
         ],
     )
-    .or_else(|| f.asked.split("times"))
-    .or_else(|| f.asked.split("multiplied by"))?;
-    let (a, b) = pair(f, &a, &b);
+    .or_else(|| q.asked.split("times"))
+    .or_else(|| q.asked.split("multiplied by"))?;
+    let (a, b) = pair(q, &a, &b);
     join(
         "product",
         Op::Multiply,

@@ -4,28 +4,27 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::{Pairing, ProgramPlan};
 use super::super::reference::{Operand, join};
-use super::super::templates::query;
+use super::super::templates::PlanQuestion;
 use super::super::wording::Wording;
-use super::FollowUp;
 use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// "And including the 2006 value?", "the total of all three years?"
-pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = [
         "including", "adding", "plus", "includes", "is included", "included", "added",
     ]
     .iter()
-    .find_map(|c| f.asked.split(c).map(|(a, b)| (*c, a, b)));
+    .find_map(|c| q.asked.split(c).map(|(a, b)| (*c, a, b)));
     let (connector, left, right) = cue?;
-    let sum = f
+    let sum = q
         .state
         .turns
         .iter()
         .rev()
         .find(|t| t.ends_in(Op::Add))
-        .or_else(|| (f.state.turns.len() == 1).then_some(last));
+        .or_else(|| (q.state.turns.len() == 1).then_some(last));
     let other = if span(&right).says_anything() {
         &right
     } else {
@@ -37,19 +36,19 @@ pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramP
         None if connector == "plus" => last.expr.clone(),
         None => return None,
     };
-    let just_asked = f
+    let just_asked = q
         .state
         .last()
-        .filter(|t| t.is_look_up() && !f.state.turns.is_empty());
+        .filter(|t| t.is_look_up() && !q.state.turns.is_empty());
     let already = just_asked.filter(|t| {
-        f.state.turns.len() >= 2
+        q.state.turns.len() >= 2
             && (!span(other).says_anything()
                 || (is_bare(&part)
                     && (part.years.is_empty() || part.years.len() >= 2 || part.years == t.years)))
     });
     let added = match already {
         Some(turn) => Operand::Known(turn.expr.clone()),
-        None => Operand::Open(Box::new(query(f.facts, &part, other, f.context))),
+        None => Operand::Open(Box::new(q.with(&part).query(other))),
     };
     join(
         "sum",
@@ -62,8 +61,8 @@ pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramP
 }
 
 /// "What was, then, the average price of each?": an amount over a count.
-pub(super) fn unit_price(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked = f.asked;
+pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
     let mean = asked.says(&["average", "then"])
         && asked.says(&["price", "cost", "value", "payment"])
@@ -74,7 +73,7 @@ pub(super) fn unit_price(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
     {
         return None;
     }
-    let before = f.state.back(1)?;
+    let before = q.state.back(1)?;
     let counts = |t: &EarlierTurn| t.asked.says(&["how many", "number of", "shares", "units"]);
     match (counts(before), counts(last)) {
         (false, true) => Some(ProgramPlan::fixed(
@@ -89,7 +88,7 @@ pub(super) fn unit_price(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
             0.8,
             UnitKind::Number,
         )),
-        _ if per && (asked.says(&["then"]) || !f.refers) => Some(ProgramPlan::fixed(
+        _ if per && (asked.says(&["then"]) || !q.refers) => Some(ProgramPlan::fixed(
             "unit price",
             Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
             0.6,
@@ -100,20 +99,20 @@ pub(super) fn unit_price(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
 }
 
 /// "And the average per year?"
-pub(super) fn average(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    if !f.asked.says(&["average", "mean"]) || !f.refers || f.asked.years.len() == 1 {
+pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
         return None;
     }
-    let sum = f.state.turns.iter().rev().find(|t| t.ends_in(Op::Add));
+    let sum = q.state.turns.iter().rev().find(|t| t.ends_in(Op::Add));
     let expr = match sum {
         Some(turn) => {
             let n = u32::try_from(turn.expr.leaves().len()).ok()?;
             Expr::step(Op::Divide, turn.expr.clone(), Expr::constant(n))
         }
         None => {
-            let before = f.state.back(1).filter(|t| t.is_look_up())?;
-            let run = f.state.latest_look_ups();
-            let count = if f.asked.says(&["three"]) {
+            let before = q.state.back(1).filter(|t| t.is_look_up())?;
+            let run = q.state.latest_look_ups();
+            let count = if q.asked.says(&["three"]) {
                 run.len().min(3)
             } else {
                 2.min(run.len())
@@ -129,29 +128,29 @@ pub(super) fn average(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPla
 }
 
 /// "What is the sum of those values?"
-pub(super) fn sum(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked_years = f.asked.years.len() >= 2
-        && f.asked.years.iter().all(|y| {
-            f.state
+pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked_years = q.asked.years.len() >= 2
+        && q.asked.years.iter().all(|y| {
+            q.state
                 .turns
                 .iter()
                 .any(|t| t.is_look_up() && t.years == [*y])
         });
-    let span_words = f
+    let span_words = q
         .asked
         .says(&["those", "these", "both", "two", "all", "three", "combined"]);
-    let cue = f.asked.sum()
-        || f.asked.says(&["total"]) && !f.asked.change() && (span_words || asked_years);
+    let cue = q.asked.sum()
+        || q.asked.says(&["total"]) && !q.asked.change() && (span_words || asked_years);
     if !cue
-        || !f.refers
-        || f.asked
+        || !q.refers
+        || q.asked
             .says(&["percent", "divided", "over", "represent", "ratio"])
     {
         return None;
     }
-    let before = f.state.back(1)?;
-    let run = f.state.latest_look_ups();
-    let expr = if let Some(sum) = f
+    let before = q.state.back(1)?;
+    let run = q.state.latest_look_ups();
+    let expr = if let Some(sum) = q
         .state
         .turns
         .iter()
@@ -160,7 +159,7 @@ pub(super) fn sum(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         .filter(|_| last.is_look_up())
     {
         Expr::step(Op::Add, sum.expr.clone(), last.expr.clone())
-    } else if run.len() >= 3 && f.asked.says(&["all", "three", "four"]) {
+    } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
         let mut oldest = run.iter().rev();
         let first = oldest.next()?.expr.clone();
         oldest.fold(first, |sum, t| Expr::step(Op::Add, sum, t.expr.clone()))

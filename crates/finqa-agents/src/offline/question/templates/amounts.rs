@@ -4,7 +4,7 @@
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
-use super::{PlanContext, parts_of, query};
+use super::PlanQuestion;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::tokenize;
 use crate::offline::reading::words::is_weak;
@@ -38,7 +38,8 @@ const REVENUE: [&str; 6] = [
 ];
 
 /// "What was the operating margin?", where the page has no row of that name.
-pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.says(&["margin", "margins"]) || asked.change() {
         return None;
     }
@@ -46,8 +47,8 @@ pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
         .iter()
         .find(|(kind, _)| asked.says(&[kind]))
         .or(MARGINS.get(2))?;
-    let profit = named(facts, profits)?;
-    let revenue = named(facts, &REVENUE)?;
+    let profit = named(q.facts, profits)?;
+    let revenue = named(q.facts, &REVENUE)?;
     let rest = asked
         .phrase
         .replace(" margins ", " ")
@@ -56,13 +57,7 @@ pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
     Some(ProgramPlan {
         name: "margin",
         pattern: ProgramPattern::of_slots(Op::Divide),
-        slots: parts_of(
-            facts,
-            asked,
-            &format!("{rest}{profit} "),
-            &format!("{rest}{revenue} "),
-            context,
-        ),
+        slots: q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} ")),
         pairing: Pairing::Parts,
         prior: 0.6,
         kind: UnitKind::Percent,
@@ -85,11 +80,8 @@ pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
 
 /// "What was the total value of the shares purchased in May?": a count times a
 /// price, where the table has a column for each.
-pub(crate) fn count_times_price(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn count_times_price(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
     let counted = asked.says(&[
         "shares", "options", "units", "awards", "stock", "warrants", "rsus", "rights",
     ]);
@@ -102,7 +94,7 @@ pub(crate) fn count_times_price(
     if !counted || !money || one_column {
         return None;
     }
-    let wanted = query(facts, asked, &asked.phrase, context);
+    let wanted = q.whole();
     let has = |index: usize, names: &[&str]| {
         facts.all.get(index).is_some_and(|f| {
             names
@@ -139,12 +131,8 @@ pub(crate) fn count_times_price(
 }
 
 /// "The difference between A and B as a percentage of B": of a named pair.
-pub(crate) fn difference_over(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
-    let (change, whole) = super::super::mention::ratio_operands(asked)?;
+pub(crate) fn difference_over(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (change, whole) = super::super::mention::ratio_operands(q.asked)?;
     let part = Wording::read(&change);
     let (a, b) = super::super::mention::operands(
         &part,
@@ -158,8 +146,8 @@ pub(crate) fn difference_over(
     if !(named(&a) && named(&b)) {
         return None;
     }
-    let mut slots = parts_of(facts, asked, &a, &b, context);
-    slots.push(query(facts, asked, &whole, context));
+    let mut slots = q.parts_of(&a, &b);
+    slots.push(q.query(&whole));
     let difference = ProgramPattern::of_slots(Op::Subtract);
     Some(ProgramPlan {
         name: "difference over",

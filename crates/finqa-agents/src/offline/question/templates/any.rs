@@ -5,11 +5,9 @@
 use super::super::conversation::EarlierTurns;
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
-use super::super::wording::Wording;
 use super::parts::added;
-use super::{PlanContext, change_pattern, factors, parts, periods, query, series, steps, sums};
+use super::{PlanQuestion, change_pattern, factors, parts, series, steps, sums};
 use crate::offline::expr::Expr;
-use crate::offline::reading::facts::Facts;
 use crate::offline::shape::SHAPES;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
@@ -17,18 +15,13 @@ use finqa_core::program::Op;
 /// How much less likely than the likeliest a kind may be.
 const LEAST: f64 = -5.0;
 
-pub(crate) fn proposed(
-    facts: &Facts,
-    asked: &Wording,
-    state: &EarlierTurns,
-    context: &PlanContext,
-    proposal: &[f64; SHAPES.len()],
-) -> Vec<ProgramPlan> {
+pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
+    let facts = q.facts;
     let slot = ProgramPattern::Slot;
     let step = ProgramPattern::step;
     let whole = SlotQuery {
         percent: false,
-        ..query(facts, asked, &asked.phrase, context)
+        ..q.whole()
     };
     let plan = |name, pattern, slots, pairing, kind| ProgramPlan {
         name,
@@ -39,11 +32,11 @@ pub(crate) fn proposed(
         kind,
     };
     let of = |n: usize| vec![whole.clone(); n];
-    let dated = periods(facts, asked, context);
+    let dated = q.periods();
     let mut out = Vec::new();
-    let compared = parts::comparison(facts, asked, context).is_some()
-        || parts::direction(facts, asked, context).is_some()
-        || steps::profit(facts, asked, context).is_some();
+    let compared = parts::comparison(q).is_some()
+        || parts::direction(q).is_some()
+        || steps::profit(q).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (name, _) in all
@@ -132,8 +125,8 @@ pub(crate) fn proposed(
             )),
             _ => {}
         }
-        if !state.turns.is_empty() {
-            out.extend(of_turns(state, &whole, name));
+        if !q.state.turns.is_empty() {
+            out.extend(of_turns(q.state, &whole, name));
         }
     }
     out

@@ -2,24 +2,20 @@
 
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
-use super::super::wording::Wording;
-use super::{PlanContext, query};
-use crate::offline::reading::facts::{Fact, Facts};
+use super::PlanQuestion;
+use crate::offline::reading::facts::Fact;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column, or the closing balances of two years.
-pub(crate) fn roll_forward(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
     let leads = facts.all.iter().any(|f| f.opening);
     if !leads || !asked.change() || asked.years.len() > 2 {
         return None;
     }
-    let wanted = query(facts, asked, &asked.phrase, context);
+    let wanted = q.whole();
     let ranked = rank(facts, &wanted, facts.all.len());
     let at = |index: usize| facts.all.get(index);
     let two = asked.years.iter().max().zip(asked.years.iter().min());

@@ -1,16 +1,15 @@
 //! Templates for calculations that a question describes in full: a change that repeats, a rate
 //! that it supposes, what part of a change has one cause, the return on a balance.
 
-use super::super::conversation::EarlierTurns;
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
+use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
 use super::steps::{SAME_RATE, known_periods};
-use super::{PlanContext, parts_of, periods, query};
 use crate::offline::expr::Expr;
-use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::reading::facts::Fact;
 use crate::offline::reading::text::TokenKind;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
@@ -28,20 +27,15 @@ pub(crate) const DESCRIBED: [&str; 5] = [
 
 /// The plans for a question without earlier turns. They come before the others, so that a
 /// program that others give too counts for them.
-pub(crate) fn described(
-    facts: &Facts,
-    asked: &Wording,
-    state: &EarlierTurns,
-    context: &PlanContext,
-) -> Vec<ProgramPlan> {
-    if !state.turns.is_empty() {
+pub(crate) fn described(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    if !q.state.turns.is_empty() {
         return Vec::new();
     }
     let plans = [
-        share_of_change(facts, asked, context),
-        same_change(facts, asked, context),
-        named_rate(facts, asked, context),
-        return_on(facts, asked, context),
+        share_of_change(q),
+        same_change(q),
+        named_rate(q),
+        return_on(q),
     ];
     plans.into_iter().flatten().collect()
 }
@@ -53,7 +47,8 @@ const CAUSES: [&str; 5] = [
 
 /// "What percent of the change in sales was due to prices?": the part over the difference of
 /// the two periods.
-fn share_of_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !(asked.percent() || asked.share()) || !asked.says(&CAUSES) {
         return None;
     }
@@ -63,10 +58,10 @@ fn share_of_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opt
     if !changed.change() || !named {
         return None;
     }
-    let (late, early) = periods(facts, &changed, context)?;
+    let (late, early) = q.with(&changed).periods()?;
     let part = SlotQuery {
         percent: false,
-        ..query(facts, asked, &part, context)
+        ..q.query(&part)
     };
     let change = ProgramPattern::of_slots(Op::Subtract);
     Some(ProgramPlan {
@@ -81,13 +76,14 @@ fn share_of_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opt
 
 /// "If costs rise by as much as they did in 2012, what will they be?": the later value and
 /// the difference that led to it.
-fn same_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.says(&["as much as", "same amount", "same increase", "same change"])
         || !asked.says(&["if", "assuming", "would", "will"])
     {
         return None;
     }
-    let (late, early) = known_periods(facts, asked, context)?;
+    let (late, early) = known_periods(q)?;
     let change = ProgramPattern::of_slots(Op::Subtract);
     Some(ProgramPlan {
         name: SAME_CHANGE,
@@ -101,7 +97,8 @@ fn same_change(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<
 
 /// "Assuming a 5% return, what would the assets earn?": an amount times a rate that the
 /// question names and the page does not have.
-fn named_rate(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.says(&["assuming", "assume"]) || asked.change() || asked.yes_no() {
         return None;
     }
@@ -113,13 +110,13 @@ fn named_rate(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<P
     })?;
     let value = rate.number()?;
     let printed = |fact: &Fact| fact.percent && (fact.value - value).abs() < 1e-9;
-    if facts.all.iter().any(printed) {
+    if q.facts.all.iter().any(printed) {
         return None;
     }
     let rate = ProgramPattern::Fixed(rate);
     let amount = SlotQuery {
         percent: false,
-        ..query(facts, asked, &asked.phrase, context)
+        ..q.whole()
     };
     Some(ProgramPlan {
         name: NAMED_RATE,
@@ -132,19 +129,20 @@ fn named_rate(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<P
 }
 
 /// "What was the return on equity?": the profit over what it was earned on.
-fn return_on(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let (before, base) = asked.split("return on")?;
     let earning = [" asset", " equity", " capital ", " sales ", " revenue"];
     if asked.change() || !earning.iter().any(|word| base.contains(word)) {
         return None;
     }
-    let profit = named(facts, &PROFITS)?;
+    let profit = named(q.facts, &PROFITS)?;
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
     Some(ProgramPlan {
         name: RETURN_ON,
         pattern: ProgramPattern::of_slots(Op::Divide),
-        slots: parts_of(facts, asked, &earned, &base, context),
+        slots: q.parts_of(&earned, &base),
         pairing: Pairing::Parts,
         prior: 0.6,
         kind: UnitKind::Percent,

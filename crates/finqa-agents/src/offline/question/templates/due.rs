@@ -4,16 +4,17 @@
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
+use super::PlanQuestion;
 use super::parts::added;
 use super::series::runs;
-use super::{PlanContext, query};
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// "What is due within the next three years?", where the columns are "less than 1 year", "1-3
 /// years" or years: the sum of those that end in time, and its share of the total.
-pub(crate) fn due(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
+pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
     let after = asked.says(&["after", "beyond", "later", "thereafter"]);
     let year = asked.years.first().filter(|_| asked.years.len() == 1);
     let Some(last) = (match (span(asked), year) {
@@ -25,7 +26,7 @@ pub(crate) fn due(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<
     };
     let base = SlotQuery {
         years: Vec::new(),
-        ..query(facts, asked, &asked.phrase, context)
+        ..q.whole()
     };
     let pinned = |index: &usize| SlotQuery {
         only: Some(*index),

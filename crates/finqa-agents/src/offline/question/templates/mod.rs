@@ -27,7 +27,8 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::conversation::EarlierTurns;
+use super::conversation::{EarlierTurns, is_bare};
+use super::follow_up::names_the_same;
 use super::mention::{operands, span};
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::slot_words::{AlikeWords, WordWeights, weighted};
@@ -84,7 +85,7 @@ impl PlanContext {
             alike: self.alike.to(facts, &read.tokens, &words),
             words,
             unknown,
-            bare: super::conversation::is_bare(&read),
+            bare: is_bare(&read),
             outflow: read.says(&["spent", "positive", "spending", "impact"]),
             opening: read.says(&["initial", "beginning", "start", "original", "first"]),
             years: read.years,
@@ -95,123 +96,162 @@ impl PlanContext {
     }
 }
 
-/// A query from a part of the question, with the words that it leaves out.
-pub(crate) fn query(
-    facts: &Facts,
-    asked: &Wording,
-    text: &str,
-    context: &PlanContext,
-) -> SlotQuery {
-    let part = context.part(facts, text);
-    let of_all = asked.of_all();
-    let named = [&part.years, &asked.years];
-    let years = named.into_iter().find(|years| !years.is_empty());
-    SlotQuery {
-        words: part.words.clone(),
-        alike: Rc::clone(&part.alike),
-        unknown: part.unknown,
-        inherited: Rc::clone(&context.words),
-        years: years.unwrap_or(&context.years).clone(),
-        years_inherited: years.is_none(),
-        elliptical: part.bare,
-        anchors: Rc::clone(&context.anchors),
-        percent: of_all.percent,
-        count: of_all.count,
-        scale: of_all.scale,
-        outflow: part.outflow,
-        named_numbers: Rc::clone(&of_all.named_numbers),
-        opening: part.opening,
-        only: None,
+/// A question as its plans read it: its page, the turns before it and what they leave.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanQuestion<'a> {
+    pub(crate) facts: &'a Facts,
+    pub asked: &'a Wording,
+    pub state: &'a EarlierTurns,
+    /// What slots inherit.
+    pub context: &'a PlanContext,
+    /// It follows earlier turns and names nothing that the last of them did not name.
+    pub(crate) refers: bool,
+}
+
+impl<'a> PlanQuestion<'a> {
+    pub(crate) fn new(
+        facts: &'a Facts,
+        asked: &'a Wording,
+        state: &'a EarlierTurns,
+        context: &'a PlanContext,
+    ) -> Self {
+        let known = || is_bare(asked) || names_the_same(facts, asked, state);
+        Self {
+            facts,
+            asked,
+            state,
+            context,
+            refers: !state.turns.is_empty() && known(),
+        }
+    }
+
+    /// Another wording in its place.
+    pub(crate) fn with<'b>(&'b self, asked: &'b Wording) -> PlanQuestion<'b> {
+        PlanQuestion { asked, ..*self }
+    }
+
+    /// A query from a part of the question, with the words that it leaves out.
+    pub(crate) fn query(&self, text: &str) -> SlotQuery {
+        let (asked, context) = (self.asked, self.context);
+        let part = context.part(self.facts, text);
+        let of_all = asked.of_all();
+        let named = [&part.years, &asked.years];
+        let years = named.into_iter().find(|years| !years.is_empty());
+        SlotQuery {
+            words: part.words.clone(),
+            alike: Rc::clone(&part.alike),
+            unknown: part.unknown,
+            inherited: Rc::clone(&context.words),
+            years: years.unwrap_or(&context.years).clone(),
+            years_inherited: years.is_none(),
+            elliptical: part.bare,
+            anchors: Rc::clone(&context.anchors),
+            percent: of_all.percent,
+            count: of_all.count,
+            scale: of_all.scale,
+            outflow: part.outflow,
+            named_numbers: Rc::clone(&of_all.named_numbers),
+            opening: part.opening,
+            only: None,
+        }
+    }
+
+    /// A query from all of the question.
+    pub(crate) fn whole(&self) -> SlotQuery {
+        self.query(&self.asked.phrase)
+    }
+
+    /// Two slots for two things, each with the other's words at a low weight.
+    fn parts_of(&self, a: &str, b: &str) -> Vec<SlotQuery> {
+        let (mut one, mut two) = (self.query(a), self.query(b));
+        if one.elliptical {
+            one.inherited = two.words.as_slice().into();
+        }
+        if two.elliptical {
+            two.inherited = one.words.as_slice().into();
+        }
+        for query in [&mut one, &mut two] {
+            query.percent = false;
+        }
+        vec![one, two]
+    }
+
+    /// Two periods: the years in the question, later first; or a year and the one before.
+    fn two_periods(&self) -> Option<(u16, u16)> {
+        let (facts, asked) = (self.facts, self.asked);
+        let years = if asked.years.is_empty() {
+            &self.context.years
+        } else {
+            &asked.years
+        };
+        match (years.iter().max(), years.iter().min()) {
+            (Some(late), Some(early)) if late != early => Some((*late, *early)),
+            (Some(year), _) => Some((*year, year - 1)),
+            _ => {
+                let of_columns = facts.columns.iter().flat_map(|c| &c.years);
+                let of_rows = facts.rows.iter().flat_map(|r| &r.years);
+                let mut known: Vec<u16> = of_columns.chain(of_rows).copied().collect();
+                known.sort_unstable();
+                known.dedup();
+                let late = known.pop()?;
+                Some((late, known.pop()?))
+            }
+        }
+    }
+
+    /// All of the question in each of its [two periods](Self::two_periods).
+    fn periods(&self) -> Option<(SlotQuery, SlotQuery)> {
+        let (late, early) = self.two_periods()?;
+        let base = self.whole();
+        let at = |year: u16| SlotQuery {
+            years: vec![year],
+            percent: false,
+            ..base.clone()
+        };
+        Some((at(late), at(early)))
     }
 }
 
 /// The plans for a question without its conversation, best first.
-pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
+pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
-    let set_against = asked.says(&[
+    let set_against = q.asked.says(&[
         "in relation to", "as a percent of", "as percent of", "divided by", "ratio of",
         "was due to", "were due to", "attributable to",
     ]);
-    out.extend(super::arithmetic::constant(facts, asked, context));
-    out.extend(parts::comparison(facts, asked, context));
-    out.extend(parts::direction(facts, asked, context));
-    out.extend(amounts::difference_over(facts, asked, context));
-    out.extend(index_return(facts, asked, context));
+    out.extend(super::arithmetic::constant(q));
+    out.extend(parts::comparison(q));
+    out.extend(parts::direction(q));
+    out.extend(amounts::difference_over(q));
+    out.extend(index_return(q));
     if set_against {
-        out.extend(parts::ratio(facts, asked, context));
+        out.extend(parts::ratio(q));
     }
-    out.extend(relative_change(facts, asked, context));
-    if asked.says(&["sum of", "total sum", "combined"]) {
-        out.extend(parts::sum(facts, asked, context));
+    out.extend(relative_change(q));
+    if q.asked.says(&["sum of", "total sum", "combined"]) {
+        out.extend(parts::sum(q));
     }
-    out.extend(parts::average(facts, asked, context));
+    out.extend(parts::average(q));
     if !set_against {
-        out.extend(parts::ratio(facts, asked, context));
+        out.extend(parts::ratio(q));
     }
-    out.extend(parts::product(facts, asked, context));
-    out.extend(difference(facts, asked, context));
-    out.extend(parts::sum(facts, asked, context));
-    out.push(ProgramPlan::look_up(
-        query(facts, asked, &asked.phrase, context),
-        0.4,
-    ));
-    out.extend(parts::any_share(facts, asked, context));
-    out.extend(parts::both(facts, asked, context));
-    out.extend(amounts::margin(facts, asked, context));
-    out.extend(amounts::count_times_price(facts, asked, context));
-    out.extend(balance::roll_forward(facts, asked, context));
-    out.extend(series::series(facts, asked, context));
-    out.extend(series::extremes(facts, asked, context));
-    out.extend(due::due(facts, asked, context));
-    out.extend(steps::complement(facts, asked, context));
-    out.extend(steps::compound(facts, asked, context));
-    out.extend(steps::same_rate(facts, asked, context));
-    out.extend(steps::profit(facts, asked, context));
+    out.extend(parts::product(q));
+    out.extend(difference(q));
+    out.extend(parts::sum(q));
+    out.push(ProgramPlan::look_up(q.whole(), 0.4));
+    out.extend(parts::any_share(q));
+    out.extend(parts::both(q));
+    out.extend(amounts::margin(q));
+    out.extend(amounts::count_times_price(q));
+    out.extend(balance::roll_forward(q));
+    out.extend(series::series(q));
+    out.extend(series::extremes(q));
+    out.extend(due::due(q));
+    out.extend(steps::complement(q));
+    out.extend(steps::compound(q));
+    out.extend(steps::same_rate(q));
+    out.extend(steps::profit(q));
     out
-}
-
-/// Two periods: the years in the question, later first; or a year and the one before.
-pub(crate) fn two_periods(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<(u16, u16)> {
-    let years = if asked.years.is_empty() {
-        &context.years
-    } else {
-        &asked.years
-    };
-    match (years.iter().max(), years.iter().min()) {
-        (Some(late), Some(early)) if late != early => Some((*late, *early)),
-        (Some(year), _) => Some((*year, year - 1)),
-        _ => {
-            let mut known: Vec<u16> = facts
-                .columns
-                .iter()
-                .flat_map(|c| c.years.iter().copied())
-                .chain(facts.rows.iter().flat_map(|r| r.years.iter().copied()))
-                .collect();
-            known.sort_unstable();
-            known.dedup();
-            let late = known.pop()?;
-            Some((late, known.pop()?))
-        }
-    }
-}
-
-pub(crate) fn periods(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<(SlotQuery, SlotQuery)> {
-    let (late, early) = two_periods(facts, asked, context)?;
-    let base = query(facts, asked, &asked.phrase, context);
-    let at = |year: u16| SlotQuery {
-        years: vec![year],
-        percent: false,
-        ..base.clone()
-    };
-    Some((at(late), at(early)))
 }
 
 fn change_pattern() -> ProgramPattern {
@@ -220,15 +260,12 @@ fn change_pattern() -> ProgramPattern {
 }
 
 /// `(later - earlier) / earlier`
-pub(crate) fn relative_change(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.relative_change() {
         return None;
     }
-    let (a, b) = periods(facts, asked, context)?;
+    let (a, b) = q.periods()?;
     let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
     Some(ProgramPlan {
         name: "relative change",
@@ -241,11 +278,8 @@ pub(crate) fn relative_change(
 }
 
 /// `later - earlier`, or the difference of two things.
-pub(crate) fn difference(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.change()
         && !asked.says(&[
             "less", "minus", "how much more", "how much higher", "how much greater", "exceed",
@@ -274,13 +308,13 @@ pub(crate) fn difference(
         return Some(ProgramPlan {
             name: "difference",
             pattern: ProgramPattern::of_slots(Op::Subtract),
-            slots: parts_of(facts, asked, &a, &b, context),
+            slots: q.parts_of(&a, &b),
             pairing: Pairing::Parts,
             prior: 0.7,
             kind: UnitKind::Number,
         });
     }
-    let (a, b) = periods(facts, asked, context)?;
+    let (a, b) = q.periods()?;
     Some(ProgramPlan {
         name: "difference",
         pattern: ProgramPattern::of_slots(Op::Subtract),
@@ -293,14 +327,10 @@ pub(crate) fn difference(
 
 /// What the operands of a share, a difference or a sum are by the wording, first and second;
 /// and what the later and the earlier period are.
-pub(crate) fn roles(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> [Option<SlotQuery>; ROLES] {
+pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
     let named = || {
         let (a, b) = operands(
-            asked,
+            q.asked,
             &[
                 ("difference between", &["and"]),
                 ("difference of", &["and"]),
@@ -316,35 +346,13 @@ pub(crate) fn roles(
                 ),
             ],
         )?;
-        (span(&a).names() && span(&b).names()).then(|| parts_of(facts, asked, &a, &b, context))
+        (span(&a).names() && span(&b).names()).then(|| q.parts_of(&a, &b))
     };
-    let slots = parts::ratio(facts, asked, context).map(|plan| plan.slots);
+    let slots = parts::ratio(q).map(|plan| plan.slots);
     let mut parts = slots.or_else(named).unwrap_or_default().into_iter();
-    let (late, early) = periods(facts, asked, context).unzip();
+    let (late, early) = q.periods().unzip();
     [parts.next(), parts.next(), late, early]
 }
 
 /// How many roles [`roles`] tells apart.
 pub(crate) const ROLES: usize = 4;
-
-/// Two slots for two things, each with the other's words at a low weight.
-fn parts_of(
-    facts: &Facts,
-    asked: &Wording,
-    a: &str,
-    b: &str,
-    context: &PlanContext,
-) -> Vec<SlotQuery> {
-    let mut one = query(facts, asked, a, context);
-    let mut two = query(facts, asked, b, context);
-    if one.elliptical {
-        one.inherited = two.words.as_slice().into();
-    }
-    if two.elliptical {
-        two.inherited = one.words.as_slice().into();
-    }
-    for query in [&mut one, &mut two] {
-        query.percent = false;
-    }
-    vec![one, two]
-}

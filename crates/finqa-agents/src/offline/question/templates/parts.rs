@@ -4,13 +4,13 @@ use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
-use super::{PlanContext, parts_of, query};
-use crate::offline::reading::facts::Facts;
+use super::PlanQuestion;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// A share of a whole, or a ratio of two things.
-pub(crate) fn ratio(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.share() && !asked.percent() {
         return None;
     }
@@ -20,12 +20,12 @@ pub(crate) fn ratio(facts: &Facts, asked: &Wording, context: &PlanContext) -> Op
         UnitKind::Percent
     };
     let (a, b) = ratio_operands(asked)?;
-    let mut slots = parts_of(facts, asked, &a, &b, context);
+    let mut slots = q.parts_of(&a, &b);
     let years = Wording::read(&a).years.len() == 1 && Wording::read(&b).years.len() == 1;
     if let Some(whole) = slots.get_mut(1)
         && whole.elliptical
         && !years
-        && let Some(total) = facts.vocabulary.find("total")
+        && let Some(total) = q.facts.vocabulary.find("total")
     {
         whole.words.push((total, 1.5));
     }
@@ -44,8 +44,9 @@ pub(crate) fn ratio(facts: &Facts, asked: &Wording, context: &PlanContext) -> Op
 }
 
 /// A sum over years or over things.
-pub(crate) fn sum(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
-    let base = query(facts, asked, &asked.phrase, context);
+pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    let base = q.whole();
     let cue = asked.sum();
     let total = asked.says(&["total", "aggregate"]);
     if asked.percent() || !(cue || total && asked.years.len() >= 2) {
@@ -70,7 +71,7 @@ pub(crate) fn sum(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opti
                 ("", &["plus", "and"]),
             ],
         )?;
-        parts_of(facts, asked, &a, &b, context)
+        q.parts_of(&a, &b)
     };
     let pairing = if asked.years.len() >= 2 {
         Pairing::Periods
@@ -95,11 +96,8 @@ pub(super) fn added(n: usize) -> Option<ProgramPattern> {
 }
 
 /// An average over years.
-pub(crate) fn average(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.says(&["average", "mean", "averaged"])
         || asked.says(&["weighted average", "average price", "sum of"])
         || asked.years.len() < 2
@@ -107,7 +105,7 @@ pub(crate) fn average(
     {
         return None;
     }
-    let base = query(facts, asked, &asked.phrase, context);
+    let base = q.whole();
     let slots: Vec<SlotQuery> = asked
         .years
         .iter()
@@ -128,13 +126,9 @@ pub(crate) fn average(
 }
 
 /// A quantity times a price.
-pub(crate) fn product(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn product(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (a, b) = operands(
-        asked,
+        q.asked,
         &[
             ("product of", &["and", "by"]),
             ("", &["times", "multiplied by"]),
@@ -143,7 +137,7 @@ pub(crate) fn product(
     (span(&a).names() && span(&b).names()).then(|| ProgramPlan {
         name: "product",
         pattern: ProgramPattern::of_slots(Op::Multiply),
-        slots: parts_of(facts, asked, &a, &b, context),
+        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
         prior: 0.8,
         kind: UnitKind::Number,
@@ -151,11 +145,8 @@ pub(crate) fn product(
 }
 
 /// `greater(a, b)`
-pub(crate) fn comparison(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.yes_no() {
         return None;
     }
@@ -172,7 +163,7 @@ pub(crate) fn comparison(
     let greater = |x: ProgramPattern, y: ProgramPattern| ProgramPattern::step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
-        let two = parts_of(facts, asked, &a, &b, context);
+        let two = q.parts_of(&a, &b);
         let mut slots = Vec::new();
         for query in two {
             slots.push(SlotQuery {
@@ -203,7 +194,7 @@ pub(crate) fn comparison(
     Some(ProgramPlan {
         name: "comparison",
         pattern: greater(ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
-        slots: parts_of(facts, asked, &a, &b, context),
+        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
         prior: 0.8,
         kind: UnitKind::YesNo,
@@ -211,11 +202,8 @@ pub(crate) fn comparison(
 }
 
 /// "Did sales grow from 2011 to 2012?": the later against the earlier year.
-pub(crate) fn direction(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn direction(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let up = asked.says(&[
         "increase", "grow", "improve", "rise", "gain", "increased", "grown", "improved", "risen",
     ]);
@@ -226,7 +214,7 @@ pub(crate) fn direction(
     if up == down || !asked.starts(&["did", "has", "have", "so did", "and did"]) {
         return None;
     }
-    let (late, early) = super::periods(facts, asked, context)?;
+    let (late, early) = q.periods()?;
     let (a, b) = if up { (late, early) } else { (early, late) };
     Some(ProgramPlan {
         name: "comparison",
@@ -239,7 +227,8 @@ pub(crate) fn direction(
 }
 
 /// "The total of A and B": two things that the question joins by `and`.
-pub(crate) fn both(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let joined = asked.sum() || asked.says(&["total", "both", "altogether", "aggregate"]);
     if !joined || asked.percent() || asked.share() {
         return None;
@@ -251,7 +240,7 @@ pub(crate) fn both(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opt
     Some(ProgramPlan {
         name: "both",
         pattern: added(2)?,
-        slots: parts_of(facts, asked, &a, &b, context),
+        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
         prior: 0.2,
         kind: UnitKind::Number,
@@ -261,7 +250,8 @@ pub(crate) fn both(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opt
 /// A share whatever the wording: the words before `of` over the words after it, or the
 /// thing named over the total. Last-resort candidates, for when a check finds that a
 /// share was requested and none was given.
-pub(crate) fn any_share(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
+pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let asked = q.asked;
     if !(asked.percent() || asked.share()) {
         return Vec::new();
     }
@@ -277,7 +267,7 @@ pub(crate) fn any_share(facts: &Facts, asked: &Wording, context: &PlanContext) -
         .map(|(a, b)| ProgramPlan {
             name: "ratio",
             pattern: ProgramPattern::of_slots(Op::Divide),
-            slots: parts_of(facts, asked, &a, &b, context),
+            slots: q.parts_of(&a, &b),
             pairing: Pairing::Parts,
             prior: 0.2,
             kind: UnitKind::Percent,

@@ -3,18 +3,14 @@
 use super::super::mention::{operands, span};
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
-use super::super::wording::Wording;
-use super::{PlanContext, parts_of, query};
+use super::PlanQuestion;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// Returns of an index or stock that starts at 100.
-pub(crate) fn index_return(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
     let gains = asked.change()
         || asked.relative_change()
@@ -52,7 +48,7 @@ pub(crate) fn index_return(
     let base = SlotQuery {
         years: last.into_iter().collect(),
         percent: false,
-        ..query(facts, asked, &asked.phrase, context)
+        ..q.whole()
     };
     let gain = |slot: usize| {
         let difference = ProgramPattern::step(
@@ -82,7 +78,7 @@ pub(crate) fn index_return(
         && span(&a).names()
         && span(&b).names()
     {
-        let mut slots = parts_of(facts, asked, &a, &b, context);
+        let mut slots = q.parts_of(&a, &b);
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }

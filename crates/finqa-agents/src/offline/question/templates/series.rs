@@ -5,8 +5,8 @@ use super::super::operations::{LARGEST, SMALLEST};
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
+use super::PlanQuestion;
 use super::parts::added;
-use super::{PlanContext, query};
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
@@ -19,7 +19,8 @@ const TRIED: usize = 3;
 const LONGEST: usize = 12;
 
 /// Plans over the rows and columns that the question names best.
-pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
+pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
     let span = asked.periods_named();
     let one = [
         "weighted average", "price", "per", "each", "annual", "yearly",
@@ -33,7 +34,7 @@ pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> V
     if !(average || range || sum) || asked.percent() || asked.years.len() > 1 {
         return Vec::new();
     }
-    let base = undated(query(facts, asked, &asked.phrase, context));
+    let base = undated(q.whole());
     let found = distinct_runs(facts, &base, |run| {
         let run = narrow(facts, run, asked, span);
         (sum || of_periods(facts, &run)).then_some(run)
@@ -86,12 +87,13 @@ pub(crate) fn only_extreme(facts: &Facts, asked: &Wording) -> bool {
 }
 
 /// The largest or smallest number of a row or column, or the year in which it is.
-pub(crate) fn extremes(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
-    let Some(largest) = asked.extreme() else {
+pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let facts = q.facts;
+    let Some(largest) = q.asked.extreme() else {
         return Vec::new();
     };
-    let year = asked.says(&["which year", "what year"]);
-    let base = undated(query(facts, asked, &asked.phrase, context));
+    let year = q.asked.says(&["which year", "what year"]);
+    let base = undated(q.whole());
     let found = distinct_runs(facts, &base, |run| {
         (!year || of_periods(facts, &run)).then_some(run)
     });

@@ -5,10 +5,8 @@ use super::super::mention::ratio_operands;
 use super::super::operations::LEFT_OF_WHOLE;
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
-use super::super::wording::Wording;
+use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
-use super::{PlanContext, parts_of, periods, query, two_periods};
-use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
@@ -22,11 +20,8 @@ pub(crate) const PROFIT: &str = "profit";
 pub(crate) const COMPLEMENT: &str = "complement";
 
 /// "What percentage of sales was not from A?": what is left of a whole.
-pub(crate) fn complement(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn complement(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.says(&LEFT_OF_WHOLE) || asked.change() || !(asked.percent() || asked.share()) {
         return None;
     }
@@ -40,7 +35,7 @@ pub(crate) fn complement(
     Some(ProgramPlan {
         name: COMPLEMENT,
         pattern: ProgramPattern::step(Op::Divide, rest, ProgramPattern::Slot(1)),
-        slots: parts_of(facts, asked, &part, &whole, context),
+        slots: q.parts_of(&part, &whole),
         pairing: Pairing::Parts,
         prior: 0.4,
         kind: UnitKind::Percent,
@@ -49,20 +44,17 @@ pub(crate) fn complement(
 
 /// "What was the compound annual growth rate from 2015 to 2019?":
 /// `(later / earlier) ^ (1 / years) - 1`
-pub(crate) fn compound(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     if !asked.compound() {
         return None;
     }
-    let (late, mut early) = two_periods(facts, asked, context)?;
+    let (late, mut early) = q.two_periods()?;
     if asked.years.len() < 2 {
         let span = asked.periods_named().and_then(|n| u16::try_from(n).ok());
         early = span.map_or(early, |n| late - n);
     }
-    let base = query(facts, asked, &asked.phrase, context);
+    let base = q.whole();
     let at = |year: u16| SlotQuery {
         years: vec![year],
         percent: false,
@@ -91,32 +83,24 @@ pub(crate) const SAME_RATE: &str = "same rate";
 
 /// The periods of a change that is to repeat: of the years that the question names, those of
 /// which the page has numbers.
-pub(super) fn known_periods(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<(SlotQuery, SlotQuery)> {
-    let known = |year: &u16| facts.all.iter().any(|fact| fact.years.contains(year));
-    let mut past = asked.clone();
+pub(super) fn known_periods(q: &PlanQuestion<'_>) -> Option<(SlotQuery, SlotQuery)> {
+    let known = |year: &u16| q.facts.all.iter().any(|fact| fact.years.contains(year));
+    let mut past = q.asked.clone();
     past.years.retain(known);
-    periods(facts, &past, context)
+    q.with(&past).periods()
 }
 
 /// "If sales grow at the same rate, what will they be next year?": the later value times the
 /// growth that led to it.
-pub(crate) fn same_rate(
-    facts: &Facts,
-    asked: &Wording,
-    context: &PlanContext,
-) -> Option<ProgramPlan> {
+pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let continued = [
         "same rate", "same growth", "same growth rate", "same percent", "same trend", "same pace",
         "rate as", "trend as",
     ];
-    if !asked.says(&continued) || asked.yes_no() {
+    if !q.asked.says(&continued) || q.asked.yes_no() {
         return None;
     }
-    let (a, b) = known_periods(facts, asked, context)?;
+    let (a, b) = known_periods(q)?;
     let growth = ProgramPattern::of_slots(Op::Divide);
     Some(ProgramPlan {
         name: SAME_RATE,
@@ -129,7 +113,8 @@ pub(crate) fn same_rate(
 }
 
 /// "Did the company make a profit?": whether the profit is above zero.
-pub(crate) fn profit(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+pub(crate) fn profit(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
     let (gain, loss) = (
         asked.says(&["profit", "profitable", "positive"]),
         asked.says(&["loss", "negative"]),
@@ -137,8 +122,8 @@ pub(crate) fn profit(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
     if gain == loss || asked.change() || !asked.asks_yes_no() {
         return None;
     }
-    let profit = named(facts, &PROFITS)?;
-    let of_page = query(facts, asked, &format!(" {profit} "), context);
+    let profit = named(q.facts, &PROFITS)?;
+    let of_page = q.query(&format!(" {profit} "));
     let sides = (ProgramPattern::Slot(0), ProgramPattern::constant(0));
     let (a, b) = if gain { sides } else { (sides.1, sides.0) };
     Some(ProgramPlan {
