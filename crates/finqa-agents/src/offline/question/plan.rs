@@ -16,16 +16,6 @@ pub(crate) enum ProgramPattern {
 }
 
 impl ProgramPattern {
-    /// `op(a, b)`
-    pub(crate) fn step(op: Op, a: Self, b: Self) -> Self {
-        Self::Step(op, Box::new(a), Box::new(b))
-    }
-
-    /// `op` of the first two slots.
-    pub(crate) fn of_slots(op: Op) -> Self {
-        Self::step(op, Self::Slot(0), Self::Slot(1))
-    }
-
     pub(crate) fn constant(n: u32) -> Self {
         Self::Fixed(Expr::constant(n))
     }
@@ -35,7 +25,7 @@ impl ProgramPattern {
         match self {
             Self::Slot(i) => Self::Slot(i + slots),
             Self::Fixed(expr) => Self::Fixed(expr),
-            Self::Step(op, a, b) => Self::step(op, a.after(slots), b.after(slots)),
+            Self::Step(op, a, b) => step(op, a.after(slots), b.after(slots)),
         }
     }
 
@@ -59,6 +49,16 @@ impl ProgramPattern {
             Self::Step(op, a, b) => Some(Expr::step(*op, a.fill(slots)?, b.fill(slots)?)),
         }
     }
+}
+
+/// `op(a, b)`
+pub(crate) fn step(op: Op, a: ProgramPattern, b: ProgramPattern) -> ProgramPattern {
+    ProgramPattern::Step(op, Box::new(a), Box::new(b))
+}
+
+/// `op` of the first two slots.
+pub(crate) fn of_slots(op: Op) -> ProgramPattern {
+    step(op, ProgramPattern::Slot(0), ProgramPattern::Slot(1))
 }
 
 /// How the facts of a plan's slots are related.
@@ -85,27 +85,32 @@ pub(crate) struct ProgramPlan {
 }
 
 impl ProgramPlan {
+    /// A plan for a number from unrelated facts, with the lowest prior that a rule has.
+    pub(crate) fn new(name: &'static str, pattern: ProgramPattern, slots: Vec<SlotQuery>) -> Self {
+        Self {
+            name,
+            pattern,
+            slots,
+            pairing: Pairing::Free,
+            prior: 0.2,
+            kind: UnitKind::Number,
+        }
+    }
+
     /// A look-up.
     pub(crate) fn look_up(query: SlotQuery, prior: f64) -> Self {
         Self {
-            name: "look-up",
-            pattern: ProgramPattern::Slot(0),
-            slots: vec![query],
-            pairing: Pairing::Free,
             prior,
-            kind: UnitKind::Number,
+            ..Self::new("look-up", ProgramPattern::Slot(0), vec![query])
         }
     }
 
     /// No slot is open: only earlier values and constants.
     pub(crate) fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
         Self {
-            name,
-            pattern: ProgramPattern::Fixed(expr),
-            slots: Vec::new(),
-            pairing: Pairing::Free,
             prior,
             kind,
+            ..Self::new(name, ProgramPattern::Fixed(expr), Vec::new())
         }
     }
 }

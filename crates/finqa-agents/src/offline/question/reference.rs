@@ -2,7 +2,8 @@
 
 use super::conversation::{EarlierTurn, EarlierTurns};
 use super::mention::span;
-use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::plan::ProgramPattern::Slot;
+use super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
 use super::slot_words::weighted;
 use super::slots::SlotQuery;
 use super::templates::PlanQuestion;
@@ -30,17 +31,15 @@ pub(crate) fn join(
         Operand::Known(expr) => ProgramPattern::Fixed(expr),
         Operand::Open(query) => {
             slots.push(*query);
-            ProgramPattern::Slot(slots.len() - 1)
+            Slot(slots.len() - 1)
         }
     };
     let (a, b) = (pattern(a), pattern(b));
     Some(ProgramPlan {
-        name,
-        pattern: ProgramPattern::step(op, a, b),
-        slots,
         pairing,
         prior: 0.9,
         kind,
+        ..ProgramPlan::new(name, step(op, a, b), slots)
     })
 }
 

@@ -5,7 +5,8 @@ mod change;
 mod share;
 mod totals;
 
-use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::plan::ProgramPattern::Slot;
+use super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
 use super::wording::Wording;
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
@@ -147,12 +148,10 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         Pairing::Parts
     };
     Some(ProgramPlan {
-        name: "same again",
-        pattern,
-        slots,
         pairing,
         prior: 0.7,
         kind,
+        ..ProgramPlan::new("same again", pattern, slots)
     })
 }
 
@@ -162,8 +161,8 @@ fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
         Expr::Leaf(leaf) => leaf
             .source
             .and_then(|f| facts.iter().position(|x| *x == f))
-            .map_or_else(|| ProgramPattern::Fixed(expr.clone()), ProgramPattern::Slot),
-        Expr::Step(op, a, b) => ProgramPattern::step(*op, open(a, facts), open(b, facts)),
+            .map_or_else(|| ProgramPattern::Fixed(expr.clone()), Slot),
+        Expr::Step(op, a, b) => step(*op, open(a, facts), open(b, facts)),
     }
 }
 

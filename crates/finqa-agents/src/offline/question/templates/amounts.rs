@@ -1,7 +1,8 @@
 //! Templates for values that a report leaves to its reader: a margin, and an amount that
 //! is a number of things times their price.
 
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPlan, of_slots, step};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::PlanQuestion;
@@ -54,13 +55,12 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         .replace(" margins ", " ")
         .replace(" margin ", " ")
         .replace(&format!(" {kind} "), " ");
+    let slots = q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} "));
     Some(ProgramPlan {
-        name: "margin",
-        pattern: ProgramPattern::of_slots(Op::Divide),
-        slots: q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} ")),
         pairing: Pairing::Parts,
         prior: 0.6,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new("margin", of_slots(Op::Divide), slots)
     })
 }
 
@@ -117,13 +117,10 @@ pub(crate) fn count_times_price(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
                 only: Some(index),
                 ..wanted.clone()
             };
+            let slots = vec![pinned(count), pinned(price)];
             return Some(ProgramPlan {
-                name: "count times price",
-                pattern: ProgramPattern::of_slots(Op::Multiply),
-                slots: vec![pinned(count), pinned(price)],
-                pairing: Pairing::Free,
                 prior: 0.4,
-                kind: UnitKind::Number,
+                ..ProgramPlan::new("count times price", of_slots(Op::Multiply), slots)
             });
         }
     }
@@ -148,13 +145,11 @@ pub(crate) fn difference_over(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let mut slots = q.parts_of(&a, &b);
     slots.push(q.query(&whole));
-    let difference = ProgramPattern::of_slots(Op::Subtract);
+    let pattern = step(Op::Divide, of_slots(Op::Subtract), Slot(2));
     Some(ProgramPlan {
-        name: "difference over",
-        pattern: ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(2)),
-        slots,
         pairing: Pairing::Parts,
         prior: 0.8,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new("difference over", pattern, slots)
     })
 }

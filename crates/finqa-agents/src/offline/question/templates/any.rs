@@ -3,7 +3,8 @@
 //! of earlier turns.
 
 use super::super::conversation::EarlierTurns;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::slots::SlotQuery;
 use super::parts::added;
 use super::{PlanQuestion, change_pattern, factors, parts, series, steps, sums};
@@ -17,19 +18,14 @@ const LEAST: f64 = -5.0;
 
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let facts = q.facts;
-    let slot = ProgramPattern::Slot;
-    let step = ProgramPattern::step;
     let whole = SlotQuery {
         percent: false,
         ..q.whole()
     };
     let plan = |name, pattern, slots, pairing, kind| ProgramPlan {
-        name,
-        pattern,
-        slots,
         pairing,
-        prior: 0.2,
         kind,
+        ..ProgramPlan::new(name, pattern, slots)
     };
     let of = |n: usize| vec![whole.clone(); n];
     let dated = q.periods();
@@ -46,8 +42,8 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     {
         use Pairing::{Parts, Periods};
         use UnitKind::{Number, Percent, YesNo};
-        let two = |op| ProgramPattern::of_slots(op);
-        let three = |op| step(op, two(Op::Add), slot(2));
+        let two = of_slots;
+        let three = |op| step(op, two(Op::Add), Slot(2));
         match name {
             "difference" => {
                 out.push(plan("any parts", two(Op::Subtract), of(2), Parts, Number));
@@ -108,7 +104,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             "over a sum" => {
                 out.push(plan(
                     "any parts",
-                    step(Op::Divide, slot(0), two(Op::Add)),
+                    step(Op::Divide, Slot(0), two(Op::Add)),
                     of(2),
                     Parts,
                     Percent,
@@ -118,7 +114,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             "sum over" => out.push(plan("any parts", three(Op::Divide), of(3), Parts, Percent)),
             "difference over another" => out.push(plan(
                 "any parts",
-                step(Op::Divide, two(Op::Subtract), slot(2)),
+                step(Op::Divide, two(Op::Subtract), Slot(2)),
                 of(3),
                 Parts,
                 Percent,
@@ -173,12 +169,8 @@ fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramP
         if i < 2 && name != "relative change" {
             let known = ProgramPattern::Fixed((*last).clone());
             out.push(ProgramPlan {
-                name: "any turns",
-                pattern: ProgramPattern::step(op, known, ProgramPattern::Slot(0)),
-                slots: vec![whole.clone()],
-                pairing: Pairing::Free,
-                prior: 0.2,
                 kind,
+                ..ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
             });
         }
     }

@@ -1,8 +1,8 @@
 //! Templates for a table that leads from an opening balance to a closing one.
 
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::{ProgramPlan, of_slots};
 use super::super::slots::{SlotQuery, rank};
-use super::PlanQuestion;
+use super::{PlanQuestion, change_pattern};
 use crate::offline::reading::facts::Fact;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
@@ -60,22 +60,14 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         percent: false,
         ..wanted.clone()
     };
-    let relative = asked.relative_change();
-    let difference = ProgramPattern::of_slots(Op::Subtract);
+    let (pattern, kind) = if asked.relative_change() {
+        (change_pattern(), UnitKind::Percent)
+    } else {
+        (of_slots(Op::Subtract), UnitKind::Number)
+    };
     Some(ProgramPlan {
-        name: "roll-forward",
-        pattern: if relative {
-            ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(1))
-        } else {
-            difference
-        },
-        slots: vec![pinned(closing), pinned(base)],
-        pairing: Pairing::Free,
         prior: 0.7,
-        kind: if relative {
-            UnitKind::Percent
-        } else {
-            UnitKind::Number
-        },
+        kind,
+        ..ProgramPlan::new("roll-forward", pattern, vec![pinned(closing), pinned(base)])
     })
 }

@@ -2,7 +2,8 @@
 //! that it supposes, what part of a change has one cause, the return on a balance.
 
 use super::super::mention::{ratio_operands, span};
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::PlanQuestion;
@@ -63,14 +64,11 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         percent: false,
         ..q.query(&part)
     };
-    let change = ProgramPattern::of_slots(Op::Subtract);
+    let pattern = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
     Some(ProgramPlan {
-        name: SHARE_OF_CHANGE,
-        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(2), change),
-        slots: vec![late, early, part],
-        pairing: Pairing::Free,
         prior: 0.5,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new(SHARE_OF_CHANGE, pattern, vec![late, early, part])
     })
 }
 
@@ -84,14 +82,11 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (late, early) = known_periods(q)?;
-    let change = ProgramPattern::of_slots(Op::Subtract);
+    let pattern = step(Op::Add, of_slots(Op::Subtract), Slot(0));
     Some(ProgramPlan {
-        name: SAME_CHANGE,
-        pattern: ProgramPattern::step(Op::Add, change, ProgramPattern::Slot(0)),
-        slots: vec![late, early],
         pairing: Pairing::Periods,
         prior: 0.4,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new(SAME_CHANGE, pattern, vec![late, early])
     })
 }
 
@@ -119,12 +114,8 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         ..q.whole()
     };
     Some(ProgramPlan {
-        name: NAMED_RATE,
-        pattern: ProgramPattern::step(Op::Multiply, ProgramPattern::Slot(0), rate),
-        slots: vec![amount],
-        pairing: Pairing::Free,
         prior: 0.4,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
     })
 }
 
@@ -140,11 +131,9 @@ fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
     Some(ProgramPlan {
-        name: RETURN_ON,
-        pattern: ProgramPattern::of_slots(Op::Divide),
-        slots: q.parts_of(&earned, &base),
         pairing: Pairing::Parts,
         prior: 0.6,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), q.parts_of(&earned, &base))
     })
 }

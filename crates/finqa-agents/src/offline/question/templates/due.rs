@@ -1,7 +1,8 @@
 //! Templates for tables of payments by period: what is due within a span or after it, and its
 //! share.
 
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{ProgramPlan, step};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::PlanQuestion;
@@ -54,24 +55,21 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             .collect();
         let sum = match within.len() {
             0 => None,
-            1 => Some(ProgramPattern::Slot(0)),
+            1 => Some(Slot(0)),
             n => added(n),
         };
         let slots: Vec<SlotQuery> = within.iter().map(pinned).collect();
         let plan = |pattern, slots, kind| ProgramPlan {
-            name: "due",
-            pattern,
-            slots,
-            pairing: Pairing::Free,
             prior: 0.5,
             kind,
+            ..ProgramPlan::new("due", pattern, slots)
         };
         if let Some(sum) = sum {
             let total = total(facts, &run).filter(|_| asked.percent() || asked.share());
             if let Some(total) = total {
-                let whole = ProgramPattern::Slot(slots.len());
+                let whole = Slot(slots.len());
                 let slots = slots.iter().cloned().chain([pinned(&total)]).collect();
-                let share = ProgramPattern::step(Op::Divide, sum.clone(), whole);
+                let share = step(Op::Divide, sum.clone(), whole);
                 out.push(plan(share, slots, UnitKind::Percent));
             }
             out.push(plan(sum, slots, UnitKind::Number));

@@ -1,10 +1,9 @@
 //! Products that a question describes without naming both factors: a count times its price,
 //! a percentage of an amount.
 
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::{Pairing, ProgramPlan, of_slots};
 use super::super::slots::{SlotQuery, rank};
 use crate::offline::reading::facts::{Fact, Facts};
-use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// How many facts are considered, and how many of each kind become factors.
@@ -42,13 +41,10 @@ pub(super) fn factors(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
     for rate in pick(true) {
         for amount in pick(false) {
+            let slots = vec![pinned(amount), pinned(rate)];
             out.push(ProgramPlan {
-                name: "factors",
-                pattern: ProgramPattern::of_slots(Op::Multiply),
-                slots: vec![pinned(amount), pinned(rate)],
                 pairing: Pairing::Parts,
-                prior: 0.2,
-                kind: UnitKind::Number,
+                ..ProgramPlan::new("factors", of_slots(Op::Multiply), slots)
             });
         }
     }

@@ -30,7 +30,8 @@ use foldhash::fast::RandomState;
 use super::conversation::{EarlierTurns, is_bare};
 use super::follow_up::names_the_same;
 use super::mention::{operands, span};
-use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::plan::ProgramPattern::Slot;
+use super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::slot_words::{AlikeWords, WordWeights, weighted};
 use super::slots::SlotQuery;
 use super::wording::Wording;
@@ -255,8 +256,8 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
 }
 
 fn change_pattern() -> ProgramPattern {
-    let difference = ProgramPattern::of_slots(Op::Subtract);
-    ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(1))
+    let difference = of_slots(Op::Subtract);
+    step(Op::Divide, difference, Slot(1))
 }
 
 /// `(later - earlier) / earlier`
@@ -268,12 +269,10 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (a, b) = q.periods()?;
     let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
     Some(ProgramPlan {
-        name: "relative change",
-        pattern: change_pattern(),
-        slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: if sure { 0.95 } else { 0.8 },
         kind: UnitKind::Percent,
+        ..ProgramPlan::new("relative change", change_pattern(), vec![a, b])
     })
 }
 
@@ -306,22 +305,16 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
     if let Some((a, b)) = things {
         return Some(ProgramPlan {
-            name: "difference",
-            pattern: ProgramPattern::of_slots(Op::Subtract),
-            slots: q.parts_of(&a, &b),
             pairing: Pairing::Parts,
             prior: 0.7,
-            kind: UnitKind::Number,
+            ..ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b))
         });
     }
     let (a, b) = q.periods()?;
     Some(ProgramPlan {
-        name: "difference",
-        pattern: ProgramPattern::of_slots(Op::Subtract),
-        slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: if asked.years.len() >= 2 { 0.9 } else { 0.5 },
-        kind: UnitKind::Number,
+        ..ProgramPlan::new("difference", of_slots(Op::Subtract), vec![a, b])
     })
 }
 

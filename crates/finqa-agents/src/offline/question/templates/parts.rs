@@ -1,7 +1,8 @@
 //! Templates over several things: shares, sums, averages, products, comparisons.
 
 use super::super::mention::{operands, ratio_operands, span};
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::PlanQuestion;
@@ -30,9 +31,6 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         whole.words.push((total, 1.5));
     }
     Some(ProgramPlan {
-        name: "ratio",
-        pattern: ProgramPattern::of_slots(Op::Divide),
-        slots,
         pairing: if years {
             Pairing::Periods
         } else {
@@ -40,6 +38,7 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         },
         prior: 0.75,
         kind,
+        ..ProgramPlan::new("ratio", of_slots(Op::Divide), slots)
     })
 }
 
@@ -79,19 +78,16 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         Pairing::Parts
     };
     Some(ProgramPlan {
-        name: "sum",
-        pattern: added(slots.len())?,
-        slots,
         pairing,
         prior: if cue { 0.8 } else { 0.6 },
-        kind: UnitKind::Number,
+        ..ProgramPlan::new("sum", added(slots.len())?, slots)
     })
 }
 
 /// `add(s0, s1), add(#0, s2) …`
 pub(super) fn added(n: usize) -> Option<ProgramPattern> {
-    (1..n).fold((n >= 2).then_some(ProgramPattern::Slot(0)), |sum, i| {
-        Some(ProgramPattern::step(Op::Add, sum?, ProgramPattern::Slot(i)))
+    (1..n).fold((n >= 2).then_some(Slot(0)), |sum, i| {
+        Some(step(Op::Add, sum?, Slot(i)))
     })
 }
 
@@ -114,14 +110,12 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             ..base.clone()
         })
         .collect();
-    let n = u32::try_from(slots.len()).ok()?;
+    let count = ProgramPattern::constant(u32::try_from(slots.len()).ok()?);
+    let pattern = step(Op::Divide, added(slots.len())?, count);
     Some(ProgramPlan {
-        name: "average",
-        pattern: ProgramPattern::step(Op::Divide, added(slots.len())?, ProgramPattern::constant(n)),
-        slots,
         pairing: Pairing::Periods,
         prior: 0.85,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new("average", pattern, slots)
     })
 }
 
@@ -135,12 +129,9 @@ pub(crate) fn product(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         ],
     )?;
     (span(&a).names() && span(&b).names()).then(|| ProgramPlan {
-        name: "product",
-        pattern: ProgramPattern::of_slots(Op::Multiply),
-        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
         prior: 0.8,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new("product", of_slots(Op::Multiply), q.parts_of(&a, &b))
     })
 }
 
@@ -160,7 +151,7 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             ],
         )],
     )?;
-    let greater = |x: ProgramPattern, y: ProgramPattern| ProgramPattern::step(Op::Greater, x, y);
+    let greater = |x: ProgramPattern, y: ProgramPattern| step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
         let two = q.parts_of(&a, &b);
@@ -175,29 +166,18 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
                 ..query
             });
         }
-        let change = |i: usize| {
-            ProgramPattern::step(
-                Op::Subtract,
-                ProgramPattern::Slot(i),
-                ProgramPattern::Slot(i + 1),
-            )
-        };
+        let change = |i: usize| step(Op::Subtract, Slot(i), Slot(i + 1));
         return Some(ProgramPlan {
-            name: "comparison",
-            pattern: greater(change(0), change(2)),
-            slots,
-            pairing: Pairing::Free,
             prior: 0.8,
             kind: UnitKind::YesNo,
+            ..ProgramPlan::new("comparison", greater(change(0), change(2)), slots)
         });
     }
     Some(ProgramPlan {
-        name: "comparison",
-        pattern: greater(ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
-        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
         prior: 0.8,
         kind: UnitKind::YesNo,
+        ..ProgramPlan::new("comparison", greater(Slot(0), Slot(1)), q.parts_of(&a, &b))
     })
 }
 
@@ -217,12 +197,10 @@ pub(crate) fn direction(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (late, early) = q.periods()?;
     let (a, b) = if up { (late, early) } else { (early, late) };
     Some(ProgramPlan {
-        name: "comparison",
-        pattern: ProgramPattern::of_slots(Op::Greater),
-        slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: 0.8,
         kind: UnitKind::YesNo,
+        ..ProgramPlan::new("comparison", of_slots(Op::Greater), vec![a, b])
     })
 }
 
@@ -238,12 +216,8 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     Some(ProgramPlan {
-        name: "both",
-        pattern: added(2)?,
-        slots: q.parts_of(&a, &b),
         pairing: Pairing::Parts,
-        prior: 0.2,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b))
     })
 }
 
@@ -265,12 +239,9 @@ pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         .into_iter()
         .flatten()
         .map(|(a, b)| ProgramPlan {
-            name: "ratio",
-            pattern: ProgramPattern::of_slots(Op::Divide),
-            slots: q.parts_of(&a, &b),
             pairing: Pairing::Parts,
-            prior: 0.2,
             kind: UnitKind::Percent,
+            ..ProgramPlan::new("ratio", of_slots(Op::Divide), q.parts_of(&a, &b))
         })
         .collect()
 }

@@ -1,7 +1,8 @@
 //! Returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::{operands, span};
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
 use super::super::slots::SlotQuery;
 use super::PlanQuestion;
 use crate::offline::reading::facts::Facts;
@@ -51,13 +52,9 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         ..q.whole()
     };
     let gain = |slot: usize| {
-        let difference = ProgramPattern::step(
-            Op::Subtract,
-            ProgramPattern::Slot(slot),
-            ProgramPattern::constant(100),
-        );
+        let difference = step(Op::Subtract, Slot(slot), ProgramPattern::constant(100));
         if relative {
-            ProgramPattern::step(Op::Divide, difference, ProgramPattern::constant(100))
+            step(Op::Divide, difference, ProgramPattern::constant(100))
         } else {
             difference
         }
@@ -82,22 +79,18 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }
+        let pattern = step(Op::Subtract, gain(0), gain(1));
         return Some(ProgramPlan {
-            name: "difference of returns",
-            pattern: ProgramPattern::step(Op::Subtract, gain(0), gain(1)),
-            slots,
             pairing: Pairing::Parts,
             prior: 0.9,
             kind,
+            ..ProgramPlan::new("difference of returns", pattern, slots)
         });
     }
     Some(ProgramPlan {
-        name: "return",
-        pattern: gain(0),
-        slots: vec![base],
-        pairing: Pairing::Free,
         prior: 0.9,
         kind,
+        ..ProgramPlan::new("return", gain(0), vec![base])
     })
 }
 

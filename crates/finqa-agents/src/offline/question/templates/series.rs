@@ -2,7 +2,8 @@
 //! highest and lowest number, the difference between them, and the year of one.
 
 use super::super::operations::{LARGEST, SMALLEST};
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::PlanQuestion;
@@ -50,7 +51,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         } else if range {
             let ends = [extreme(facts, &run, true), extreme(facts, &run, false)];
             let ends = ends.into_iter().flatten().collect();
-            let pattern = ProgramPattern::of_slots(Op::Subtract);
+            let pattern = of_slots(Op::Subtract);
             Some(over("series range", pattern, ends, &base, 0.6))
         } else {
             let pattern = added(run.len());
@@ -104,7 +105,7 @@ pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             let expr = Expr::literal(&year.to_string())?;
             return Some(ProgramPlan::fixed(YEAR_OF, expr, 0.9, UnitKind::Number));
         }
-        let pattern = ProgramPattern::Slot(0);
+        let pattern = Slot(0);
         Some(over(EXTREME, pattern, vec![at], &base, 0.5))
     };
     found.into_iter().filter_map(plan).collect()
@@ -146,23 +147,15 @@ fn over(
         ..base.clone()
     };
     ProgramPlan {
-        name,
-        pattern,
-        slots: run.into_iter().map(pinned).collect(),
-        pairing: Pairing::Free,
         prior,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new(name, pattern, run.into_iter().map(pinned).collect())
     }
 }
 
 fn mean(run: &[usize]) -> Option<ProgramPattern> {
     let count = u32::try_from(run.len()).ok()?;
     let sum = added(run.len())?;
-    Some(ProgramPattern::step(
-        Op::Divide,
-        sum,
-        ProgramPattern::constant(count),
-    ))
+    Some(step(Op::Divide, sum, ProgramPattern::constant(count)))
 }
 
 /// The runs of the facts that fit best, each as `keep` narrows it.

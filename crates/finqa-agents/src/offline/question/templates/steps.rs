@@ -3,7 +3,8 @@
 
 use super::super::mention::ratio_operands;
 use super::super::operations::LEFT_OF_WHOLE;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::slots::SlotQuery;
 use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
@@ -27,18 +28,13 @@ pub(crate) fn complement(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let named = ratio_operands(asked);
     let (part, whole) = named.unwrap_or_else(|| (asked.phrase.clone(), " total ".to_owned()));
-    let rest = ProgramPattern::step(
-        Op::Subtract,
-        ProgramPattern::Slot(1),
-        ProgramPattern::Slot(0),
-    );
+    let rest = step(Op::Subtract, Slot(1), Slot(0));
+    let pattern = step(Op::Divide, rest, Slot(1));
     Some(ProgramPlan {
-        name: COMPLEMENT,
-        pattern: ProgramPattern::step(Op::Divide, rest, ProgramPattern::Slot(1)),
-        slots: q.parts_of(&part, &whole),
         pairing: Pairing::Parts,
         prior: 0.4,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new(COMPLEMENT, pattern, q.parts_of(&part, &whole))
     })
 }
 
@@ -60,21 +56,19 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         percent: false,
         ..base.clone()
     };
-    let step = ProgramPattern::step;
     let one = || ProgramPattern::constant(1);
     let root = step(
         Op::Divide,
         one(),
         ProgramPattern::constant((late - early).into()),
     );
-    let growth = step(Op::Exp, ProgramPattern::of_slots(Op::Divide), root);
+    let growth = step(Op::Exp, of_slots(Op::Divide), root);
+    let pattern = step(Op::Subtract, growth, one());
     Some(ProgramPlan {
-        name: COMPOUND_GROWTH,
-        pattern: step(Op::Subtract, growth, one()),
-        slots: vec![at(late), at(early)],
         pairing: Pairing::Periods,
         prior: 0.9,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new(COMPOUND_GROWTH, pattern, vec![at(late), at(early)])
     })
 }
 
@@ -101,14 +95,11 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (a, b) = known_periods(q)?;
-    let growth = ProgramPattern::of_slots(Op::Divide);
+    let growth = of_slots(Op::Divide);
     Some(ProgramPlan {
-        name: SAME_RATE,
-        pattern: ProgramPattern::step(Op::Multiply, growth, ProgramPattern::Slot(0)),
-        slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: 0.5,
-        kind: UnitKind::Number,
+        ..ProgramPlan::new(SAME_RATE, step(Op::Multiply, growth, Slot(0)), vec![a, b])
     })
 }
 
@@ -124,14 +115,11 @@ pub(crate) fn profit(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let profit = named(q.facts, &PROFITS)?;
     let of_page = q.query(&format!(" {profit} "));
-    let sides = (ProgramPattern::Slot(0), ProgramPattern::constant(0));
+    let sides = (Slot(0), ProgramPattern::constant(0));
     let (a, b) = if gain { sides } else { (sides.1, sides.0) };
     Some(ProgramPlan {
-        name: PROFIT,
-        pattern: ProgramPattern::step(Op::Greater, a, b),
-        slots: vec![of_page],
-        pairing: Pairing::Free,
         prior: 0.8,
         kind: UnitKind::YesNo,
+        ..ProgramPlan::new(PROFIT, step(Op::Greater, a, b), vec![of_page])
     })
 }

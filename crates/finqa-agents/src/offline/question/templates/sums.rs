@@ -1,6 +1,7 @@
 //! Shares of what a number is part of by the arithmetic of the table, named or not.
 
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPlan, step};
 use super::super::slots::{SlotQuery, rank};
 use super::parts::added;
 use crate::offline::reading::facts::Facts;
@@ -18,17 +19,15 @@ fn plan(name: &'static str, whole: &SlotQuery, slots: &[usize]) -> Option<Progra
         only: Some(*index),
         ..whole.clone()
     };
-    let of_slots = match slots.len() {
-        2 => ProgramPattern::Slot(1),
+    let sum = match slots.len() {
+        2 => Slot(1),
         n => added(n - 1)?.after(1),
     };
+    let pattern = step(Op::Divide, Slot(0), sum);
     Some(ProgramPlan {
-        name,
-        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), of_slots),
-        slots: slots.iter().map(pinned).collect(),
         pairing: Pairing::Parts,
-        prior: 0.2,
         kind: UnitKind::Percent,
+        ..ProgramPlan::new(name, pattern, slots.iter().map(pinned).collect())
     })
 }
 
