@@ -27,7 +27,7 @@ impl EmbeddedAnswer {
         let described = DescribedPage::new(&page.facts, &question.document);
         let asked = Wording::read(&page.facts.written(&question.text));
         let points = asked.says(&["percent points", "percent point"]);
-        let plan = ProgramPlan::fixed(direct.name, direct.expr, 1.0, direct.kind);
+        let plan = ProgramPlan::fixed(direct.name, direct.expr, direct.kind);
         let ProgramPattern::Fixed(expr) = &plan.pattern else {
             return None;
         };

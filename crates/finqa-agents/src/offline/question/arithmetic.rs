@@ -132,12 +132,8 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
         return None;
     }
     let by = |op: Op, n: u32, kind: UnitKind| {
-        Some(ProgramPlan::fixed(
-            "conversion",
-            Expr::step(op, last.expr.clone(), Expr::constant(n)),
-            0.9,
-            kind,
-        ))
+        let expr = Expr::step(op, last.expr.clone(), Expr::constant(n));
+        Some(ProgramPlan::fixed("conversion", expr, kind))
     };
     if asked.says(&[
         "in percent", "to a percent", "to percent", "as a percent", "in percents", "percent form",

@@ -98,17 +98,16 @@ impl ProgramPlan {
     }
 
     /// A look-up.
-    pub(crate) fn look_up(query: SlotQuery, prior: f64) -> Self {
+    pub(crate) fn look_up(query: SlotQuery) -> Self {
         Self {
-            prior,
+            prior: 0.4,
             ..Self::new("look-up", ProgramPattern::Slot(0), vec![query])
         }
     }
 
     /// No slot is open: only earlier values and constants.
-    pub(crate) fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
+    pub(crate) fn fixed(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
         Self {
-            prior,
             kind,
             ..Self::new(name, ProgramPattern::Fixed(expr), Vec::new())
         }

@@ -102,12 +102,8 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
         .skip(1)
         .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
     let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
-    Some(ProgramPlan::fixed(
-        "difference of changes",
-        expr,
-        0.9,
-        UnitKind::Percent,
-    ))
+    let name = "difference of changes";
+    Some(ProgramPlan::fixed(name, expr, UnitKind::Percent))
 }
 
 /// "And the percentage change?"
@@ -128,27 +124,18 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
     }
-    if let Some(turn) = q.state.last_difference()
+    let (change, base) = if let Some(turn) = q.state.last_difference()
         && let Some((_, b)) = turn.difference()
     {
-        let expr = Expr::step(Op::Divide, turn.expr.clone(), b.clone());
-        return Some(ProgramPlan::fixed(
-            "relative change",
-            expr,
-            0.9,
-            UnitKind::Percent,
-        ));
-    }
-    let (late, early) = two_values(q)?;
-    let expr = Expr::step(
-        Op::Divide,
-        Expr::step(Op::Subtract, late, early.clone()),
-        early,
-    );
+        (turn.expr.clone(), b.clone())
+    } else {
+        let (late, early) = two_values(q)?;
+        (Expr::step(Op::Subtract, late, early.clone()), early)
+    };
+    let expr = Expr::step(Op::Divide, change, base);
     Some(ProgramPlan::fixed(
         "relative change",
         expr,
-        0.9,
         UnitKind::Percent,
     ))
 }
@@ -186,13 +173,12 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     }
     let known = q.state.years();
     let new_year = asked.years.iter().any(|y| !known.contains(y));
+    let less = |a: Expr, b: Expr| {
+        let expr = Expr::step(Op::Subtract, a, b);
+        Some(ProgramPlan::fixed("difference", expr, UnitKind::Number))
+    };
     if asked.says(&["number one", "and one", "and 1"]) {
-        return Some(ProgramPlan::fixed(
-            "difference",
-            Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(1)),
-            0.9,
-            UnitKind::Number,
-        ));
+        return less(last.expr.clone(), Expr::constant(1));
     }
     let values = q.state.back(1).is_some() && !new_year;
     let both = values
@@ -201,22 +187,12 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
     if both && (q.refers || asked.points_to_span() && look_ups) {
         let (late, early) = two_values(q)?;
-        return Some(ProgramPlan::fixed(
-            "difference",
-            Expr::step(Op::Subtract, late, early),
-            0.9,
-            UnitKind::Number,
-        ));
+        return less(late, early);
     }
     let start = asked.says(&["initial", "original", "invested", "originally"])
         || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
     if templates::starts_at_hundred(q.facts) && last.is_look_up() && start {
-        return Some(ProgramPlan::fixed(
-            "difference",
-            Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(100)),
-            0.9,
-            UnitKind::Number,
-        ));
+        return less(last.expr.clone(), Expr::constant(100));
     }
     let mut years: Vec<u16> = asked.years.clone();
     if years.len() == 1 && q.refers {

@@ -17,7 +17,8 @@ use super::slots::SlotQuery;
 use super::templates::PlanQuestion;
 use finqa_core::number::UnitKind;
 
-/// The plans for a follow-up, best first; empty if none applies.
+/// The plans for a follow-up, best first; empty if none applies. Their order alone gives
+/// their priors.
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let Some(last) = q.state.last() else {
         return Vec::new();
@@ -78,12 +79,8 @@ fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         return None;
     }
     let before = q.state.back(1)?;
-    Some(ProgramPlan::fixed(
-        "comparison",
-        Expr::step(Op::Greater, before.expr.clone(), last.expr.clone()),
-        0.9,
-        UnitKind::YesNo,
-    ))
+    let expr = Expr::step(Op::Greater, before.expr.clone(), last.expr.clone());
+    Some(ProgramPlan::fixed("comparison", expr, UnitKind::YesNo))
 }
 
 /// "And in 2012?", "what about for canada?" after something other than a look-up.
@@ -149,7 +146,6 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     };
     Some(ProgramPlan {
         pairing,
-        prior: 0.7,
         kind,
         ..ProgramPlan::new("same again", pattern, slots)
     })
@@ -181,5 +177,5 @@ fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if let Some(year) = super::reference::shifted_year(asked, last) {
         query.years = vec![year];
     }
-    Some(ProgramPlan::look_up(query, 0.5))
+    Some(ProgramPlan::look_up(query))
 }

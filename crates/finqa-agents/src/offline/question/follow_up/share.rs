@@ -58,12 +58,8 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     } else {
         (last, before)
     };
-    Some(ProgramPlan::fixed(
-        "ratio",
-        Expr::step(Op::Divide, small.expr.clone(), large.expr.clone()),
-        0.8,
-        kind,
-    ))
+    let expr = Expr::step(Op::Divide, small.expr.clone(), large.expr.clone());
+    Some(ProgramPlan::fixed("ratio", expr, kind))
 }
 
 fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &Operand) -> Operand {

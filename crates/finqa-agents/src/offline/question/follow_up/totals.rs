@@ -75,27 +75,14 @@ pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     }
     let before = q.state.back(1)?;
     let counts = |t: &EarlierTurn| t.asked.says(&["how many", "number of", "shares", "units"]);
-    match (counts(before), counts(last)) {
-        (false, true) => Some(ProgramPlan::fixed(
-            "unit price",
-            Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
-            0.8,
-            UnitKind::Number,
-        )),
-        (true, false) => Some(ProgramPlan::fixed(
-            "unit price",
-            Expr::step(Op::Divide, last.expr.clone(), before.expr.clone()),
-            0.8,
-            UnitKind::Number,
-        )),
-        _ if per && (asked.says(&["then"]) || !q.refers) => Some(ProgramPlan::fixed(
-            "unit price",
-            Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
-            0.6,
-            UnitKind::Number,
-        )),
-        _ => None,
-    }
+    let (amount, count) = match (counts(before), counts(last)) {
+        (false, true) => (before, last),
+        (true, false) => (last, before),
+        _ if per && (asked.says(&["then"]) || !q.refers) => (before, last),
+        _ => return None,
+    };
+    let expr = Expr::step(Op::Divide, amount.expr.clone(), count.expr.clone());
+    Some(ProgramPlan::fixed("unit price", expr, UnitKind::Number))
 }
 
 /// "And the average per year?"
@@ -124,7 +111,7 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
             Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
         }
     };
-    Some(ProgramPlan::fixed("average", expr, 0.9, UnitKind::Number))
+    Some(ProgramPlan::fixed("average", expr, UnitKind::Number))
 }
 
 /// "What is the sum of those values?"
@@ -166,5 +153,5 @@ pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPla
     } else {
         Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
     };
-    Some(ProgramPlan::fixed("sum", expr, 0.9, UnitKind::Number))
+    Some(ProgramPlan::fixed("sum", expr, UnitKind::Number))
 }

@@ -155,7 +155,7 @@ fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramP
         .map(|t| &t.expr)
         .collect();
     let mut out = Vec::new();
-    let fixed = |expr| ProgramPlan::fixed("any turns", expr, 0.2, kind);
+    let fixed = |expr| ProgramPlan::fixed("any turns", expr, kind);
     for (i, last) in latest.iter().enumerate() {
         for before in latest.iter().skip(i + 1) {
             let (a, b) = ((*before).clone(), (*last).clone());

@@ -239,7 +239,7 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out.extend(parts::product(q));
     out.extend(difference(q));
     out.extend(parts::sum(q));
-    out.push(ProgramPlan::look_up(q.whole(), 0.4));
+    out.push(ProgramPlan::look_up(q.whole()));
     out.extend(parts::any_share(q));
     out.extend(parts::both(q));
     out.extend(amounts::margin(q));

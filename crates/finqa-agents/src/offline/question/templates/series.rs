@@ -103,7 +103,10 @@ pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         if year {
             let year = facts.all.get(at)?.years.iter().max()?;
             let expr = Expr::literal(&year.to_string())?;
-            return Some(ProgramPlan::fixed(YEAR_OF, expr, 0.9, UnitKind::Number));
+            return Some(ProgramPlan {
+                prior: 0.9,
+                ..ProgramPlan::fixed(YEAR_OF, expr, UnitKind::Number)
+            });
         }
         let pattern = Slot(0);
         Some(over(EXTREME, pattern, vec![at], &base, 0.5))
