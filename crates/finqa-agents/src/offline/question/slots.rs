@@ -2,14 +2,15 @@
 //!
 //! A linear model over named features; its weights are in `data/offline_weights.json`.
 
+mod query;
+
+pub(crate) use query::SlotQuery;
+
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::rc::Rc;
 
-use super::slot_words::WordWeights;
 use crate::offline::reading::facts::{Fact, FactColumn, FactPlace, Facts};
 use crate::offline::reading::vocabulary::WordSet;
-use finqa_core::number::Scale;
 
 /// Where the features of a number in the text begin.
 pub(crate) const TEXT: usize = 17;
@@ -88,40 +89,6 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
     "pair: the same fact",
     "pair: already in the expression",
 ];
-
-/// What a slot of a program asks for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct SlotQuery {
-    /// Requested words with their weight in the document.
-    pub words: Vec<(u32, f64)>,
-    /// Words of the page that mean nearly the same as requested ones, with their weights.
-    pub(crate) alike: WordWeights,
-    /// Weight of words that the document lacks.
-    pub(crate) unknown: f64,
-    /// Words of the earlier turn that a short question leaves out.
-    pub(crate) inherited: WordWeights,
-    pub(crate) years: Vec<u16>,
-    /// The years come from an earlier turn.
-    pub(crate) years_inherited: bool,
-    /// Only a year or a pronoun is named: the entity is the earlier turn's.
-    pub(crate) elliptical: bool,
-    /// Facts that earlier turns used, the latest last.
-    pub(crate) anchors: Rc<[usize]>,
-    /// A percentage is requested as such.
-    pub percent: bool,
-    /// A count (`how many`, `number of`), not money.
-    pub count: bool,
-    /// The scale word in the question.
-    pub scale: Option<Scale>,
-    /// An outflow or its magnitude is requested, without a minus sign.
-    pub(crate) outflow: bool,
-    /// Plain numbers in the question itself.
-    pub(crate) named_numbers: Rc<[String]>,
-    /// The first year or opening balance is requested.
-    pub(crate) opening: bool,
-    /// The fact that the rule has determined: an index into the fact store.
-    pub(crate) only: Option<usize>,
-}
 
 /// A slot's query, read once for all facts.
 pub(crate) struct SlotScorer<'a> {

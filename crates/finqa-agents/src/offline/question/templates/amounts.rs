@@ -3,7 +3,7 @@
 
 use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{Pairing, ProgramPlan, of_slots, step};
-use super::super::slots::{SlotQuery, rank};
+use super::super::slots::rank;
 use super::super::wording::Wording;
 use super::PlanQuestion;
 use crate::offline::reading::facts::Facts;
@@ -113,11 +113,7 @@ pub(crate) fn count_times_price(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
                 && !has(*i, &["price", "value"])
         });
         if let (Some(count), Some(price)) = (count, price) {
-            let pinned = |index: usize| SlotQuery {
-                only: Some(index),
-                ..wanted.clone()
-            };
-            let slots = vec![pinned(count), pinned(price)];
+            let slots = vec![wanted.of_fact(count), wanted.of_fact(price)];
             return Some(ProgramPlan {
                 prior: 0.4,
                 ..ProgramPlan::new("count times price", of_slots(Op::Multiply), slots)

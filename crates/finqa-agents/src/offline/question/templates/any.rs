@@ -18,10 +18,7 @@ const LEAST: f64 = -5.0;
 
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let facts = q.facts;
-    let whole = SlotQuery {
-        percent: false,
-        ..q.whole()
-    };
+    let whole = q.whole().amount();
     let plan = |name, pattern, slots, pairing, kind| ProgramPlan {
         pairing,
         kind,

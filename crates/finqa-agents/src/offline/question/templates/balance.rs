@@ -1,7 +1,7 @@
 //! Templates for a table that leads from an opening balance to a closing one.
 
 use super::super::plan::{ProgramPlan, of_slots};
-use super::super::slots::{SlotQuery, rank};
+use super::super::slots::rank;
 use super::{PlanQuestion, change_pattern};
 use crate::offline::reading::facts::Fact;
 use finqa_core::number::UnitKind;
@@ -54,12 +54,8 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         (_, Some(earlier)) => Some(earlier),
         (_, None) => opening(),
     }?;
-    let pinned = |index: usize| SlotQuery {
-        only: Some(index),
-        years: Vec::new(),
-        percent: false,
-        ..wanted.clone()
-    };
+    let wanted = wanted.undated().amount();
+    let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
     let (pattern, kind) = if asked.relative_change() {
         (change_pattern(), UnitKind::Percent)
     } else {
@@ -68,6 +64,6 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan {
         prior: 0.7,
         kind,
-        ..ProgramPlan::new("roll-forward", pattern, vec![pinned(closing), pinned(base)])
+        ..ProgramPlan::new("roll-forward", pattern, slots)
     })
 }

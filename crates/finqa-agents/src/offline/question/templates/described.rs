@@ -4,7 +4,6 @@
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
-use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
@@ -60,10 +59,7 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (late, early) = q.with(&changed).periods()?;
-    let part = SlotQuery {
-        percent: false,
-        ..q.query(&part)
-    };
+    let part = q.query(&part).amount();
     let pattern = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
     Some(ProgramPlan {
         prior: 0.5,
@@ -109,10 +105,7 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let rate = ProgramPattern::Fixed(rate);
-    let amount = SlotQuery {
-        percent: false,
-        ..q.whole()
-    };
+    let amount = q.whole().amount();
     Some(ProgramPlan {
         prior: 0.4,
         ..ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])

@@ -25,14 +25,7 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     }) else {
         return Vec::new();
     };
-    let base = SlotQuery {
-        years: Vec::new(),
-        ..q.whole()
-    };
-    let pinned = |index: &usize| SlotQuery {
-        only: Some(*index),
-        ..base.clone()
-    };
+    let base = q.whole().undated();
     let mut tried: Vec<Vec<usize>> = Vec::new();
     let mut out = Vec::new();
     for run in rank(facts, &base, 8)
@@ -58,7 +51,7 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             1 => Some(Slot(0)),
             n => added(n),
         };
-        let slots: Vec<SlotQuery> = within.iter().map(pinned).collect();
+        let slots: Vec<SlotQuery> = within.iter().map(|index| base.of_fact(*index)).collect();
         let plan = |pattern, slots, kind| ProgramPlan {
             prior: 0.5,
             kind,
@@ -68,7 +61,7 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             let total = total(facts, &run).filter(|_| asked.percent() || asked.share());
             if let Some(total) = total {
                 let whole = Slot(slots.len());
-                let slots = slots.iter().cloned().chain([pinned(&total)]).collect();
+                let slots = slots.iter().cloned().chain([base.of_fact(total)]).collect();
                 let share = step(Op::Divide, sum.clone(), whole);
                 out.push(plan(share, slots, UnitKind::Percent));
             }

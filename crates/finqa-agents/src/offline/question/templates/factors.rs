@@ -34,14 +34,10 @@ pub(super) fn factors(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
         });
         of_kind.take(TRIED)
     };
-    let pinned = |index: usize| SlotQuery {
-        only: Some(index),
-        ..whole.clone()
-    };
     let mut out = Vec::new();
     for rate in pick(true) {
         for amount in pick(false) {
-            let slots = vec![pinned(amount), pinned(rate)];
+            let slots = vec![whole.of_fact(amount), whole.of_fact(rate)];
             out.push(ProgramPlan {
                 pairing: Pairing::Parts,
                 ..ProgramPlan::new("factors", of_slots(Op::Multiply), slots)

@@ -203,13 +203,8 @@ impl<'a> PlanQuestion<'a> {
     /// All of the question in each of its [two periods](Self::two_periods).
     fn periods(&self) -> Option<(SlotQuery, SlotQuery)> {
         let (late, early) = self.two_periods()?;
-        let base = self.whole();
-        let at = |year: u16| SlotQuery {
-            years: vec![year],
-            percent: false,
-            ..base.clone()
-        };
-        Some((at(late), at(early)))
+        let base = self.whole().amount();
+        Some((base.of_year(late), base.of_year(early)))
     }
 }
 

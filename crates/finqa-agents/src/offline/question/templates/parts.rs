@@ -52,14 +52,7 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let slots: Vec<SlotQuery> = if asked.years.len() >= 2 {
-        asked
-            .years
-            .iter()
-            .map(|y| SlotQuery {
-                years: vec![*y],
-                ..base.clone()
-            })
-            .collect()
+        asked.years.iter().map(|y| base.of_year(*y)).collect()
     } else {
         let (a, b) = operands(
             asked,
@@ -102,14 +95,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let base = q.whole();
-    let slots: Vec<SlotQuery> = asked
-        .years
-        .iter()
-        .map(|y| SlotQuery {
-            years: vec![*y],
-            ..base.clone()
-        })
-        .collect();
+    let slots: Vec<SlotQuery> = asked.years.iter().map(|y| base.of_year(*y)).collect();
     let count = ProgramPattern::constant(u32::try_from(slots.len()).ok()?);
     let pattern = step(Op::Divide, added(slots.len())?, count);
     Some(ProgramPlan {
@@ -154,23 +140,13 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let greater = |x: ProgramPattern, y: ProgramPattern| step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
-        let two = q.parts_of(&a, &b);
-        let mut slots = Vec::new();
-        for query in two {
-            slots.push(SlotQuery {
-                years: vec![year],
-                ..query.clone()
-            });
-            slots.push(SlotQuery {
-                years: vec![year - 1],
-                ..query
-            });
-        }
+        let both_years = |part: SlotQuery| [part.of_year(year), part.of_year(year - 1)];
+        let slots = q.parts_of(&a, &b).into_iter().flat_map(both_years);
         let change = |i: usize| step(Op::Subtract, Slot(i), Slot(i + 1));
         return Some(ProgramPlan {
             prior: 0.8,
             kind: UnitKind::YesNo,
-            ..ProgramPlan::new("comparison", greater(change(0), change(2)), slots)
+            ..ProgramPlan::new("comparison", greater(change(0), change(2)), slots.collect())
         });
     }
     Some(ProgramPlan {

@@ -48,8 +48,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     });
     let base = SlotQuery {
         years: last.into_iter().collect(),
-        percent: false,
-        ..q.whole()
+        ..q.whole().amount()
     };
     let gain = |slot: usize| {
         let difference = step(Op::Subtract, Slot(slot), ProgramPattern::constant(100));

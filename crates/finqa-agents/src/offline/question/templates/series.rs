@@ -35,7 +35,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     if !(average || range || sum) || asked.percent() || asked.years.len() > 1 {
         return Vec::new();
     }
-    let base = undated(q.whole());
+    let base = q.whole().undated();
     let found = distinct_runs(facts, &base, |run| {
         let run = narrow(facts, run, asked, span);
         (sum || of_periods(facts, &run)).then_some(run)
@@ -94,7 +94,7 @@ pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         return Vec::new();
     };
     let year = q.asked.says(&["which year", "what year"]);
-    let base = undated(q.whole());
+    let base = q.whole().undated();
     let found = distinct_runs(facts, &base, |run| {
         (!year || of_periods(facts, &run)).then_some(run)
     });
@@ -116,7 +116,7 @@ pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
 
 /// Sums, or averages, over the rows, columns and lists that the question names best.
 pub(super) fn sums(facts: &Facts, whole: &SlotQuery, average: bool) -> Vec<ProgramPlan> {
-    let base = undated(whole.clone());
+    let base = whole.clone().undated();
     let found = distinct_runs(facts, &base, |run| {
         (!average || of_periods(facts, &run)).then_some(run)
     });
@@ -130,13 +130,6 @@ pub(super) fn sums(facts: &Facts, whole: &SlotQuery, average: bool) -> Vec<Progr
     found.into_iter().filter_map(plan).collect()
 }
 
-fn undated(query: SlotQuery) -> SlotQuery {
-    SlotQuery {
-        years: Vec::new(),
-        ..query
-    }
-}
-
 /// A plan over facts that are already determined.
 fn over(
     name: &'static str,
@@ -145,13 +138,10 @@ fn over(
     base: &SlotQuery,
     prior: f64,
 ) -> ProgramPlan {
-    let pinned = |index| SlotQuery {
-        only: Some(index),
-        ..base.clone()
-    };
+    let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
     ProgramPlan {
         prior,
-        ..ProgramPlan::new(name, pattern, run.into_iter().map(pinned).collect())
+        ..ProgramPlan::new(name, pattern, slots)
     }
 }
 

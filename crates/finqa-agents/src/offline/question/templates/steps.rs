@@ -50,12 +50,8 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         let span = asked.periods_named().and_then(|n| u16::try_from(n).ok());
         early = span.map_or(early, |n| late - n);
     }
-    let base = q.whole();
-    let at = |year: u16| SlotQuery {
-        years: vec![year],
-        percent: false,
-        ..base.clone()
-    };
+    let base = q.whole().amount();
+    let slots = vec![base.of_year(late), base.of_year(early)];
     let one = || ProgramPattern::constant(1);
     let root = step(
         Op::Divide,
@@ -68,7 +64,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         pairing: Pairing::Periods,
         prior: 0.9,
         kind: UnitKind::Percent,
-        ..ProgramPlan::new(COMPOUND_GROWTH, pattern, vec![at(late), at(early)])
+        ..ProgramPlan::new(COMPOUND_GROWTH, pattern, slots)
     })
 }
 

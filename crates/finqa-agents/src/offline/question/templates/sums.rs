@@ -15,10 +15,7 @@ const MADE: usize = 6;
 const LONGEST: usize = 5;
 
 fn plan(name: &'static str, whole: &SlotQuery, slots: &[usize]) -> Option<ProgramPlan> {
-    let pinned = |index: &usize| SlotQuery {
-        only: Some(*index),
-        ..whole.clone()
-    };
+    let of_facts = slots.iter().map(|index| whole.of_fact(*index)).collect();
     let sum = match slots.len() {
         2 => Slot(1),
         n => added(n - 1)?.after(1),
@@ -27,7 +24,7 @@ fn plan(name: &'static str, whole: &SlotQuery, slots: &[usize]) -> Option<Progra
     Some(ProgramPlan {
         pairing: Pairing::Parts,
         kind: UnitKind::Percent,
-        ..ProgramPlan::new(name, pattern, slots.iter().map(pinned).collect())
+        ..ProgramPlan::new(name, pattern, of_facts)
     })
 }
 
