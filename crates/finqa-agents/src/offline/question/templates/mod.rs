@@ -47,20 +47,8 @@ pub(crate) struct PlanContext {
     /// Facts used so far.
     pub(crate) anchors: Rc<[usize]>,
     /// Parts of the question read so far.
-    parts: RefCell<HashMap<String, Rc<PlanPart>, RandomState>>,
+    parts: RefCell<HashMap<String, SlotQuery, RandomState>>,
     alike: AlikeWords,
-}
-
-/// A part of the question as it is read for a slot.
-#[derive(Debug)]
-struct PlanPart {
-    words: Vec<(u32, f64)>,
-    alike: WordWeights,
-    unknown: f64,
-    years: Vec<u16>,
-    bare: bool,
-    outflow: bool,
-    opening: bool,
 }
 
 impl PlanContext {
@@ -75,24 +63,28 @@ impl PlanContext {
         }
     }
 
-    /// Reads a part, once for all slots: plans name the same things again and again.
-    fn part(&self, facts: &Facts, text: &str) -> Rc<PlanPart> {
+    /// Reads a part, once for all slots: plans name the same things again and again. The query
+    /// lacks what the rest of the question says.
+    fn part(&self, facts: &Facts, text: &str) -> SlotQuery {
         if let Some(part) = self.parts.borrow().get(text) {
-            return Rc::clone(part);
+            return part.clone();
         }
         let read = Wording::read(text);
         let (words, unknown) = weighted(facts, &read.tokens);
-        let part = Rc::new(PlanPart {
+        let part = SlotQuery {
             alike: self.alike.to(facts, &read.tokens, &words),
             words,
             unknown,
-            bare: is_bare(&read),
+            inherited: Rc::clone(&self.words),
+            elliptical: is_bare(&read),
+            anchors: Rc::clone(&self.anchors),
             outflow: read.says(&["spent", "positive", "spending", "impact"]),
             opening: read.says(&["initial", "beginning", "start", "original", "first"]),
             years: read.years,
-        });
+            ..SlotQuery::default()
+        };
         let mut parts = self.parts.borrow_mut();
-        parts.insert(text.to_owned(), Rc::clone(&part));
+        parts.insert(text.to_owned(), part.clone());
         part
     }
 }
@@ -139,21 +131,13 @@ impl<'a> PlanQuestion<'a> {
         let named = [&part.years, &asked.years];
         let years = named.into_iter().find(|years| !years.is_empty());
         SlotQuery {
-            words: part.words.clone(),
-            alike: Rc::clone(&part.alike),
-            unknown: part.unknown,
-            inherited: Rc::clone(&context.words),
             years: years.unwrap_or(&context.years).clone(),
             years_inherited: years.is_none(),
-            elliptical: part.bare,
-            anchors: Rc::clone(&context.anchors),
             percent: of_all.percent,
             count: of_all.count,
             scale: of_all.scale,
-            outflow: part.outflow,
             named_numbers: Rc::clone(&of_all.named_numbers),
-            opening: part.opening,
-            only: None,
+            ..part
         }
     }
 
