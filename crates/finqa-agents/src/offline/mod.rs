@@ -1,9 +1,11 @@
 //! The embedded analyst: answers without a network or a key.
 //!
 //! A page is read once into a fact store ([`EmbeddedAnalyst::index`]); a question becomes
-//! plans (an operation over open slots), a linear scorer ranks facts for every
-//! slot, and the best joint choice is written as a program of the dataset's
-//! language. It sees no gold and calls no model.
+//! plans (an operation over open slots), and a linear scorer ranks facts for every slot. A second
+//! one picks a few of the programs that this gives, and trees and a neural network rank these.
+//! A question about the user's own page is first read by the labels of its table.
+//!
+//! It sees no gold and calls no chat model.
 
 mod answering;
 mod direct;

@@ -1,7 +1,7 @@
-//! Variants of a filled plan: the same facts in another order, on another base, or with
-//! the other reading of a doubled minus sign.
+//! Variants of a filled plan: the same facts in another order, on another base, with other
+//! signs, in another scale, or with percentages written otherwise.
 //!
-//! Reports and questions leave all three open; `choice` picks.
+//! Reports and questions leave all of these open; `choice` picks.
 
 use super::filling::FilledPlan;
 use super::scale;

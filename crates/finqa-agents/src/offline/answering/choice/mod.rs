@@ -1,9 +1,9 @@
-//! The choice among candidates: a linear model over how well a candidate's facts fit,
-//! what kind of calculation it is, what the question says, and which values earlier turns
-//! have given.
+//! The choice among candidates: a linear model over how well a candidate's facts fit, what kind
+//! of calculation it is, what the question says, and which values earlier turns have given.
+//! Trees and a neural network rank its best candidates again.
 //!
-//! `slots` ranks facts for a slot; this ranks whole programs. Its weights are in
-//! `data/offline_weights.json`, fitted by `examples/offline_train`.
+//! `slots` ranks facts for a slot; this ranks whole programs. The weights of the linear model
+//! are in `data/offline_weights.json`, fitted by `examples/offline_train`.
 
 mod cues;
 mod detail;
@@ -109,7 +109,7 @@ pub(crate) struct ChoiceContext<'a> {
     lacking: f64,
     /// How likely each kind of calculation is, by [`ShapeModel::propose`].
     ///
-    /// [`ShapeModel::propose`]: crate::offline::ShapeModel
+    /// [`ShapeModel::propose`]: crate::offline::question::proposal::ShapeModel::propose
     pub(crate) proposal: [f64; SHAPES.len()],
     /// How likely each sketch is, likewise; none for a question by itself.
     pub(crate) sketches: Option<[f64; SKETCHES.len()]>,
@@ -438,8 +438,8 @@ pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many features there are: shape by cue, variant by cue, traits, and the
-    /// rules, for follow-ups and for questions by themselves.
+    /// How many features there are: the shapes, the variants, the traits, and the rules, for
+    /// follow-ups and for questions by themselves.
     const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * RULES.len();
 
     #[test]

@@ -9,7 +9,7 @@ use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// Returns of an index or stock that starts at 100.
+/// The gain over the 100 at the start, or the difference of two such gains.
 pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
