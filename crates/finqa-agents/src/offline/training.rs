@@ -56,13 +56,13 @@ pub fn candidates(
     let facts = &*page.facts;
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
-    let (scene, plans) = embedded.scene(facts, &asked, &state, question);
+    let (context, plans) = embedded.scene(facts, &asked, &state, question);
     let most = if all { usize::MAX } else { analyst::COMPARED };
-    let found = analyst::candidates(&scene, &plans, &embedded.weights.choice, most);
+    let found = analyst::candidates(&context, &plans, &embedded.weights.choice, most);
     let details = if all {
         Vec::new()
     } else {
-        analyst::details(&scene, &plans, &found)
+        analyst::details(&context, &plans, &found)
     };
     let mut details = details.chunks_exact(choice::FEATURES);
     found

@@ -21,7 +21,7 @@ pub(crate) const SIGNAL_NAMES: [&str; 25] = [
 
 /// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
 pub(crate) fn signals(
-    scene: &ChoiceContext<'_>,
+    context: &ChoiceContext<'_>,
     history: &[HistoryEntry],
     ranked: &[(f64, FilledPlan)],
 ) -> Vec<f64> {
@@ -33,18 +33,18 @@ pub(crate) fn signals(
     let odds = odds(ranked);
     let shape = shape(&best.expr);
     let name = SHAPES.get(shape).copied().unwrap_or_default();
-    let proposed = scene.proposal.get(shape).copied().unwrap_or_default();
+    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     let years: Vec<u16> = best
         .expr
         .leaves()
         .into_iter()
-        .filter_map(|l| scene.facts.all.get(l.source?))
+        .filter_map(|l| context.facts.all.get(l.source?))
         .flat_map(|f| f.years.iter().copied())
         .collect();
-    let missing = scene.asked.years.iter().any(|year| !years.contains(year));
+    let missing = context.asked.years.iter().any(|year| !years.contains(year));
     let earlier = |leaf: &str| {
         let bare = leaf.trim_start_matches('-');
-        scene.earlier_literals.iter().any(|known| known == bare)
+        context.earlier_literals.iter().any(|known| known == bare)
     };
     let repeats = best
         .expr
@@ -63,8 +63,8 @@ pub(crate) fn signals(
         flag(alone && look_up) * odds,
         flag(own) * small(history.len()),
         flag(own && repeats),
-        scene.uncovered(&best.expr),
-        scene.unknown(),
+        context.uncovered(&best.expr),
+        context.unknown(),
         flag(missing),
         proposed.max(-6.0),
         flag(look_up),
@@ -75,7 +75,7 @@ pub(crate) fn signals(
         one_of(&["average", "average of three or more"]),
         one_of(&["product"]),
         flag(best.expr.parts().len() > 5),
-        flag(alone && !scene.alone),
+        flag(alone && !context.alone),
         flag(alone) * score,
         flag(own) * score,
         flag(!alone && !own) * score,

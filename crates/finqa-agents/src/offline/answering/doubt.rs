@@ -52,11 +52,11 @@ const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
 /// Why an answer is a guess; `None` if it is more.
 pub(crate) fn doubt(
-    scene: &ChoiceContext<'_>,
+    context: &ChoiceContext<'_>,
     best: &RankedAnswer,
     confidence: f64,
 ) -> Option<String> {
-    let asked = scene.asked;
+    let asked = context.asked;
     let (template, value) = (best.template, &best.value);
     let year = value
         .number()
@@ -73,7 +73,7 @@ pub(crate) fn doubt(
     };
     let beyond = |asked_for: &[(&[&str], &'static str)]| {
         let mut beyond = asked_for.iter();
-        let found = beyond.find(|(phrases, what)| asks(scene, phrases) && !answered(what));
+        let found = beyond.find(|(phrases, what)| asks(context, phrases) && !answered(what));
         found.map(|(_, what)| *what)
     };
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
@@ -85,23 +85,24 @@ pub(crate) fn doubt(
     if which && value.number().is_some() && !year {
         return Some("the question asks for a name, not a number".to_owned());
     }
-    if scene.facts.own
+    if context.facts.own
         && let Some(what) = beyond(&OF_OWN_PAGES)
     {
         return Some(format!("the question asks for {what}"));
     }
-    if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
+    if context.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
         return Some("the question asks for yes or no".to_owned());
     }
     let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
-    if scene.facts.own && asked.percent() && !percent && value.number().is_some() {
+    if context.facts.own && asked.percent() && !percent && value.number().is_some() {
         return Some("the question asks for a percentage".to_owned());
     }
-    if let Some(year) = scene.missing_year() {
+    if let Some(year) = context.missing_year() {
         return Some(format!("the page has no {year}"));
     }
-    let worded = template == PROFIT;
-    if let Some(word) = lacking(scene, asked).filter(|_| !worded) {
+    if template != PROFIT
+        && let Some(word) = lacking(context, asked)
+    {
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "confidence is low".to_owned())
@@ -109,24 +110,26 @@ pub(crate) fn doubt(
 
 /// Whether a question has one of these phrases other than as the page's own word: shares
 /// "remaining available" may be a row.
-fn asks(scene: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
-    let of_page = |phrase: &str| scene.facts.vocabulary.get(&stem(phrase)).is_some();
-    let mut said = phrases.iter().filter(|phrase| scene.asked.says(&[phrase]));
+fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
+    let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
+    let mut said = phrases
+        .iter()
+        .filter(|phrase| context.asked.says(&[phrase]));
     said.any(|phrase| !of_page(phrase))
 }
 
 /// A word of the question that the page lacks, if it lacks at least half of them. On the
 /// user's own page, where nothing shows how its questions name rows, one is enough.
-fn lacking(scene: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
-    let most = if scene.facts.own {
+fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
+    let most = if context.facts.own {
         f64::MIN_POSITIVE
     } else {
         0.5
     };
-    if scene.unknown() < most {
+    if context.unknown() < most {
         return None;
     }
-    let lacks = |text: &str| scene.facts.vocabulary.find(text).is_none();
+    let lacks = |text: &str| context.facts.vocabulary.find(text).is_none();
     let missing = asked.tokens.iter().find(|token| {
         let content = token.kind == TokenKind::Word && !is_stop(&token.text);
         content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)

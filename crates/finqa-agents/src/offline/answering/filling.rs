@@ -197,8 +197,8 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     if pairing == Pairing::Free {
         return None;
     }
-    let twice_told = one.cell().is_none() != two.cell().is_none() && one.literal == two.literal;
-    if a == b || twice_told {
+    let copy = one.cell().is_none() != two.cell().is_none() && one.literal == two.literal;
+    if a == b || copy {
         return Some(9);
     }
     let dated = |f: &Fact| {

@@ -23,12 +23,12 @@ pub(crate) struct Wording {
     /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
     /// this rules most of them out.
     beginnings: u64,
-    of_all: OnceCell<AskedOfAll>,
+    of_all: OnceCell<CommonQuery>,
 }
 
-/// What a question asks of all its numbers.
+/// What a question asks of each of its numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct AskedOfAll {
+pub(crate) struct CommonQuery {
     /// A percentage is requested as such.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
@@ -102,8 +102,8 @@ impl Wording {
     }
 
     /// What it asks of all its numbers, read once: every slot asks for the same.
-    pub(crate) fn of_all(&self) -> &AskedOfAll {
-        self.of_all.get_or_init(|| AskedOfAll {
+    pub(crate) fn of_all(&self) -> &CommonQuery {
+        self.of_all.get_or_init(|| CommonQuery {
             percent: self.percent(),
             count: self.says(&["how many", "number of", "shares"])
                 && !self.says(&["price", "value", "amount"]),

@@ -110,7 +110,7 @@ pub(super) fn of(
     plan: &ProgramPlan,
     filled: &FilledPlan,
     sparse: &[(usize, f64)],
-    standing: &LinearRank,
+    place: &LinearRank,
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
@@ -170,10 +170,10 @@ pub(super) fn of(
         .map_or((0.0, 0.0), |(odds, likelier)| (odds, count(likelier)));
     let value = filled.expr.number();
     out.extend([
-        standing.linear,
-        standing.behind,
-        count(standing.rank),
-        count(standing.votes),
+        place.linear,
+        place.behind,
+        count(place.rank),
+        count(place.votes),
         kind(shape),
         count(better),
         second,
@@ -225,8 +225,8 @@ pub(super) fn of(
         count(context.words.len()),
         count(context.state.turns.len()),
         flag(context.alone),
-        count(standing.rank_in_kind),
-        standing.behind_kind,
+        count(place.rank_in_kind),
+        place.behind_kind,
         flag(used.len() > 1 && value.is_some_and(|v| printed(facts, v))),
         context.unnamed(|i, _| used.iter().any(|(index, _)| operands.has_word(*index, i))),
         flag(context.own),

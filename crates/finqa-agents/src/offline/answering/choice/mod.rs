@@ -361,11 +361,11 @@ impl<'a> ChoiceContext<'a> {
         plan: &ProgramPlan,
         filled: &FilledPlan,
         sparse: &[(usize, f64)],
-        standing: &LinearRank,
+        place: &LinearRank,
         operands: &Operands,
         out: &mut Vec<f64>,
     ) {
-        detail::of(self, plan, filled, sparse, standing, operands, out);
+        detail::of(self, plan, filled, sparse, place, operands, out);
     }
 }
 

@@ -202,10 +202,10 @@ impl<'a> PageUse<'a> {
         if asked.is_empty() {
             return 0.0;
         }
-        let strange = |(_, f): &&(usize, &Fact)| {
+        let other_years = |(_, f): &&(usize, &Fact)| {
             !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
         };
-        count(self.of_page.iter().filter(strange).count())
+        count(self.of_page.iter().filter(other_years).count())
     }
 
     /// How the years of a difference's two sides compare.
