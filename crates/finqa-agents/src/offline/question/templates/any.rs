@@ -19,12 +19,6 @@ const LEAST: f64 = -5.0;
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let facts = q.facts;
     let whole = q.whole().amount();
-    let plan = |name, pattern, slots, pairing, kind| ProgramPlan {
-        pairing,
-        kind,
-        ..ProgramPlan::new(name, pattern, slots)
-    };
-    let of = |n: usize| vec![whole.clone(); n];
     let dated = q.periods();
     let mut out = Vec::new();
     let compared = parts::comparison(q).is_some()
@@ -32,90 +26,55 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
         || steps::profit(q).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (name, _) in all
-        .into_iter()
-        .filter(|(_, likely)| *likely >= LEAST)
-        .filter_map(|(i, likely)| Some((*SHAPES.get(i)?, likely)))
-    {
-        use Pairing::{Parts, Periods};
+    let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
+    for name in likely.filter_map(|(i, _)| SHAPES.get(i).copied()) {
         use UnitKind::{Number, Percent, YesNo};
-        let two = of_slots;
-        let three = |op| step(op, two(Op::Add), Slot(2));
+        let over = |a, b| step(Op::Divide, a, b);
+        let parts = match name {
+            "difference" => Some((of_slots(Op::Subtract), 2, Number)),
+            "relative change" => Some((change_pattern(), 2, Percent)),
+            "ratio" => Some((of_slots(Op::Divide), 2, Percent)),
+            "sum" => Some((of_slots(Op::Add), 2, Number)),
+            "sum of three or more" => added(3).map(|sum| (sum, 3, Number)),
+            "average" => {
+                let two = ProgramPattern::constant(2);
+                Some((over(of_slots(Op::Add), two), 2, Number))
+            }
+            "product" => Some((of_slots(Op::Multiply), 2, Number)),
+            "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
+            "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
+            "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),
+            "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
+            _ => None,
+        };
+        if let Some((pattern, n, kind)) = parts {
+            let plan = |name, pairing, slots| ProgramPlan {
+                pairing,
+                kind,
+                ..ProgramPlan::new(name, pattern.clone(), slots)
+            };
+            out.push(plan("any parts", Pairing::Parts, vec![whole.clone(); n]));
+            if matches!(name, "difference" | "relative change")
+                && let Some((a, b)) = dated.clone()
+            {
+                out.push(plan("any periods", Pairing::Periods, vec![a, b]));
+            }
+            if name == "ratio"
+                && let Some(total) = facts.total
+            {
+                let mut of_total = whole.clone();
+                of_total.words.retain(|(word, _)| *word != total);
+                of_total.words.push((total, 1.5));
+                let slots = vec![whole.clone(), of_total];
+                out.push(plan("any share", Pairing::Parts, slots));
+            }
+        }
         match name {
-            "difference" => {
-                out.push(plan("any parts", two(Op::Subtract), of(2), Parts, Number));
-                out.extend(dated.clone().map(|(a, b)| {
-                    plan(
-                        "any periods",
-                        two(Op::Subtract),
-                        vec![a, b],
-                        Periods,
-                        Number,
-                    )
-                }));
-            }
-            "relative change" => {
-                out.push(plan("any parts", change_pattern(), of(2), Parts, Percent));
-                out.extend(dated.clone().map(|(a, b)| {
-                    plan(
-                        "any periods",
-                        change_pattern(),
-                        vec![a, b],
-                        Periods,
-                        Percent,
-                    )
-                }));
-            }
-            "ratio" => {
-                out.push(plan("any parts", two(Op::Divide), of(2), Parts, Percent));
-                if let Some(total) = facts.total {
-                    let mut slots = of(2);
-                    if let Some(all) = slots.get_mut(1) {
-                        all.words.retain(|(word, _)| *word != total);
-                        all.words.push((total, 1.5));
-                    }
-                    out.push(plan("any share", two(Op::Divide), slots, Parts, Percent));
-                }
-                out.extend(sums::shares(facts, &whole));
-            }
-            "sum" => out.push(plan("any parts", two(Op::Add), of(2), Parts, Number)),
-            "sum of three or more" => {
-                out.extend(added(3).map(|sum| plan("any parts", sum, of(3), Parts, Number)));
-                out.extend(series::sums(facts, &whole, false));
-            }
+            "ratio" => out.extend(sums::shares(facts, &whole)),
+            "sum of three or more" => out.extend(series::sums(facts, &whole, false)),
             "average of three or more" => out.extend(series::sums(facts, &whole, true)),
-            "average" => out.push(plan(
-                "any parts",
-                step(Op::Divide, two(Op::Add), ProgramPattern::constant(2)),
-                of(2),
-                Parts,
-                Number,
-            )),
-            "product" => {
-                out.push(plan("any parts", two(Op::Multiply), of(2), Parts, Number));
-                out.extend(factors::factors(facts, &whole));
-            }
-            "comparison" if !compared => {
-                out.push(plan("any parts", two(Op::Greater), of(2), Parts, YesNo))
-            }
-            "over a sum" => {
-                out.push(plan(
-                    "any parts",
-                    step(Op::Divide, Slot(0), two(Op::Add)),
-                    of(2),
-                    Parts,
-                    Percent,
-                ));
-                out.extend(sums::shares_of_column(facts, &whole));
-            }
-            "sum over" => out.push(plan("any parts", three(Op::Divide), of(3), Parts, Percent)),
-            "difference over another" => out.push(plan(
-                "any parts",
-                step(Op::Divide, two(Op::Subtract), Slot(2)),
-                of(3),
-                Parts,
-                Percent,
-            )),
+            "product" => out.extend(factors::factors(facts, &whole)),
+            "over a sum" => out.extend(sums::shares_of_column(facts, &whole)),
             _ => {}
         }
         if !q.state.turns.is_empty() {
