@@ -149,6 +149,11 @@ impl EarlierTurns {
             .and_then(|i| self.turns.get(i))
     }
 
+    /// The latest turn that ends in an operation.
+    pub(crate) fn latest(&self, op: Op) -> Option<&EarlierTurn> {
+        self.turns.iter().rev().find(|turn| turn.ends_in(op))
+    }
+
     pub(crate) fn last_difference(&self) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|t| t.difference().is_some())
     }

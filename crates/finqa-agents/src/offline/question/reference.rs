@@ -69,7 +69,6 @@ pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> Operand {
 
 /// "This change", "that sum", "the product": the latest turn of that operation.
 fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
-    let latest = |op: Op| state.turns.iter().rev().find(|t| t.ends_in(op));
     let definite = part.says(&["that", "this", "the", "those", "these"]);
     if !definite {
         return None;
@@ -78,19 +77,19 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
         "change", "difference", "increase", "decrease", "decline", "variation", "fluctuation",
         "reduction", "growth", "variance", "changed", "decreased", "increased",
     ]) {
-        return latest(Op::Subtract);
+        return state.latest(Op::Subtract);
     }
     if part.says(&["sum", "combined"]) {
-        return latest(Op::Add);
+        return state.latest(Op::Add);
     }
     if part.says(&["product"]) {
-        return latest(Op::Multiply);
+        return state.latest(Op::Multiply);
     }
     if part.says(&["quotient"]) {
-        return latest(Op::Divide);
+        return state.latest(Op::Divide);
     }
     if part.says(&["total"]) && !span(&part.phrase).names() && part.years.is_empty() {
-        return latest(Op::Add);
+        return state.latest(Op::Add);
     }
     None
 }

@@ -18,13 +18,8 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     .iter()
     .find_map(|c| q.asked.split(c).map(|(a, b)| (*c, a, b)));
     let (connector, left, right) = cue?;
-    let sum = q
-        .state
-        .turns
-        .iter()
-        .rev()
-        .find(|t| t.ends_in(Op::Add))
-        .or_else(|| (q.state.turns.len() == 1).then_some(last));
+    let turns = q.state.turns.len();
+    let sum = q.state.latest(Op::Add).or((turns == 1).then_some(last));
     let other = if span(&right).says_anything() {
         &right
     } else {
@@ -36,19 +31,14 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
         None if connector == "plus" => last.expr.clone(),
         None => return None,
     };
-    let just_asked = q
-        .state
-        .last()
-        .filter(|t| t.is_look_up() && !q.state.turns.is_empty());
-    let already = just_asked.filter(|t| {
-        q.state.turns.len() >= 2
-            && (!span(other).says_anything()
-                || (is_bare(&part)
-                    && (part.years.is_empty() || part.years.len() >= 2 || part.years == t.years)))
-    });
-    let added = match already {
-        Some(turn) => Operand::Known(turn.expr.clone()),
-        None => Operand::Open(Box::new(q.with(&part).query(other))),
+    let dated = || part.years.is_empty() || part.years.len() >= 2 || part.years == last.years;
+    let already = last.is_look_up()
+        && turns >= 2
+        && (!span(other).says_anything() || is_bare(&part) && dated());
+    let added = if already {
+        Operand::Known(last.expr.clone())
+    } else {
+        Operand::Open(Box::new(q.with(&part).query(other)))
     };
     join(
         "sum",
@@ -64,9 +54,7 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
 pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
-    let mean = asked.says(&["average", "then"])
-        && asked.says(&["price", "cost", "value", "payment"])
-        && asked.says(&["average"]);
+    let mean = asked.says(&["average"]) && asked.says(&["price", "cost", "value", "payment"]);
     if !(per || mean)
         || !asked.years.is_empty()
         || asked.says(&["per share", "per year", "annual", "percent"])
@@ -90,8 +78,7 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
         return None;
     }
-    let sum = q.state.turns.iter().rev().find(|t| t.ends_in(Op::Add));
-    let expr = match sum {
+    let expr = match q.state.latest(Op::Add) {
         Some(turn) => {
             let n = u32::try_from(turn.expr.leaves().len()).ok()?;
             Expr::step(Op::Divide, turn.expr.clone(), Expr::constant(n))
@@ -137,13 +124,8 @@ pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPla
     }
     let before = q.state.back(1)?;
     let run = q.state.latest_look_ups();
-    let expr = if let Some(sum) = q
-        .state
-        .turns
-        .iter()
-        .rev()
-        .find(|t| t.ends_in(Op::Add))
-        .filter(|_| last.is_look_up())
+    let expr = if last.is_look_up()
+        && let Some(sum) = q.state.latest(Op::Add)
     {
         Expr::step(Op::Add, sum.expr.clone(), last.expr.clone())
     } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
