@@ -21,11 +21,11 @@ const CAPPED_MAX_TOKENS: u32 = 4096;
 #[command(next_help_heading = "Budget")]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetSettings {
-    /// End the run with code 7 before its cost can exceed this many US dollars; --resume continues it
+    /// End the run with code 7 before its cost can exceed this many US dollars; to continue, resume it with a higher limit
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Dollars>,
-    /// End the run with code 7 before it can use more than this many input and output tokens; --resume continues it
+    /// End the run with code 7 before it can use more than this many input and output tokens; to continue, resume it with a higher limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_total: Option<u64>,
