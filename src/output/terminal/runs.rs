@@ -8,7 +8,7 @@ use finqa_agents::models::BudgetLimit;
 use super::style::harmless;
 use finqa_core::text::head;
 
-const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
+const HEADER: [&str; 5] = ["run", "started", "model", "done", "status"];
 
 /// The runs with id, time, model, questions answered and progress, one line each. If whole
 /// ids do not fit into `width` columns, prefixes that distinguish them are shown, which are
@@ -147,8 +147,8 @@ mod tests {
         ];
         let rows = ids.map(|id| {
             let cells = ["2026-01-01T00:00:00Z", "gpt-4o-mini", "421/421", "finished"];
-            let [started, model, answered, status] = cells.map(str::to_owned);
-            [id.to_owned(), started, model, answered, status]
+            let [started, model, done, status] = cells.map(str::to_owned);
+            [id.to_owned(), started, model, done, status]
         });
         let list = columns(&with_short_ids(rows.to_vec()));
         let starts: Vec<_> = list

@@ -62,7 +62,7 @@ pub struct ServerOptions {
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
     /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
-    /// cannot answer while its model generates
+    /// cannot answer while its model is generating
     #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds)]
     pub ping_timeout: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
