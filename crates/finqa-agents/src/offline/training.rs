@@ -56,7 +56,7 @@ pub fn candidates(
     let facts = &*page.facts;
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
-    let (context, plans) = embedded.scene(facts, &asked, &state, question);
+    let (context, plans) = embedded.context(facts, &asked, &state, question);
     let most = if all { usize::MAX } else { analyst::COMPARED };
     let found = analyst::candidates(&context, &plans, &embedded.weights.choice, most);
     let details = if all {
@@ -70,7 +70,7 @@ pub fn candidates(
         .map(|one| ProgramCandidate {
             program: one.filled.expr.program(),
             detail: details.next().unwrap_or_default().to_vec(),
-            linear: one.standing.linear,
+            linear: one.rank.linear,
             features: one.features,
         })
         .collect()

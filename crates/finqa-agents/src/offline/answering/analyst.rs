@@ -173,9 +173,9 @@ impl EmbeddedAnalyst {
         let facts = &*page.facts;
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
-        let (scene, plans) = self.scene(facts, &asked, &state, question);
-        let ranked = self.rank(&scene, &plans);
-        let signals = confidence::signals(&scene, &question.history, &ranked);
+        let (context, plans) = self.context(facts, &asked, &state, question);
+        let ranked = self.rank(&context, &plans);
+        let signals = confidence::signals(&context, &question.history, &ranked);
         let programs = question.history.iter().map(|h| h.program.as_deref());
         let history: Vec<Option<&str>> = programs.collect();
         let described = DescribedPage::new(facts, &question.document);
@@ -193,11 +193,11 @@ impl EmbeddedAnalyst {
         let best = all.next()?;
         let dated = ranked
             .first()
-            .and_then(|(_, best)| scene.dated_otherwise(&best.expr));
+            .and_then(|(_, best)| context.dated_otherwise(&best.expr));
         let alternatives: Vec<RankedAnswer> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
-            doubt: dated.or_else(|| doubt::doubt(&scene, &best, confidence)),
+            doubt: dated.or_else(|| doubt::doubt(&context, &best, confidence)),
             signals,
             alternatives,
             ..EmbeddedAnswer::of(best, confidence)
@@ -206,13 +206,13 @@ impl EmbeddedAnalyst {
 
     /// All candidates with their scores, best first: of the best by the linear model the order
     /// is the trees'.
-    fn rank(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
+    fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let compared = candidates(scene, plans, &weights.choice, COMPARED);
+        let compared = candidates(context, plans, &weights.choice, COMPARED);
         let scores = if weights.trees.is_empty() {
-            compared.iter().map(|one| one.standing.linear).collect()
+            compared.iter().map(|one| one.rank.linear).collect()
         } else {
-            let details = details(scene, plans, &compared);
+            let details = details(context, plans, &compared);
             let rows: Vec<&[f64]> = details.chunks_exact(choice::FEATURES).collect();
             weights
                 .trees
@@ -223,8 +223,8 @@ impl EmbeddedAnalyst {
         // Yes or no is answered by a comparison; a compound rate, what is described in full, the
         // year of the largest and the largest itself by their plans, if there is one.
         let name = |filled: &FilledPlan| plans.get(filled.plan).map_or("", |plan| plan.name);
-        let alone = scene.state.turns.is_empty();
-        let only_extreme = templates::only_extreme(scene.facts, scene.asked);
+        let alone = context.state.turns.is_empty();
+        let only_extreme = templates::only_extreme(context.facts, context.asked);
         if only_extreme {
             // A look-up of the same number came first.
             for (_, filled) in &mut ranked {
@@ -241,7 +241,7 @@ impl EmbeddedAnalyst {
         let wanted: [&dyn Fn(&FilledPlan) -> bool; 5] = [
             &|filled| {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
-                compares && scene.asked.asks_yes_no()
+                compares && context.asked.asks_yes_no()
             },
             &|filled| name(filled) == templates::COMPOUND_GROWTH,
             &|filled| alone && templates::DESCRIBED.contains(&name(filled)),
@@ -258,7 +258,7 @@ impl EmbeddedAnalyst {
     }
 
     /// The question read for the choice, and its plans.
-    pub(crate) fn scene<'a>(
+    pub(crate) fn context<'a>(
         &self,
         facts: &'a Facts,
         asked: &'a Wording,
@@ -274,21 +274,21 @@ impl EmbeddedAnalyst {
         let q = PlanQuestion::new(facts, asked, state, &context);
         let (plans, follow_ups) = plans(&q, &proposal);
         let roles = templates::roles(&q);
-        let mut scene = ChoiceContext::new(facts, asked, state, proposal, q.whole(), roles)
+        let mut context = ChoiceContext::new(facts, asked, state, proposal, q.whole(), roles)
             .with_plans(&plans, follow_ups);
-        scene.alone = alone;
+        context.alone = alone;
         if !alone {
             let buckets = proposal::after_sketches(asked, state);
-            scene.sketches = Some(self.weights.sketches.propose(&buckets));
+            context.sketches = Some(self.weights.sketches.propose(&buckets));
         }
-        scene.own = question
+        context.own = question
             .history
             .iter()
             .any(|turn| turn.source == HistorySource::Own);
-        if scene.own {
-            scene.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
+        if context.own {
+            context.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
         }
-        (scene, plans)
+        (context, plans)
     }
 }
 
@@ -301,21 +301,21 @@ pub(crate) struct Candidate {
     mark: u64,
     /// Its features that are not zero.
     pub features: Vec<(usize, f64)>,
-    pub(crate) standing: LinearRank,
+    pub(crate) rank: LinearRank,
 }
 
 /// What the trees see of each candidate: its [`choice::FEATURES`], then those of the next.
 pub(crate) fn details(
-    scene: &ChoiceContext<'_>,
+    context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
     compared: &[Candidate],
 ) -> Vec<f64> {
-    let operands = scene.operands(compared.iter().map(|one| &one.filled.expr));
+    let operands = context.operands(compared.iter().map(|one| &one.filled.expr));
     let mut out = Vec::with_capacity(compared.len() * choice::FEATURES);
     for one in compared {
         if let Some(plan) = plans.get(one.filled.plan) {
-            let (filled, standing) = (&one.filled, &one.standing);
-            scene.detail(plan, filled, &one.features, standing, &operands, &mut out);
+            let (filled, rank) = (&one.filled, &one.rank);
+            context.detail(plan, filled, &one.features, rank, &operands, &mut out);
         }
     }
     choice::compare(&mut out);
@@ -325,29 +325,29 @@ pub(crate) fn details(
 /// The fillings of all plans and their variants that are best by the linear model, best
 /// first; a program that several plans give counts for the first.
 pub(crate) fn candidates(
-    scene: &ChoiceContext<'_>,
+    context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
     linear: &[f64],
     most: usize,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
-    let scale = scene.asked.of_all().scale;
+    let scale = context.asked.of_all().scale;
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
-        let filled = fill(scene.facts, plan, i, FILLINGS, &mut rankings);
+        let filled = fill(context.facts, plan, i, FILLINGS, &mut rankings);
         let best = filled.first().map_or(0.0, |f| f.score);
         for filled in filled {
             // What another plan gave has the same variants, which were added with it.
             if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
                 continue;
             }
-            let others = variants(scene.facts, &filled, scale);
+            let others = variants(context.facts, &filled, scale);
             for filled in std::iter::once(filled).chain(others) {
                 if seen(&out, &filled.expr).is_some() {
                     continue;
                 }
-                let features = scene.features(plan, &filled, best);
-                let standing = LinearRank {
+                let features = context.features(plan, &filled, best);
+                let rank = LinearRank {
                     linear: choice::score(&features, linear),
                     ..LinearRank::default()
                 };
@@ -355,14 +355,14 @@ pub(crate) fn candidates(
                     mark: mark(&filled.expr),
                     filled,
                     features,
-                    standing,
+                    rank,
                 });
             }
         }
     }
-    out.sort_by(|a, b| b.standing.linear.total_cmp(&a.standing.linear));
+    out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
-    let top = out.first().map_or(0.0, |one| one.standing.linear);
+    let top = out.first().map_or(0.0, |one| one.rank.linear);
     out.truncate(most);
     let mut kinds: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
@@ -370,15 +370,15 @@ pub(crate) fn candidates(
         let kind = shape(&one.filled.expr);
         match kinds.iter_mut().find(|(known, ..)| *known == kind) {
             Some((_, best, seen)) => {
-                one.standing.rank_in_kind = *seen;
-                one.standing.behind_kind = *best - one.standing.linear;
+                one.rank.rank_in_kind = *seen;
+                one.rank.behind_kind = *best - one.rank.linear;
                 *seen += 1;
             }
-            None => kinds.push((kind, one.standing.linear, 1)),
+            None => kinds.push((kind, one.rank.linear, 1)),
         }
-        one.standing.behind = top - one.standing.linear;
-        one.standing.rank = rank;
-        one.standing.votes = values.iter().filter(|other| **other == value).count();
+        one.rank.behind = top - one.rank.linear;
+        one.rank.rank = rank;
+        one.rank.votes = values.iter().filter(|other| **other == value).count();
     }
     out
 }

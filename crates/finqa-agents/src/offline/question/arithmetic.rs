@@ -160,7 +160,7 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     }
 }
 
-fn target(asked: &Wording) -> Option<u64> {
+fn target(asked: &Wording) -> Option<u32> {
     if asked.says(&["billions", "billion"]) {
         Some(1_000_000_000)
     } else if asked.says(&["millions", "million"]) {
@@ -175,27 +175,18 @@ fn target(asked: &Wording) -> Option<u64> {
 }
 
 /// The scale of the last value, from its fact, its question or the table.
-fn scale_of(q: &PlanQuestion<'_>) -> u64 {
-    let words = |phrase: &str| -> Option<u64> {
-        [
-            ("billion", 1_000_000_000),
-            ("million", 1_000_000),
-            ("thousand", 1000),
-        ]
-        .into_iter()
-        .find(|(w, _)| phrase.contains(w))
-        .map(|(_, x)| x)
+fn scale_of(q: &PlanQuestion<'_>) -> u32 {
+    let words = |phrase: &str| {
+        let mut scales = Scale::ALL.into_iter().rev();
+        let found = scales.find(|scale| phrase.contains(scale.word()));
+        found.map(Scale::units)
     };
     let of_fact = q
         .state
         .last()
         .and_then(|t| t.facts.last())
         .and_then(|i| q.facts.all.get(*i));
-    let of_text = of_fact.and_then(|x| x.scale).map(|s| match s {
-        Scale::Thousand => 1000,
-        Scale::Million => 1_000_000,
-        Scale::Billion => 1_000_000_000,
-    });
+    let of_text = of_fact.and_then(|x| x.scale).map(Scale::units);
     let header = || {
         q.facts
             .columns
