@@ -64,6 +64,7 @@ Mar 2031;14;126;6300";
 #[case::limit_in_units(LOANS, "How many loans have a balance above 900,000?", "2")]
 #[case::limit_with_a_word(LOANS, "How many loans have a balance below 1.6 million?", "2")]
 #[case::limit_of_plain_cells(ORDERS, "How many orders have a net amount above 0.3k?", "2")]
+#[case::zero_is_of_any_scale(LOANS, "How many loans have a positive balance?", "3")]
 #[case::negative_limit(RESULTS, "How many sites have a result below -100?", "2")]
 #[case::limit_in_the_heading_s_scale(STAKES, "How many stakes have a value above 500?", "2")]
 #[case::limit_beyond_the_heading_s_scale(

@@ -46,13 +46,14 @@ pub(super) fn limit_for(
     let most = factors.iter().copied().fold(1.0, f64::max);
     let least = factors.iter().copied().fold(most, f64::min);
     let in_cells = limit.value * most / counted_in;
+    let size = limit.value.abs();
     if limit.scale.is_some() {
         return (!factors.is_empty()).then_some(in_units);
-    } else if factors.is_empty() {
+    } else if factors.is_empty() || size <= 0.0 {
         return Some(limit.value);
     } else if least < most {
         // A small limit may be of any of the scales.
-        return (limit.value >= Scale::Thousand.factor()).then_some(in_units);
+        return (size >= Scale::Thousand.factor()).then_some(in_units);
     } else if most <= 1.0 {
         return Some(in_cells);
     }
@@ -61,7 +62,7 @@ pub(super) fn limit_for(
     match (divides(in_cells), divides(in_units)) {
         (true, false) => Some(in_cells),
         (false, true) => Some(in_units),
-        _ => (limit.value < most).then_some(in_cells),
+        _ => (size < most).then_some(in_cells),
     }
 }
 
