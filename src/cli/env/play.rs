@@ -38,7 +38,7 @@ const EXPORT_EPISODES: &str = "--export-episodes FILE";
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override them. The episodes are recorded as a run: `runs` lists it, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
+    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override the first two. The episodes are recorded as a run: `runs` lists it, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
