@@ -50,7 +50,7 @@ pub struct PredictionRow {
 }
 
 /// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
-/// with `[`, else CSV with a header, whose cells are read by [`text_of`].
+/// with `[`, else CSV with a header and cells as [`cell`](super::cell()) writes them.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
