@@ -21,4 +21,4 @@ pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
 pub use structure::{Column, Table, TableRow, TableStyle, position};
-pub use years::{MONTHS, years_in};
+pub use years::{MONTHS, year_of_two_digits, years_in};

@@ -58,7 +58,7 @@ fn month_and_year(label: &str) -> Option<i32> {
     let (month, year) = label.trim().split_once('/')?;
     let month: u8 = month.parse().ok()?;
     ((1..=12).contains(&month) && year.len() == 2)
-        .then(|| two_digits(year))
+        .then(|| year_of_two_digits(year))
         .flatten()
 }
 
@@ -75,7 +75,7 @@ fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
     match digits.len() {
         4 => four_digits(digits),
         // `12/31/04` and `dec-04`; a lone two-digit number is not a year.
-        2 if is_date_before(before) && !after.starts_with(['/', '-']) => two_digits(digits),
+        2 if is_date_before(before) && !after.starts_with(['/', '-']) => year_of_two_digits(digits),
         5 | 6 => {
             let (day, year) = digits.split_at_checked(digits.len() - 4)?;
             let day: u8 = day.parse().ok()?;
@@ -99,7 +99,7 @@ fn ends_in_day(before: &str) -> bool {
 }
 
 /// Reports of this kind begin in the nineties; `70` to `99` are last century's.
-fn two_digits(digits: &str) -> Option<i32> {
+pub fn year_of_two_digits(digits: &str) -> Option<i32> {
     let year: i32 = digits.parse().ok()?;
     (0..100)
         .contains(&year)

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
-use finqa_core::table::MONTHS;
+use finqa_core::table::{MONTHS, year_of_two_digits};
 use regex::{Captures, Regex};
 
 /// A period of one year. Without months it is a whole year, without a year any.
@@ -361,12 +361,10 @@ fn date_of_digits(
 }
 
 fn full_year(digits: &str) -> Option<u16> {
-    let year: u16 = digits.parse().ok()?;
-    Some(match year {
-        70..=99 => 1900 + year,
-        0..70 if digits.len() == 2 => 2000 + year,
-        year => year,
-    })
+    match digits.len() {
+        2 => year_of_two_digits(digits)?.try_into().ok(),
+        _ => digits.parse().ok(),
+    }
 }
 
 /// "The first nine months", "the first three quarters"
