@@ -187,9 +187,7 @@ impl DirectReader<'_> {
         let limit = match limit {
             None => None,
             Some((limit, side)) => {
-                let sources = cells.iter().filter_map(|place| self.table.fact_at(*place));
-                let sources: Vec<usize> = sources.collect();
-                let to = scales::limit_for(&limit, &self.table, &sources, &amounts);
+                let to = scales::limit_for(&limit, &self.table, &amounts);
                 Some((to.ok_or(NoReading::Open)?, side))
             }
         };

@@ -28,19 +28,21 @@ pub(super) fn relative(facts: &Facts, fact: &Fact, largest: Option<f64>) -> f64 
     }
 }
 
-/// A limit that a question names, as the amounts of these facts are counted; `None` if it may be
+/// A limit that a question names, as these amounts of cells are counted; `None` if it may be
 /// meant in units or in the scale of the cells.
 pub(super) fn limit_for(
     limit: &NumberReading,
     table: &LabelledTable<'_>,
-    facts: &[usize],
     amounts: &[TableAmount],
 ) -> Option<f64> {
-    let all = table.facts;
-    let cells = facts.iter().filter_map(|index| all.all.get(*index));
+    let facts = table.facts;
+    let sources = amounts
+        .iter()
+        .filter_map(|amount| table.fact_at(amount.place));
+    let cells = sources.filter_map(|source| facts.all.get(source));
     let cells = cells.filter(|fact| !fact.percent);
-    let factors: Vec<f64> = cells.map(|fact| factor(all, fact)).collect();
-    let of_page = all.scale.map_or(1.0, Scale::factor);
+    let factors: Vec<f64> = cells.map(|fact| factor(facts, fact)).collect();
+    let of_page = facts.scale.map_or(1.0, Scale::factor);
     let counted_in = table.largest_scale.unwrap_or(of_page);
     let in_units = limit.scaled() / counted_in;
     let most = factors.iter().copied().fold(1.0, f64::max);
