@@ -207,7 +207,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`FolderError::NothingToResume`], [`FolderError::OtherKindToResume`], or why a run cannot
-    /// be read if there is no other to resume, and those of [`RunFolder::locate`].
+    /// be read if nothing else can be resumed, and those of [`RunFolder::locate`].
     pub(crate) fn find_resumable(
         output: &Path,
         run: &str,

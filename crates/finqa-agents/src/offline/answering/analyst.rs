@@ -274,7 +274,8 @@ impl EmbeddedAnalyst {
         let q = PlanQuestion::new(facts, asked, state, &context);
         let (plans, follow_ups) = plans(&q, &proposal);
         let roles = templates::roles(&q);
-        let mut context = ChoiceContext::new(facts, asked, state, proposal, q.whole(), roles)
+        let whole = q.whole();
+        let mut context = ChoiceContext::new(facts, asked, state, proposal, whole, roles, q.refers)
             .with_plans(&plans, follow_ups);
         context.alone = alone;
         if !alone {

@@ -143,6 +143,7 @@ impl<'a> ChoiceContext<'a> {
         proposal: [f64; SHAPES.len()],
         whole: SlotQuery,
         roles: [Option<SlotQuery>; ROLES],
+        refers: bool,
     ) -> Self {
         let years = facts.columns.iter().flat_map(|column| &column.years);
         let latest = years
@@ -168,9 +169,7 @@ impl<'a> ChoiceContext<'a> {
             state,
             words,
             words_of: vec![OnceCell::new(); facts.all.len()],
-            refers: !state.turns.is_empty()
-                && (bare
-                    || crate::offline::question::follow_up::names_the_same(facts, asked, state)),
+            refers,
             bare,
             follow_ups: 0,
             percent: asked.percent(),
