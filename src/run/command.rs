@@ -1,13 +1,14 @@
 //! The commands that messages name, as they can be typed where the run was started.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::RunMeta;
 use super::identity::RunKind;
+use crate::settings::RunSettings;
 
 /// The command `words` of this program, about the runs in `output`.
 pub(crate) fn command(words: &str, output: &Path) -> String {
-    if output == Path::new("output") {
+    if output == RunSettings::default().output {
         return format!("convfinqa {words}");
     }
     format!("convfinqa {words} -o {}", quoted(&output.to_string_lossy()))
@@ -35,9 +36,9 @@ pub(super) fn list_command(runs: &Path) -> String {
 
 impl RunMeta {
     /// The folder of its output, as the settings named it.
-    pub(crate) fn output(&self) -> &Path {
+    pub(crate) fn output(&self) -> PathBuf {
         let named = self.settings.get("output").and_then(toml::Value::as_str);
-        Path::new(named.unwrap_or("output"))
+        named.map_or_else(|| RunSettings::default().output, PathBuf::from)
     }
 }
 

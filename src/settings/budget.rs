@@ -9,12 +9,9 @@ use clap::Args;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::models::{BudgetLimits, Dollars};
+use finqa_agents::models::{BudgetLimits, DEFAULT_MAX_TOKENS, Dollars};
 
 use super::Settings;
-
-/// The output limit of a run with a limit of money or tokens, where none is given.
-const CAPPED_MAX_TOKENS: u32 = 4096;
 
 /// Limits of cost, tokens and time.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +44,7 @@ impl Settings {
     pub(super) fn limit_replies(&mut self) {
         let BudgetLimits { cost, tokens, .. } = self.budget.limits();
         if cost.is_some() || tokens.is_some() {
-            self.sampling.max_tokens.get_or_insert(CAPPED_MAX_TOKENS);
+            self.sampling.max_tokens.get_or_insert(DEFAULT_MAX_TOKENS);
         }
     }
 }

@@ -98,7 +98,7 @@ impl<'a> ReportView<'a> {
             summary,
             title: summary.run.model(),
             settings: summary.run.settings.to_string(),
-            unfinished: summary.unfinished(summary.run.output()),
+            unfinished: summary.unfinished(&summary.run.output()),
             answered: list.rows,
             without_answer: summary.unanswered(),
             pages_missing,

@@ -58,7 +58,7 @@ pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat,
-    RequestOrigin, Role, Stop, Support, ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Feature, FinishReason,
+    ReplyFormat, RequestOrigin, Role, Stop, Support, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

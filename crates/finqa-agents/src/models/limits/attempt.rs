@@ -5,14 +5,14 @@ use crate::models::error::ErrorKind;
 use crate::models::protocol::{EncodedRequest, ReplyBody};
 use crate::models::retry::FailedAttempt;
 use crate::models::transport::Attempt;
+use crate::models::types::DEFAULT_MAX_TOKENS;
 
 /// An upper bound of tokens, until the reply corrects the count. An answer without a limit
 /// is rarely longer than this.
 pub(in crate::models) fn token_bound(request: &EncodedRequest) -> TokenBound {
-    const UNLIMITED_OUTPUT: u32 = 4096;
     TokenBound {
         input: request.most_input_tokens(),
-        output: u64::from(request.max_output_tokens.unwrap_or(UNLIMITED_OUTPUT)),
+        output: u64::from(request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)),
     }
 }
 

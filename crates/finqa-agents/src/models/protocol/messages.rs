@@ -10,13 +10,11 @@ use super::{
     ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, object, temperature, text, tools,
 };
 use crate::models::types::{
-    ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
-    Usage,
+    ChatMessage, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role, ToolCall,
+    ToolChoice, ToolSpec, Usage,
 };
 
-/// The token limit where the request has none: the protocol demands one.
-const DEFAULT_MAX_TOKENS: u32 = 4096;
-
+/// The protocol demands a limit.
 pub(super) fn max_tokens(request: &ChatRequest) -> u32 {
     request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)
 }
