@@ -322,12 +322,6 @@ impl<'a> LabelledTable<'a> {
         self.corner.iter().any(|other| other == word)
     }
 
-    /// Whether only the corner or a title has this word or a synonym of it.
-    pub(super) fn is_of_corner(&self, word: &str) -> bool {
-        let word = self.known_as(word);
-        self.corner_says(&word) && !self.labels().any(|label| label.says(&word))
-    }
-
     /// Whether a line that was found is named by more than the question says, and another line
     /// by this word: the column "Admissions" has no "staff cost".
     pub(super) fn is_of_another(&self, word: &str, query: &LabelQuery, found: &CellMatch) -> bool {

@@ -131,27 +131,17 @@ impl DirectReader<'_> {
         span: Option<CalendarSpan>,
     ) -> Reading<TableAmount> {
         let span = operand.spans.first().copied().or(span);
-        let mut words = operand.words.clone();
-        // "Total headcount" in a table of the headcount is its total.
-        let total = operand.context.iter().any(|word| word == "total");
-        if total && !words.is_empty() && words.iter().all(|word| self.table.is_of_corner(word)) {
-            words.push("total".to_owned());
-        }
-        let query = |span| LabelQuery {
-            words: words.clone(),
-            ..operand.query(span)
-        };
         match span.map(|span| (span, self.table.period(span))) {
             None => {
                 let doubts = self.doubts.len();
                 if !self.table.keys.is_empty() && (self.table.lists_days() || self.says_sum()) {
-                    match self.cell(&query(None)) {
+                    match self.cell(&operand.query(None)) {
                         Err(NoReading::Open | NoReading::Several(_)) => {}
                         found => return found,
                     }
                     self.doubts.truncate(doubts);
                 }
-                let found = self.table.find(&query(None)).cells;
+                let found = self.table.find(&operand.query(None)).cells;
                 let spans = found.iter().map(|place| self.table.span_of(*place));
                 let mut spans: Vec<Option<CalendarSpan>> = spans.collect();
                 spans.sort_by_key(|span| span.map(CalendarSpan::order));
@@ -160,22 +150,22 @@ impl DirectReader<'_> {
                 if let Some(latest) = latest {
                     self.doubt(format!("the question names no period; this is {latest}"));
                 }
-                self.cell(&query(latest))
+                self.cell(&operand.query(latest))
             }
             Some((_, PagePeriod::One(period))) => {
                 if let Some(row) = self.empty_row(&operand.words, period) {
                     let why = format!("{row} has no figure of {period}");
                     return Err(NoReading::Missing(why));
                 }
-                self.undated(&query(None))
-                    .map_or_else(|| self.cell(&query(Some(period))), Ok)
+                self.undated(&operand.query(None))
+                    .map_or_else(|| self.cell(&operand.query(Some(period))), Ok)
             }
             Some((_, PagePeriod::InText)) => Err(NoReading::Open),
             Some((span, PagePeriod::Missing)) => {
                 let part = self.table.only_part(span);
                 let part = part.ok_or_else(|| self.table.lacks(span))?;
                 self.doubt(format!("of {span}, the page has only the {part}"));
-                self.cell(&query(Some(part)))
+                self.cell(&operand.query(Some(part)))
             }
             Some((span, PagePeriod::Open)) if span.year.is_some() => Err(NoReading::Open),
             Some((span, PagePeriod::Open)) => {
@@ -183,16 +173,16 @@ impl DirectReader<'_> {
                 let latest = self.table.periods.iter().rev().find(fits).copied();
                 let latest = latest.ok_or(NoReading::Open)?;
                 self.doubt(format!("the question names no year; this is {latest}"));
-                self.cell(&query(Some(latest)))
+                self.cell(&operand.query(Some(latest)))
             }
             Some((span, PagePeriod::Composed(more, less))) => {
                 let last = more.last().copied().filter(|last| last.ends_with(span));
                 if let Some(last) = last.filter(|_| self.asked.wording.says(&AT_END)) {
-                    return self.cell(&query(Some(last)));
+                    return self.cell(&operand.query(Some(last)));
                 }
                 let mut amounts = Vec::new();
                 for period in more.iter().chain(&less) {
-                    amounts.push(self.cell(&query(Some(*period)))?);
+                    amounts.push(self.cell(&operand.query(Some(*period)))?);
                 }
                 let first = amounts.first().ok_or(NoReading::Open)?;
                 for amount in &amounts {
