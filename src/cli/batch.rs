@@ -113,7 +113,7 @@ pub(crate) fn execute(
         }
         BatchCommand::Fetch(args) => {
             let output = args.output.path(matches)?;
-            let found = RunFolder::find_resumable(&output, &args.run, RunKind::Questions);
+            let found = RunFolder::find_resumable(&output, &args.run, Some(RunKind::Questions));
             if matches!(found, Err(FolderError::NothingToResume { .. })) {
                 return Err(no_run(&output, "no unfinished run"));
             }

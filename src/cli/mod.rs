@@ -19,6 +19,7 @@ mod merge;
 mod mlflow_lines;
 mod outputs;
 mod report;
+mod resume;
 mod run;
 mod runs;
 mod score;
@@ -191,8 +192,8 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
     settings::refuse_unknown_variables()?;
     match cli.command {
-        None => run::execute(&cli.run, matches, style),
-        Some(Command::Run(args)) => run::execute(&args, matches, style),
+        None => resume::execute(&cli.run, matches, style),
+        Some(Command::Run(args)) => resume::execute(&args, matches, style),
         Some(Command::Ask(args)) => ask::execute(&args, matches),
         Some(Command::Score(args)) => score::execute(&args, matches, style),
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),

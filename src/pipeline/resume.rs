@@ -48,7 +48,7 @@ impl ResumedRun {
         kind: RunKind,
         any_version: bool,
     ) -> Result<Self, PipelineError> {
-        let folder = RunFolder::find_resumable(output, run, kind)?;
+        let folder = RunFolder::find_resumable(output, run, Some(kind))?;
         Self::open_folder(folder, kind, any_version)
     }
 
@@ -63,7 +63,7 @@ impl ResumedRun {
         let meta = journal.meta()?;
         if meta.kind() != kind {
             return Err(PipelineError::OtherKind {
-                command: resume_command(meta.kind(), &meta.id, folder.output()),
+                command: resume_command(&meta.id, folder.output()),
                 id: meta.id,
             });
         }
@@ -281,7 +281,7 @@ pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<
             Some(total) => format!("{} of {total}", state.answered),
             None => state.answered.to_string(),
         },
-        resume_command(state.meta.kind(), &state.meta.id, output),
+        resume_command(&state.meta.id, output),
         id = state.meta.id,
     ))
 }

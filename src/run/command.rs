@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::RunMeta;
-use super::identity::RunKind;
 use crate::settings::RunSettings;
 
 /// The command `words` of this program, about the runs in `output`.
@@ -15,18 +14,8 @@ pub(crate) fn command(words: &str, output: &Path) -> String {
 }
 
 /// The command that resumes the run `id` in `output`.
-pub(crate) fn resume_command(kind: RunKind, id: &str, output: &Path) -> String {
-    command(&format!("{} {id}", kind.resume_words()), output)
-}
-
-impl RunKind {
-    /// The words that resume the newest unfinished run.
-    pub(super) fn resume_words(self) -> &'static str {
-        match self {
-            Self::Questions => "--resume",
-            Self::Episodes => "env play --resume",
-        }
-    }
+pub(crate) fn resume_command(id: &str, output: &Path) -> String {
+    command(&format!("--resume {id}"), output)
 }
 
 /// The command that lists the runs in the folder `runs` of an output folder.
@@ -57,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_command_names_its_output_folder_quoted_unless_it_is_the_default() {
-        let at = |output: &str| resume_command(RunKind::Questions, "01a", Path::new(output));
+        let at = |output: &str| resume_command("01a", Path::new(output));
         assert_eq!(at("output"), "convfinqa --resume 01a");
         assert_eq!(at("c3"), "convfinqa --resume 01a -o c3");
         assert_eq!(at("my runs"), "convfinqa --resume 01a -o 'my runs'");

@@ -202,8 +202,8 @@ impl RunFolder {
     }
 
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
-    /// the newest run of this kind that is not finished. One that cannot be read is
-    /// passed over.
+    /// the newest run, of this kind if one is given, that is not finished. One that cannot be
+    /// read is passed over.
     ///
     /// # Errors
     /// [`FolderError::NothingToResume`], [`FolderError::OtherKindToResume`], or why a run cannot
@@ -211,7 +211,7 @@ impl RunFolder {
     pub(crate) fn find_resumable(
         output: &Path,
         run: &str,
-        kind: RunKind,
+        kind: Option<RunKind>,
     ) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
@@ -222,7 +222,7 @@ impl RunFolder {
                 Ok(state) if state.stage == RunStage::Finished => {}
                 // Its shards are continued, not the run.
                 Ok(state) if state.meta.merged.is_some() => {}
-                Ok(state) if state.meta.kind() != kind => {
+                Ok(state) if kind.is_some_and(|kind| state.meta.kind() != kind) => {
                     other.get_or_insert(state.meta);
                 }
                 Ok(_) => return Ok(folder),
@@ -236,7 +236,7 @@ impl RunFolder {
             (Some(error), _) => error,
             (None, Some(meta)) => FolderError::OtherKindToResume {
                 folder,
-                command: resume_command(meta.kind(), &meta.id, output),
+                command: resume_command(&meta.id, output),
             },
             (None, None) => FolderError::NothingToResume { folder },
         })
@@ -429,7 +429,7 @@ mod tests {
         );
         assert!(matches!(id("019c"), Err(FolderError::NoSuchRun { .. })));
         assert!(matches!(
-            RunFolder::find_resumable(output, "019a", RunKind::Questions),
+            RunFolder::find_resumable(output, "019a", Some(RunKind::Questions)),
             Err(FolderError::Ambiguous { .. })
         ));
     }
@@ -445,7 +445,8 @@ mod tests {
         };
         std::fs::write(run("019b"), "no database").unwrap();
         std::fs::write(run("019c"), "").unwrap();
-        let error = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap_err();
+        let error =
+            RunFolder::find_resumable(output, "last", Some(RunKind::Questions)).unwrap_err();
         assert!(
             matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
@@ -456,9 +457,9 @@ mod tests {
             ..RunMeta::default()
         };
         Journal::create(&run("019a"), &meta, None).unwrap();
-        let found = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap();
+        let found = RunFolder::find_resumable(output, "last", Some(RunKind::Questions)).unwrap();
         assert_eq!(found.id(), "019a");
-        assert!(RunFolder::find_resumable(output, "last", RunKind::Episodes).is_err());
+        assert!(RunFolder::find_resumable(output, "last", Some(RunKind::Episodes)).is_err());
     }
 
     #[test]

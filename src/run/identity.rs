@@ -229,7 +229,7 @@ impl RunMeta {
     pub(crate) fn continuation(&self, output: &Path) -> String {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
-            None => command(self.kind().resume_words(), output),
+            None => command("--resume", output),
         }
     }
 

@@ -135,7 +135,7 @@ impl Summary {
             None if self.batches.as_ref().is_some_and(BatchUsage::is_fetched) => {
                 command(&format!("batch fetch {}", run.id), output)
             }
-            None => resume_command(run.kind(), &run.id, output),
+            None => resume_command(&run.id, output),
         };
         (!self.complete).then(|| match run.paused {
             None => ("Not complete".to_owned(), command),

@@ -38,7 +38,7 @@ const EXPORT_EPISODES: &str = "--export-episodes FILE";
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override the first two. The episodes are recorded as a run: `runs` lists it, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
+    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override the first two. The episodes are recorded as a run: `runs` lists it, and `--resume`, `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
@@ -158,7 +158,7 @@ pub(crate) fn execute(
     };
     let mut command = EpisodeRun {
         args,
-        uses_default_steps: matches.value_source("max_steps") == Some(ValueSource::DefaultValue),
+        gives_steps: matches.value_source("max_steps") == Some(ValueSource::CommandLine),
         replayed: recorded.and_then(|run| run.episodes),
         server: None,
     };
@@ -174,8 +174,9 @@ pub(crate) fn execute(
 
 struct EpisodeRun<'a> {
     args: &'a PlayArgs,
-    /// True if `--max-steps` was not given.
-    uses_default_steps: bool,
+    /// True if `--max-steps` was given, which FINQA_MAX_STEPS is not: an earlier run's own
+    /// settings take precedence over the environment's.
+    gives_steps: bool,
     /// The episodes of the replayed run.
     replayed: Option<EpisodeMeta>,
     server: Option<Arc<SessionPool>>,
@@ -231,7 +232,7 @@ impl EpisodeRun<'_> {
         let was = was.and_then(|resumed| resumed.meta().episodes.clone());
         let was = was.or_else(|| self.replayed.clone());
         let max_steps = match &was {
-            Some(was) if self.uses_default_steps => was.max_steps,
+            Some(was) if !self.gives_steps => was.max_steps,
             _ => args.max_steps,
         };
         let (url, data_path) = match &was {

@@ -201,25 +201,47 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
 }
 
 #[test]
-fn each_kind_of_run_is_resumed_by_its_own_command() {
+fn a_run_of_episodes_is_resumed_by_the_command_of_any_run() {
     let place = Workplace::new();
-    let summary = played(&place, "-n 1");
+    let model = slow();
+    killed(&place, &by(&model), || model.count() >= 4);
+    let (calls, _) = journaled(&place);
+    let asked = model.count();
+    // What it would be in a new run is not what this one was started with.
+    let environment = [("FINQA_MAX_STEPS", "50"), ("FINQA_DATA_PATH", "nowhere")];
+    let resumed = place.run_with("run --resume --json", &environment);
+    let summary = resumed.succeeds().json();
+    assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
+    has(&summary, json!({"questions": 12, "complete": true}));
+
     let id = summary["run"]["id"].as_str().unwrap();
-    let refused = place.run(&format!("--resume {id}"));
-    refused.fails(2, &[&format!("`convfinqa env play --resume {id}`")]);
-    place.run("--resume").fails(2, &["no unfinished run"]);
+    let finished = place.run(&format!("--resume {id} --json -j 1"));
+    assert_eq!(finished.succeeds().json()["run"]["id"], id);
+    for (more, said) in [
+        ("--seed 9", "--seed was not set, now 9"),
+        ("--samples 3", "'--samples"),
+        ("--junit a.xml", "'--junit"),
+        ("--data-path sample", "--data-path was "),
+    ] {
+        let refused = place.run(&format!("--resume {id} {more}"));
+        refused.fails(2, &[id, said]);
+        assert!(!refused.stderr.contains("Usage:"), "{}", refused.stderr);
+    }
+    assert_eq!(model.count() - asked, 24 - calls);
 }
 
-/// It was said that there is no unfinished run.
 #[test]
-fn resume_without_an_id_names_the_command_of_an_unfinished_run_of_the_other_kind() {
+fn a_command_for_one_kind_of_run_names_the_command_that_resumes_the_other() {
     let place = Workplace::new();
     let dead = "--model m --base-url http://127.0.0.1:9/v1 --attempts 1";
-    let ran = place.run(&format!("env play --data-path {FIXTURE} -n 1 {dead}"));
+    let ran = place.run(&format!("--n 1 {dead}"));
     ran.fails(5, &["127.0.0.1:9"]);
-    place
-        .run("--resume")
-        .fails(2, &["`convfinqa env play --resume 0"]);
+    let resume = ["`convfinqa --resume 0"];
+    place.run("env play --resume").fails(2, &resume);
+    let id = place.run_folder();
+    let id = id.file_name().unwrap().to_str().unwrap();
+    let named = place.run(&format!("env play --resume {id}"));
+    named.fails(2, &[&format!("`convfinqa --resume {id}`")]);
 }
 
 #[test]
