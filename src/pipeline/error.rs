@@ -115,8 +115,12 @@ pub enum PipelineError {
          it was started, or start a new run"
     )]
     ChangedSettings { id: String, changes: String },
-    #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
-    ChangedInputs { id: String, changes: String },
+    #[error("run {id} cannot be resumed: {changes}; {remedy}, or start a new run")]
+    ChangedInputs {
+        id: String,
+        changes: String,
+        remedy: String,
+    },
     #[error(
         "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
     )]

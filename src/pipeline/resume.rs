@@ -103,6 +103,17 @@ impl ResumedRun {
         &self.run.meta
     }
 
+    /// The prompts that the run was started with, if another version did, which may have had
+    /// other ones.
+    pub(super) fn prompts_of_other_version(
+        &self,
+    ) -> Result<BTreeMap<String, String>, PipelineError> {
+        match self.run.meta.version == VERSION {
+            true => Ok(BTreeMap::new()),
+            false => Ok(self.run.journal.prompts()?),
+        }
+    }
+
     /// The settings that the run was started with; its data keep the name they had.
     pub fn settings(&self) -> toml::Table {
         stored_settings(&self.run.meta)
@@ -178,9 +189,14 @@ impl ResumedRun {
         self.refuse_changes(identity.changed_options(now, &self.changes(settings)))?;
         let changed = identity.changed_behind(now, data);
         if !changed.is_empty() {
+            let remedy = match version == VERSION {
+                true => "undo the change".to_owned(),
+                false => format!("undo the change, resume it with convfinqa {version}"),
+            };
             return Err(PipelineError::ChangedInputs {
                 id: id.clone(),
                 changes: changed.join("; "),
+                remedy,
             });
         }
         if version != VERSION {

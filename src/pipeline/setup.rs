@@ -36,9 +36,10 @@ pub(crate) fn pair_setup(
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<PairSetup, PipelineError> {
+    let prompts = Prompts::embedded().with_texts(context.prompts.clone())?;
     let prompts = match &settings.agents.prompts {
-        Some(folder) => Prompts::from_dir(folder)?,
-        None => Prompts::embedded(),
+        Some(folder) => prompts.with_dir(folder)?,
+        None => prompts,
     };
     let prompts = match settings.agents.examples {
         count if count > 0 && !settings.model.is_offline() => {

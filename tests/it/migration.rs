@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use finqa_agents::prompt::Prompts;
+use finqa_agents::prompt::{Prompts, Rendering};
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of};
@@ -137,15 +137,34 @@ fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
     json_of(&place.run(&["analyze", &id, "--json"]));
 }
 
-/// Makes a kept run one of this server and of today's prompts: both are part of what a run is.
+fn journal_of(place: &Workplace) -> rusqlite::Connection {
+    rusqlite::Connection::open(place.run_folder().join("journal.sqlite")).unwrap()
+}
+
+/// Makes a kept run one of this server. All else in the journal stays as its version wrote it.
 fn move_to(server: &FaultServer, place: &Workplace) {
-    let journal = place.run_folder().join("journal.sqlite");
-    let moved = rusqlite::Connection::open(&journal).unwrap().execute(
-        "UPDATE meta SET value = json_set(replace(value, 'http://127.0.0.1:8000/v1', ?1),
-         '$.identity.prompts', ?2) WHERE key = 'run'",
-        [server.base_url(), Prompts::embedded().hash()],
-    );
+    let sql = "UPDATE meta SET value = replace(value, 'http://127.0.0.1:8000/v1', ?1)
+               WHERE key = 'run'";
+    let moved = journal_of(place).execute(sql, [server.base_url()]);
     assert_eq!(moved.unwrap(), 1);
+}
+
+/// The models get the prompts in the run's journal, and not this version's.
+fn asks_with_its_own_prompts(place: &Workplace, requests: &[Request]) {
+    let sql = "SELECT value FROM meta WHERE key = 'prompts'";
+    let texts: String = journal_of(place)
+        .query_row(sql, [], |row| row.get(0))
+        .unwrap();
+    let texts: Value = serde_json::from_str(&texts).unwrap();
+    let critic = texts["critic_system.txt"].as_str().unwrap();
+    let rendering = Rendering::default();
+    assert_ne!(
+        Prompts::embedded().texts(&rendering).unwrap()["critic_system.txt"],
+        critic
+    );
+    for request in requests.iter().filter(|request| is_critic(request)) {
+        assert_eq!(request.body["messages"][0]["content"], critic);
+    }
 }
 
 #[test]
@@ -163,6 +182,7 @@ fn calls_of_an_interrupted_run_of_0_1_are_not_paid_for_again() {
     // The second question has its analysis: only its critic is asked.
     let requests = server.requests();
     assert!(is_critic(&requests[0]));
+    asks_with_its_own_prompts(&place, &requests);
     let analyses: Vec<_> = requests.iter().filter(|r| !is_critic(r)).collect();
     assert_eq!(question_of(analyses[0]), rows[2]["question"]);
     for answered in &rows[..2] {
@@ -193,14 +213,32 @@ fn a_journal_of_format_1_is_read_and_continued() {
     let requests = server.requests();
     assert!(is_critic(&requests[0]));
     assert_eq!(question_of(&requests[0]), rows[1]["question"]);
+    asks_with_its_own_prompts(&place, &requests);
     assert_eq!(place.summary()["spent"]["calls"], 4 + 3 + requests.len());
-    let journal = place.run_folder().join("journal.sqlite");
-    let connection = rusqlite::Connection::open(journal).unwrap();
+    let connection = journal_of(&place);
     let plain = |table: &str| -> bool {
         let sql = format!("SELECT min(typeof(json) = 'text') FROM {table}");
         connection.query_row(&sql, [], |row| row.get(0)).unwrap()
     };
     assert!(plain("calls") && plain("answers"));
+}
+
+/// Prompts that this version does not have, of which the journal holds only the hash.
+#[test]
+fn a_run_whose_prompts_are_lost_is_refused_in_a_line_that_names_its_version() {
+    for (version, number) in [("v0_1", "0.1.0"), ("v0_2", "0.2.0")] {
+        let (place, id) = with_run_of(&Path::new(DATA).join(version).join("runs/chat"));
+        let server = accepting();
+        move_to(&server, &place);
+        let sql = "DELETE FROM meta WHERE key = 'prompts'";
+        journal_of(&place).execute(sql, []).unwrap();
+        let named = format!("resume it with convfinqa {number}, or start a new run");
+        place
+            .run(&["--resume", &id, "--allow-version"])
+            .fails(2, &[&id, "the prompts have changed", &named]);
+        assert_eq!(server.count(), 0);
+        place.run(&["report", &id]).succeeds();
+    }
 }
 
 #[test]

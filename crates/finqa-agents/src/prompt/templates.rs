@@ -73,13 +73,36 @@ impl Prompts {
     /// If the folder or a file cannot be read, a `.j2` file has an unknown name, or a template
     /// is malformed or uses an undefined variable.
     pub fn from_dir(folder: &Path) -> Result<Self, PromptError> {
+        Self::embedded().with_dir(folder)
+    }
+
+    /// These templates, with those of `texts` in place of the ones of the same name: the
+    /// [`texts`](Self::texts) of another version's templates.
+    ///
+    /// # Errors
+    /// If a template is malformed or uses an undefined variable.
+    pub fn with_texts(mut self, texts: BTreeMap<String, String>) -> Result<Self, PromptError> {
+        for (name, source) in texts {
+            if name.ends_with(".j2") {
+                self.add(&name, source)?;
+            }
+        }
+        self.rehearse()?;
+        Ok(self)
+    }
+
+    /// These templates, with those that have a file of the same name in `folder` replaced by it.
+    ///
+    /// # Errors
+    /// As those of [`Self::from_dir`].
+    pub fn with_dir(self, folder: &Path) -> Result<Self, PromptError> {
         let read_error = |path: &Path| {
             let path = path.to_path_buf();
             |source| PromptError::Read { path, source }
         };
         let mut prompts = Self {
             folder: Some(folder.to_path_buf()),
-            ..Self::embedded()
+            ..self
         };
         let mut paths = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(read_error(folder))? {
