@@ -1,6 +1,6 @@
 //! `convfinqa analyze`: every miss with its cause, offline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
@@ -8,13 +8,13 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
-use crate::run::RunFolder;
+use crate::run::{RunFolder, command};
 use crate::score::{Rule, ScoreError};
 
 use super::args::OutputFolder;
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn execute(
     let output = args.output.path(matches)?;
     let file = match &args.file {
         Some(file) => file.clone(),
-        None => output.join(RunFolder::CSV),
+        None => last_answers(&output)?,
     };
     let named = RunFolder::answers_at(&file, &output)?;
     let outputs = [("--csv FILE", args.csv.as_deref())];
@@ -78,6 +78,20 @@ pub(crate) fn execute(
         stdout::print(|out| writeln!(out, "{tables}"))?;
     }
     Ok(Exit::Done)
+}
+
+/// The CSV of the last run.
+fn last_answers(output: &Path) -> Result<PathBuf, Failure> {
+    let csv = output.join(RunFolder::CSV);
+    if csv.exists() {
+        return Ok(csv);
+    }
+    let line = format!(
+        "{}: no such file; name the run or the file to analyze (`{}` lists the runs)",
+        csv.display(),
+        command("runs", output)
+    );
+    Err(Failure::new(Exit::Data, line))
 }
 
 /// Prints why a run's own records cannot be read, and how to fix it.

@@ -312,6 +312,10 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
         assert_eq!(drawn.count(), 0, "the tool-using agent is no graph");
     }
     place.run("runs").succeeds().prints("12/12");
+    let unnamed = place.run("analyze");
+    unnamed.fails(3, &["output/output.csv", "`convfinqa runs`"]);
+    let analyzed = place.run(&format!("analyze {id} --json"));
+    assert_eq!(analyzed.succeeds().json()["questions"], 10);
 
     let folder = place.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
