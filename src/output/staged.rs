@@ -56,10 +56,7 @@ enum WriteTarget {
 
 impl WriteTarget {
     fn open(path: &Path, owner: &str) -> std::io::Result<Self> {
-        let kind = std::fs::metadata(path).map(|found| found.file_type());
-        if let Ok(kind) = kind
-            && (files::is_descriptor(path) || !kind.is_file() && !kind.is_dir())
-        {
+        if is_written_in_place(path) {
             let file = std::fs::OpenOptions::new().write(true).open(path)?;
             return Ok(Self::Existing(file));
         }
@@ -146,10 +143,15 @@ impl Write for StagedFile {
     }
 }
 
+/// True if a path leads to a FIFO, a device or a descriptor, which cannot be replaced.
+pub(crate) fn is_written_in_place(path: &Path) -> bool {
+    let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    is_other || files::is_descriptor(path)
+}
+
 /// Checks early that a file can be written. A FIFO or a device is not opened.
 pub(crate) fn check_writable(path: &Path) -> Result<(), OutputError> {
-    let is_other = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if is_other || files::is_descriptor(path) {
+    if is_written_in_place(path) {
         return Ok(());
     }
     StagedFile::create(path).map(drop)

@@ -1,10 +1,14 @@
 //! The results of a run's episodes.
 
 use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::Path;
 
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use finqa_agents::agents::{EpisodeEnd, EpisodeRecord, printed_value};
+use finqa_core::files;
 use finqa_core::stats::RateTally;
 
 use crate::dataset::Gold;
@@ -135,6 +139,27 @@ fn unboxed(truth: &str) -> String {
         .strip_prefix("\\boxed{")
         .and_then(|rest| rest.strip_suffix('}'));
     inside.unwrap_or(truth.trim()).replace("\\%", "%")
+}
+
+/// A file of episodes as JSON lines. Version 0.1 kept the episodes of `env play` in such a
+/// file and not in a run; later versions export them, and name the run in each line.
+#[derive(Deserialize)]
+pub(crate) struct EpisodeFile {
+    pub(crate) run: Option<String>,
+    #[serde(rename = "question_id")]
+    _question: IgnoredAny,
+    #[serde(rename = "player")]
+    _player: IgnoredAny,
+}
+
+impl EpisodeFile {
+    /// The beginning of a file; `None` if it is of another kind or cannot be read.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        // A pipe would lose what is read from it here.
+        let file = path.is_file().then(|| files::open(path).ok())??;
+        let lines = serde_json::Deserializer::from_reader(BufReader::new(file));
+        lines.into_iter().next()?.ok()
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! A run's folder: the names of its files, which runs there are, how far each
 //! has come, and which one a name means.
 
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use finqa_core::files;
 
 use super::command::{command, list_command, resume_command};
+use super::episodes::EpisodeFile;
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
@@ -39,6 +39,14 @@ pub enum FolderError {
         "{path} holds episodes of version 0.1, which only that version can resume or report; score the CSV next to them instead"
     )]
     EarlierEpisodes { path: PathBuf },
+    #[error(
+        "{path} is a file of episodes that run {run} exported; name the run instead: `{score}` scores it"
+    )]
+    ExportedEpisodes {
+        path: PathBuf,
+        run: String,
+        score: String,
+    },
     #[error("run {run} is in shards; merge them with `{merge}`")]
     InShards { run: String, merge: String },
     #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
@@ -190,7 +198,7 @@ impl RunFolder {
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }
-        refuse_earlier_episodes(path)?;
+        refuse_episodes(path, output)?;
         let found = naming::named(run, Self::all(output), Self::id, Self::runs(output));
         found.map_err(|error| match (error, ShardsFolder::locate(output, run)) {
             (FolderError::NoSuchRun { .. }, Ok(shards)) => FolderError::InShards {
@@ -318,7 +326,7 @@ impl RunFolder {
     /// The file of answers that a user means: the path, if it exists, otherwise a run under
     /// `output` (`last`, or a prefix of an id).
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
-        refuse_earlier_episodes(named)?;
+        refuse_episodes(named, output)?;
         let exists = named.exists();
         let files = [Self::CSV, Self::JOURNAL];
         let is_empty = named.is_dir() && files.iter().all(|name| !named.join(name).exists());
@@ -365,32 +373,17 @@ impl RunFolder {
     }
 }
 
-/// Version 0.1 kept the episodes of `env play` in a file of JSON lines and not in a
-/// run; later versions export such lines too, but name the run in each.
-fn refuse_earlier_episodes(path: &Path) -> Result<(), FolderError> {
-    #[derive(Deserialize)]
-    struct EpisodeHead {
-        #[serde(rename = "question_id")]
-        _question: IgnoredAny,
-        #[serde(rename = "player")]
-        _player: IgnoredAny,
-        run: Option<IgnoredAny>,
-    }
-    // A pipe would lose what is read from it here.
-    if !path.is_file() {
-        return Ok(());
-    }
-    let Ok(file) = files::open(path) else {
-        return Ok(());
-    };
-    let first = serde_json::Deserializer::from_reader(BufReader::new(file))
-        .into_iter::<EpisodeHead>()
-        .next();
-    match first {
-        Some(Ok(EpisodeHead { run: None, .. })) => Err(FolderError::EarlierEpisodes {
-            path: path.to_owned(),
+/// Refuses a file of episodes where a run or predictions are meant.
+fn refuse_episodes(path: &Path, output: &Path) -> Result<(), FolderError> {
+    let path = path.to_owned();
+    match EpisodeFile::read(&path) {
+        None => Ok(()),
+        Some(EpisodeFile { run: None, .. }) => Err(FolderError::EarlierEpisodes { path }),
+        Some(EpisodeFile { run: Some(run), .. }) => Err(FolderError::ExportedEpisodes {
+            path,
+            score: command(&format!("score {run}"), output),
+            run,
         }),
-        _ => Ok(()),
     }
 }
 

@@ -43,7 +43,6 @@ const REFUSAL: &str = "not a regular file";
 #[case::shown("data show x --data-path in", 3)]
 #[case::environment("env check env", 3)]
 #[case::built("env build --from in --out new", 3)]
-#[case::episodes("env play --out in", 2)]
 fn a_fifo_is_refused_in_one_line(#[case] arguments: &str, #[case] code: i32) {
     let place = Workplace::new();
     for name in [
@@ -116,14 +115,28 @@ fn an_output_is_written_to_the_fifo_device_or_link_that_is_named(
     to("dangling").succeeds();
     assert!(place.read("none").contains(held));
 
+    assert!(written_to_fifo(&place, arguments).contains(held));
+    to("/dev/stdout").succeeds().prints(held);
+}
+
+/// What a command writes to a FIFO, which remains one.
+fn written_to_fifo(place: &Workplace, arguments: &str) -> String {
     let fifo = place.path("fifo");
     make_fifo(&fifo);
     let path = fifo.clone();
     let reader = std::thread::spawn(move || std::fs::read_to_string(path).unwrap());
-    to("fifo").succeeds();
+    place.run(&format!("{arguments} fifo")).succeeds();
     let kind = std::fs::symlink_metadata(fifo).unwrap().file_type();
     assert!(kind.is_fifo());
-    assert!(reader.join().unwrap().contains(held));
+    reader.join().unwrap()
+}
 
-    to("/dev/stdout").succeeds().prints(held);
+/// They were refused: a FIFO as no regular file, a pipe as a file of another run.
+#[test]
+fn episodes_are_exported_to_the_fifo_or_device_that_is_named() {
+    let place = Workplace::new();
+    let play = "env play -n 1 -q --export-episodes";
+    assert!(written_to_fifo(&place, play).starts_with("{\"format\":1,"));
+    let ran = place.run(&format!("{play} /dev/stdout"));
+    ran.succeeds().prints("{\"format\":1,");
 }

@@ -1,7 +1,6 @@
 //! `convfinqa env play`: an agent plays episodes.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,17 +18,16 @@ use crate::episodes::{
     tool_specs,
 };
 use crate::output::terminal::TerminalStyle;
-use crate::output::{is_export_of, write_episodes};
+use crate::output::{is_export_of, is_written_in_place, write_episodes};
 use crate::pipeline::unused_server;
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
-use crate::run::{EpisodeMeta, RunKind};
+use crate::run::{EpisodeFile, EpisodeMeta, RunKind};
 use crate::settings::{
     BudgetSettings, LogSettings, QuestionSettings, RunSettings, Settings, ShardSettings,
     TraceSettings, Variables,
 };
 use finqa_agents::agents::Sampling;
 use finqa_agents::models::{ModelSettings, Provider};
-use finqa_core::files;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -320,18 +318,18 @@ fn in_process(
 
 /// Refuses to replace a file of episodes that this run has not written.
 fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
-    if let Err(error) = files::open(path)
-        && error.kind() != ErrorKind::NotFound
+    if is_written_in_place(path) || !path.exists() || run.is_some_and(|run| is_export_of(path, run))
     {
-        let line = format!("{}: {error}", path.display());
-        return Err(Failure::usage(line));
-    }
-    if !path.exists() || run.is_some_and(|run| is_export_of(path, run)) {
         return Ok(());
     }
+    let hint = match EpisodeFile::read(path) {
+        Some(EpisodeFile { run: None, .. }) => {
+            ". Only version 0.1 continued a file of episodes: continue a run with --resume"
+        }
+        _ => "",
+    };
     Err(Failure::usage(format!(
-        "{}: the file exists and is not replaced; name another file. Only version 0.1 continued \
-             a file of episodes: continue a run with --resume",
+        "{}: the file exists and is not replaced; name another file{hint}",
         path.display()
     )))
 }

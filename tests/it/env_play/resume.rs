@@ -250,7 +250,8 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
     for text in ["my notes", "{\"id\": 1}\n", "{\"format\": 99}\n"] {
         place.write("a.jsonl", text);
         let (ran, _) = play(&place, &format!("--data-path {FIXTURE} --out a.jsonl"));
-        ran.fails(2, &["a.jsonl", "--resume"]);
+        ran.fails(2, &["a.jsonl: the file exists", "name another file"]);
+        assert!(!ran.stderr.contains("0.1"), "{}", ran.stderr);
         assert_eq!(place.read("a.jsonl"), text);
     }
 }
