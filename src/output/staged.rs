@@ -1,6 +1,6 @@
 //! Writing files whole or not at all.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl WriteTarget {
         }
         let place = files::resolve_links(path)?;
         if place.is_dir() {
-            return Err(std::io::ErrorKind::IsADirectory.into());
+            return Err(ErrorKind::IsADirectory.into());
         }
         let folder = place
             .parent()
@@ -80,7 +80,11 @@ impl Write for WriteTarget {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self {
             Self::Staged(file, _) => file.write(bytes),
-            Self::Existing(file) => file.write(bytes),
+            Self::Existing(file) => match file.write(bytes) {
+                // The reader needs no more, as one of standard output may.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+                written => written,
+            },
         }
     }
 

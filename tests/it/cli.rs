@@ -205,6 +205,8 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     );
     assert!(place.path("score.xml").is_file());
     assert_eq!(unread(&scored), Some(0));
+    let misses = ["analyze", "mine.csv", "--csv", "/dev/stdout"];
+    assert_eq!(unread(&misses), Some(0));
 
     let mut records: serde_json::Value =
         serde_json::from_str(include_str!("../../data/sample.json")).unwrap();
