@@ -140,16 +140,21 @@ pub fn main() -> ExitCode {
         Err(error) => return usage::exit(error),
     };
     let style = color::style(cli.color);
-    match dispatch(cli, innermost(&matches), style) {
+    let matches = innermost(&matches);
+    telemetry::expect_format(matches);
+    match dispatch(cli, matches, style) {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            let exit = exit::classify(&error);
-            // It may be coloured, and the words in it are harmless already.
-            let line = telemetry::error_line(&exit::one_line(&error), exit);
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
-            exit.into()
-        }
+        Err(error) => fail(&error),
     }
+}
+
+/// Prints the error that ends the program.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    let exit = exit::classify(error);
+    // It may be coloured, and the words in it are harmless already.
+    let line = telemetry::error_line(&exit::one_line(error), exit);
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    exit.into()
 }
 
 /// The command line as clap sees it, for completions and docs/cli.md.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::parser::ValueSource;
+use clap::{ArgMatches, ValueEnum};
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -54,6 +56,19 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
     let logged = format == LogFormat::Json;
     LOGS_JSON.store(logged, Ordering::Relaxed);
     logged
+}
+
+/// Takes the form of stderr from the command's flag, otherwise from the variable, for errors
+/// that come before its settings are known.
+pub(crate) fn expect_format(matches: &ArgMatches) {
+    let Ok(Some(flag)) = matches.try_get_one::<LogFormat>("log") else {
+        return;
+    };
+    let named = variable("CONVFINQA_LOG").and_then(|name| LogFormat::from_str(&name, false).ok());
+    logs_json(match matches.value_source("log") {
+        Some(ValueSource::CommandLine) => *flag,
+        _ => named.unwrap_or_default(),
+    });
 }
 
 /// The destination of traces.

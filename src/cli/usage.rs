@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory};
 
-use super::{Cli, Exit, stdout};
+use crate::telemetry::LogFormat;
+
+use super::{Cli, Exit, Failure, stdout, telemetry};
 
 /// Prints help or an error of usage, and says how the program ends.
 pub(super) fn exit(mut error: clap::Error) -> ExitCode {
@@ -26,8 +28,23 @@ pub(super) fn exit(mut error: clap::Error) -> ExitCode {
     if let Some(variable) = variable_at_fault(&error) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
-    let _ = in_plain_words(error).print();
+    let error = in_plain_words(error);
+    if asks_for_json() {
+        let text = error.render().to_string();
+        let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));
+        telemetry::logs_json(LogFormat::Json);
+        return super::fail(&Failure::usage(message.trim_start_matches("error: ")).into());
+    }
+    let _ = error.print();
     Exit::Usage.into()
+}
+
+/// True if the command line asks for log lines of JSON. Its arguments are not parsed: one of
+/// them is wrong.
+fn asks_for_json() -> bool {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let mut pairs = arguments.windows(2);
+    pairs.any(|pair| pair == ["--log", "json"]) || arguments.iter().any(|it| it == "--log=json")
 }
 
 /// The error without the words of Rust's number parsers.

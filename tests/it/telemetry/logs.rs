@@ -81,6 +81,30 @@ fn an_error_is_a_json_line_too() {
     assert!(last["message"].as_str().unwrap().contains("nowhere.json"));
 }
 
+/// They were plain text, because the settings were not known yet.
+#[test]
+fn an_error_in_the_options_or_settings_is_a_json_line_too() {
+    let place = Workplace::new();
+    let json = [("CONVFINQA_LOG", "json")];
+    let failed = |ran: Ran, message: &str| {
+        assert_eq!(ran.code, Some(2));
+        let expected = json!({"level": "ERROR", "message": message, "exit_code": 2});
+        has(&lines(&ran)[0], expected);
+    };
+    let range = "--temperature is 1.5; it must be between 0 and 1";
+    failed(place.run("--log json --temperature 1.5"), range);
+    failed(place.run("env play --temperature 1.5 --log=json"), range);
+    failed(place.run_with("--temperature 1.5", &json), range);
+    let number = "invalid value 'x' for '--max-rounds <N>': it must be a number without sign and \
+                  decimals, such as 10";
+    failed(place.run("--max-rounds x --log json"), number);
+    // The flag wins, and other commands have no log lines.
+    for line in ["--log text --temperature 1.5", "score nowhere.csv"] {
+        let ran = place.run_with(line, &json);
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn without_log_there_are_no_lines_and_levels_choose_among_them() {
     let place = Workplace::new();
