@@ -83,9 +83,7 @@ pub fn root() -> &'static Path {
 /// The source folders of the workspace's packages.
 fn sources() -> Vec<PathBuf> {
     let mut sources = vec![root().join("src")];
-    for package in std::fs::read_dir(root().join("crates")).unwrap() {
-        sources.push(package.unwrap().path().join("src"));
-    }
+    sources.extend(packages().map(|package| package.join("src")));
     sources
 }
 
@@ -116,6 +114,11 @@ pub fn files_of(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
+fn packages() -> impl Iterator<Item = PathBuf> {
+    let packages = std::fs::read_dir(root().join("crates")).unwrap();
+    packages.map(|package| package.unwrap().path())
+}
+
 fn module_of(file: &Path) -> String {
     let sources = sources();
     let inside = sources
@@ -130,15 +133,34 @@ fn module_of(file: &Path) -> String {
         .to_owned()
 }
 
-/// The code of a file without its comments and test modules.
+/// Code without the items that only tests have. `rustfmt` has written it: an item of
+/// several lines ends with the first `}` that is indented as its attribute is.
+pub fn without_tests(code: &str) -> String {
+    let mut lines = code.lines();
+    let mut kept = String::new();
+    while let Some(line) = lines.next() {
+        let Some(indent) = line.strip_suffix("#[cfg(test)]") else {
+            kept.extend([line, "\n"]);
+            continue;
+        };
+        let last = format!("{indent}}}");
+        let item = lines
+            .by_ref()
+            .find(|line| !line.trim_start().starts_with("#["));
+        if item.is_some_and(|first| !first.ends_with(';')) {
+            lines
+                .by_ref()
+                .find(|line| *line == last)
+                .expect("an end of the item");
+        }
+    }
+    kept
+}
+
+/// The code of a file without its comments and the items of tests.
 fn code(file: &Path) -> String {
-    let text = std::fs::read_to_string(file).unwrap();
-    let text = text
-        .split("#[cfg(test)]")
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    text.lines()
+    without_tests(&std::fs::read_to_string(file).unwrap())
+        .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
         .join("\n")
@@ -161,6 +183,14 @@ fn used_modules(code: &str) -> Vec<String> {
         }
     }
     modules
+}
+
+#[test]
+fn only_the_items_of_tests_are_left_out_of_code() {
+    let code = "mod a;\n#[cfg(test)]\nmod b;\nimpl C {\n    #[cfg(test)]\n    #[must_use]\n    \
+                fn d() {\n        {}\n    }\n\n    fn e() {}\n}\n#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
+    let left = "mod a;\nimpl C {\n\n    fn e() {}\n}\n";
+    assert_eq!(without_tests(code), left);
 }
 
 #[test]
@@ -240,7 +270,7 @@ fn files_stay_under_500_lines() {
     let long: Vec<_> = source_files()
         .into_iter()
         .chain(rust_files(&root().join("tests")))
-        .chain(rust_files(&root().join("crates/finqa-env/tests")))
+        .chain(packages().flat_map(|package| rust_files(&package.join("tests"))))
         .map(|file| {
             (
                 std::fs::read_to_string(&file).unwrap().lines().count(),
@@ -366,8 +396,8 @@ fn ignored_tests_have_what_they_need_in_their_path() {
     }
     // The packages' own tests are other binaries: their sources are read.
     let mut seen = 0;
-    for package in std::fs::read_dir(root().join("crates")).unwrap() {
-        for file in rust_files(&package.unwrap().path()) {
+    for package in packages() {
+        for file in rust_files(&package) {
             let text = std::fs::read_to_string(&file).unwrap();
             let nameless = ignored_without_a_need(&file, &text);
             assert_eq!(nameless, [""; 0], "{}", file.display());

@@ -10,7 +10,7 @@ use rstest::rstest;
 
 use finqa_agents::offline::training;
 
-use crate::architecture::root;
+use crate::architecture::{root, without_tests};
 use crate::support::published::{TEN, records};
 
 /// Modules that read questions and decide answers.
@@ -61,9 +61,9 @@ fn folders(module: &str) -> Vec<PathBuf> {
 }
 
 /// The string literals of a file's code, without comments, the reasons of lint
-/// attributes and test modules.
+/// attributes and the items of tests.
 fn literals(code: &str) -> Vec<String> {
-    let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = without_tests(code);
     // Comments and characters are matched too, so that a quote in one opens nothing.
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -72,7 +72,7 @@ fn literals(code: &str) -> Vec<String> {
     .unwrap()
     });
     TOKEN
-        .captures_iter(code)
+        .captures_iter(&code)
         .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
         .map(|text| text.as_str().to_owned())
         .collect()

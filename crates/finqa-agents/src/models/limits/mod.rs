@@ -9,8 +9,6 @@
 mod attempt;
 mod quota;
 mod state;
-#[cfg(test)]
-mod tests;
 mod window;
 
 use std::collections::BTreeMap;
@@ -412,3 +410,6 @@ impl Drop for Slot {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

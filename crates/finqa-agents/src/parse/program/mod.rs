@@ -4,8 +4,6 @@
 //! `divide(subtract(a, b), b)` → `subtract(a, b), divide(#0, b)`; `A0` → `#0`;
 //! `(a - b) / b`, lists of steps, named steps, evidence ids, `206,588`.
 
-#[cfg(test)]
-mod agreement;
 mod emit;
 mod read;
 mod split;
@@ -124,6 +122,9 @@ fn from_tokens(tokens: &[String]) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod agreement;
 
 #[cfg(test)]
 mod tests {
