@@ -253,7 +253,7 @@ impl RunMeta {
     }
 
     /// The number of answered questions: `3/12`, or `3` while the total is unknown.
-    pub fn progress(&self, answered: usize) -> String {
+    pub(crate) fn progress(&self, answered: usize) -> String {
         match self.total {
             Some(total) => format!("{answered}/{total}"),
             None => answered.to_string(),

@@ -240,7 +240,7 @@ impl Row {
 
     /// True if the answer was right after the critic's review. After a revision the model's
     /// own answer counts: arbitration may have replaced it, or a threshold withheld it.
-    pub fn right_after_review(&self) -> Option<bool> {
+    pub(crate) fn right_after_review(&self) -> Option<bool> {
         match self.solution.model_answer() {
             Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
             _ => self.accepted(),

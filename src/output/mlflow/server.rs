@@ -66,7 +66,7 @@ impl TrackingServer {
     }
 
     /// The timeouts of calls.
-    pub fn timeouts(&self) -> TrackingTimeouts {
+    pub(crate) fn timeouts(&self) -> TrackingTimeouts {
         self.timeouts
     }
 

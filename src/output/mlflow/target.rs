@@ -108,7 +108,7 @@ impl TrackingTarget {
     }
 
     /// True if the server is on this machine, so that no proxy is used.
-    pub fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let url = reqwest::Url::parse(&self.uri).ok();
         url.is_some_and(|url| url.host_str().is_some_and(is_loopback))
     }

@@ -59,7 +59,7 @@ pub const EPOCH: &str = "convfinqa.epoch";
 pub(crate) const OUTCOME: &str = "convfinqa.outcome";
 pub(crate) const STOP: &str = "convfinqa.stop";
 pub(crate) const ROUNDS: &str = "convfinqa.rounds";
-pub const STEPS: &str = "convfinqa.steps";
+pub(crate) const STEPS: &str = "convfinqa.steps";
 pub(crate) const CALLS: &str = "convfinqa.calls";
 /// US dollars, where the price is known.
 pub const COST: &str = "convfinqa.cost_usd";
