@@ -26,7 +26,7 @@ pub(crate) enum DataCommand {
             short = 'o',
             alias = "to",
             value_name = "DIR",
-            default_value = "data"
+            default_value = dataset::DATA_FOLDER
         )]
         output: PathBuf,
         /// Download again even if the existing files are intact

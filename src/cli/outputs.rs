@@ -12,6 +12,7 @@ use finqa_core::files;
 use super::Failure;
 use super::args::ControlArgs;
 use super::exit::with_output_hint;
+use super::settings::config_file;
 
 /// A file to write, with the option that names it and its placeholder.
 pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
@@ -72,8 +73,7 @@ pub(super) fn inputs_of_run(
 
 /// The files that every command with settings reads, and its data.
 pub(super) fn inputs(config: Option<&Path>, data: Option<&str>) -> Vec<PathBuf> {
-    let config = config.unwrap_or(Path::new("convfinqa.toml"));
-    let settings = [config.to_owned(), ".env".into()];
+    let settings = [config_file(config).to_owned(), ".env".into()];
     settings
         .into_iter()
         .chain(data.map(PathBuf::from))

@@ -35,13 +35,15 @@ pub(crate) fn load_by(
     refuse_unknown_variables()?;
     let flags = command_line_table(flags, matches)?;
     let layers = Layers::default()
-        .file(
-            named.unwrap_or(Path::new("convfinqa.toml")),
-            named.is_some(),
-        )?
+        .file(config_file(named), named.is_some())?
         .environment(variable)?
         .table(flags, Origin::CommandLine)?;
     Ok(layers.settings()?)
+}
+
+/// The settings file: the one that was named, or the one that may be in the working directory.
+pub(super) fn config_file(named: Option<&Path>) -> &Path {
+    named.unwrap_or(Path::new("convfinqa.toml"))
 }
 
 /// The settings among `flags` that were given on the command line.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use finqa_core::files;
 
 use super::assemble::{Assembler, record_name};
+use super::published::{DATA_FOLDER, TRAIN};
 use super::read::{self, ReadError};
 use super::{Dataset, DatasetError};
 
@@ -27,16 +28,19 @@ pub enum Source {
 }
 
 impl Source {
+    /// The name that selects the built-in sample instead of a file.
+    pub(crate) const SAMPLE: &'static str = "sample";
+
     /// The file that `convfinqa data download` writes, if it is there.
     pub(crate) fn downloaded() -> Option<Self> {
-        let file = Path::new("data/train.json");
-        file.is_file().then(|| Self::Path(file.to_owned()))
+        let file = Path::new(DATA_FOLDER).join(TRAIN);
+        file.is_file().then_some(Self::Path(file))
     }
 
-    /// The file at a path, or the built-in sample by its name, `sample`.
+    /// The file at a path, or the built-in sample by its name.
     pub(crate) fn from_name(name: &str) -> Self {
         match name {
-            "sample" => Self::Sample,
+            Self::SAMPLE => Self::Sample,
             path => Self::Path(path.into()),
         }
     }

@@ -26,6 +26,7 @@ pub use error::DatasetError;
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
 pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};
+pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{gold_text, record_text};

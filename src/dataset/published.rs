@@ -2,6 +2,11 @@
 
 use finqa_core::fetch::{DownloadOptions, PublishedFile};
 
+/// The folder in which the files are put and looked for, unless another one is named.
+pub(crate) const DATA_FOLDER: &str = "data";
+/// The file that is read where no other one is named.
+pub(super) const TRAIN: &str = "train.json";
+
 /// The archive of the authors' repository (MIT licence), as of its last change.
 pub fn published() -> DownloadOptions {
     let archive = PublishedFile::new(
@@ -12,7 +17,7 @@ pub fn published() -> DownloadOptions {
     DownloadOptions {
         files: vec![
             PublishedFile::new(
-                "train.json",
+                TRAIN,
                 Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439"),
                 true,
             ),

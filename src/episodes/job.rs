@@ -9,6 +9,7 @@ use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
 use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
 use crate::settings::{Settings, Variables};
+use finqa_agents::models::settings::OFFLINE;
 use finqa_agents::models::{ChatModel, Endpoint, Feature, Support};
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
@@ -97,7 +98,7 @@ impl ToolModel {
             return Ok(Self {
                 model: Arc::new(EmbeddedModel::default()),
                 endpoint: None,
-                name: "offline".to_owned(),
+                name: OFFLINE.to_owned(),
                 resolved: settings.clone(),
             });
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dataset::{Dataset, load_named};
+use crate::dataset::{Dataset, Source, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
     Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage, command,
@@ -220,7 +220,11 @@ impl ResumedRun {
 pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
-        let data = if meta.invented { "sample" } else { &meta.data };
+        let data = if meta.invented {
+            Source::SAMPLE
+        } else {
+            &meta.data
+        };
         own.insert("data_path".to_owned(), data.into());
     }
     if let Some(n) = meta.episodes.as_ref().and_then(|episodes| episodes.n) {

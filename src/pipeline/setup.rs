@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, PairOptions};
+use finqa_agents::models::settings::OFFLINE;
 use finqa_agents::models::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
@@ -58,7 +59,7 @@ pub(crate) fn pair_setup(
         false => Some(models_setup(settings, variables, context)?),
     };
     let (backend, name, critic_model) = match &models {
-        None => (Backend::Embedded, "offline".to_owned(), ""),
+        None => (Backend::Embedded, OFFLINE.to_owned(), ""),
         Some([analyst, critic]) => {
             let backend = Backend::Llm {
                 analyst: Arc::clone(&analyst.model),

@@ -60,6 +60,9 @@ pub enum FolderError {
     Journal(#[from] JournalError),
 }
 
+/// The folder of the runs in an output folder.
+pub(super) const RUNS: &str = "runs";
+
 /// One run's folder, `OUTPUT/runs/<run-id>/`; the last run's CSV is copied to `OUTPUT/output.csv`.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
@@ -99,7 +102,7 @@ impl RunFolder {
 
     /// The folder of the runs in `output`.
     pub fn runs(output: &Path) -> PathBuf {
-        output.join("runs")
+        output.join(RUNS)
     }
 
     /// The folder of a new run, which does not exist yet.
@@ -279,7 +282,7 @@ impl RunFolder {
 
     /// The folder at `path`, whose last run's CSV is where it usually is.
     fn at(path: &Path, output: &Path) -> Self {
-        let runs = path.parent().filter(|runs| runs.ends_with("runs"));
+        let runs = path.parent().filter(|runs| runs.ends_with(RUNS));
         let own = runs.and_then(Path::parent);
         Self {
             output: own.unwrap_or(output).to_owned(),
@@ -402,7 +405,7 @@ mod tests {
         let output = folder.path();
         let ids = ["019a-1", "019a-2", "019b", "019b-x"];
         for id in ids {
-            let run = output.join("runs").join(id);
+            let run = RunFolder::runs(output).join(id);
             std::fs::create_dir_all(&run).unwrap();
             std::fs::write(run.join("journal.sqlite"), "").unwrap();
         }
@@ -432,7 +435,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path();
         let run = |id: &str| {
-            let run = output.join("runs").join(id);
+            let run = RunFolder::runs(output).join(id);
             std::fs::create_dir_all(&run).unwrap();
             run.join("journal.sqlite")
         };
@@ -463,7 +466,7 @@ mod tests {
             "01970000-0000-7000-8000-000000000000", "z", "019a0000-0000-7000-8000-000000000000",
         ];
         for id in ids {
-            let run = output.join("runs").join(id);
+            let run = RunFolder::runs(output).join(id);
             std::fs::create_dir_all(&run).unwrap();
             let meta = RunMeta {
                 started: "2025-09-01T00:00:00Z".into(),

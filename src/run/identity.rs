@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use finqa_agents::agents::AgreementCount;
+use finqa_agents::models::settings::OFFLINE;
 use finqa_agents::models::{BudgetLimit, PriceList};
 
 use crate::settings::{Change, RunAspect, Shard, with_effects_of};
@@ -72,7 +73,7 @@ impl Identity {
 
     /// True if a model would get other prompts; runs without a chat model use none.
     fn has_other_prompts(&self, now: &Self) -> bool {
-        now.model != "offline" && self.prompts != now.prompts
+        now.model != OFFLINE && self.prompts != now.prompts
     }
 }
 

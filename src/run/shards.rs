@@ -12,7 +12,7 @@ use crate::settings::Shard;
 use finqa_core::files;
 
 use super::command::list_command;
-use super::folder::{FolderError, RunFolder, RunStage, RunState};
+use super::folder::{FolderError, RUNS, RunFolder, RunStage, RunState};
 use super::identity::RunMeta;
 use super::journal::Journal;
 use super::naming;
@@ -176,7 +176,7 @@ impl ShardsFolder {
     fn at(path: &Path) -> Option<Self> {
         let found = path.ancestors().take(2).find_map(|folder| {
             let name = folder.file_name()?.to_str()?;
-            let runs = folder.parent().filter(|runs| runs.ends_with("runs"))?;
+            let runs = folder.parent().filter(|runs| runs.ends_with(RUNS))?;
             let name = name.strip_suffix(SUFFIX).unwrap_or(name);
             Some(Self::new(runs.parent()?, name))
         });

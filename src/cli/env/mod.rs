@@ -12,6 +12,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
+use crate::dataset::Source;
 use crate::output::terminal::TerminalStyle;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, EnvError};
@@ -56,14 +57,11 @@ pub(crate) fn execute(
     }
 }
 
-/// The name of the built-in data.
-const SAMPLE: &str = "sample";
-
 /// The data of a directory, or those made from the built-in sample.
 fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // compose.yaml passes an unset variable on as an empty one; clap would refuse
     // an empty path, so it is read as a plain string.
-    match data.filter(|path| !path.is_empty() && *path != SAMPLE) {
+    match data.filter(|path| !path.is_empty() && *path != Source::SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(with_directory_hint),
         None => Ok(crate::env_build::builtin()?),
     }

@@ -8,11 +8,11 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use super::SAMPLE;
 use crate::cli::args::ControlArgs;
 use crate::cli::exit::with_output_hint;
 use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
+use crate::dataset::Source;
 use crate::episodes::{
     self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment, SessionPool,
     tool_specs,
@@ -296,11 +296,11 @@ fn in_process(
     if let Some(line) = super::problems_note(&catalog) {
         notify(RunNotice::Note(line));
     }
-    let name = match data_path.filter(|path| path != SAMPLE) {
+    let name = match data_path.filter(|path| path != Source::SAMPLE) {
         Some(folder) => std::fs::canonicalize(folder)?
             .to_string_lossy()
             .into_owned(),
-        None => SAMPLE.to_owned(),
+        None => Source::SAMPLE.to_owned(),
     };
     let (hash, invented) = (catalog.hash(), catalog.invented());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));

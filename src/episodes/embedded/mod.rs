@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::dataset::{Document, Question, QuestionKey};
+use finqa_agents::models::settings::OFFLINE;
 use finqa_agents::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
@@ -179,7 +180,7 @@ impl<'m> ShownResults<'m> {
 #[async_trait]
 impl ChatModel for EmbeddedModel {
     fn name(&self) -> &'static str {
-        "offline"
+        OFFLINE
     }
 
     fn supports(&self, feature: Feature) -> Support {
@@ -200,7 +201,7 @@ impl ChatModel for EmbeddedModel {
         Ok(ChatReply {
             tool_calls: tool_calls.collect(),
             finish: FinishReason::ToolCalls,
-            model: "offline".to_owned(),
+            model: OFFLINE.to_owned(),
             ..ChatReply::default()
         })
     }

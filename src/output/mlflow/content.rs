@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::run::Summary;
 use crate::run::{Finish, RunMeta};
+use finqa_agents::models::settings::OFFLINE;
 use finqa_core::text::counted;
 
 use super::wire::KeyValue;
@@ -39,7 +40,7 @@ pub(super) fn params(
     if let Some(total) = meta.total {
         params.insert("questions_planned".to_owned(), total.to_string());
     }
-    let offline = params.get("model").is_some_and(|model| model == "offline");
+    let offline = params.get("model").is_some_and(|model| model == OFFLINE);
     for agent in ["analyst", "critic"] {
         let text = prompts.get(&format!("{agent}_system.txt")).cloned();
         let none = if offline {

@@ -161,7 +161,7 @@ pub struct ModelSettings {
 }
 
 /// The name that selects the embedded analyst instead of a chat model.
-pub(crate) const OFFLINE: &str = "offline";
+pub const OFFLINE: &str = "offline";
 
 impl Default for ModelSettings {
     fn default() -> Self {
