@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     // finqa-core
     ("error", &[]),
-    ("fetch", &["error", "files"]),
+    ("fetch", &["error", "files", "net"]),
     ("files", &[]),
     ("net", &[]),
     ("number", &[]),

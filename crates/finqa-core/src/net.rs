@@ -1,6 +1,10 @@
-//! Recognises the addresses of this machine.
+//! What HTTP clients and servers share: the addresses of this machine, and the time that a
+//! server asks for.
 
 use std::net::IpAddr;
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// True if a host, as written in an address, is this machine: `localhost`, a
 /// name below it (RFC 6761), or a loopback or unspecified address (a client
@@ -31,6 +35,28 @@ pub fn names_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let unspecified = |ip: IpAddr| ip.to_canonical().is_unspecified();
     is_loopback(host) && !bare.parse().is_ok_and(unspecified)
+}
+
+/// The server's own time, because the times that it names are by its clock; this machine's
+/// time without a `Date` header.
+pub fn server_time(headers: &HeaderMap) -> SystemTime {
+    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    date.unwrap_or_else(SystemTime::now)
+}
+
+/// The wait that `Retry-After` asks for, in seconds or until an HTTP date.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    // A date that has passed asks for no wait.
+    Some(
+        date.duration_since(server_time(headers))
+            .unwrap_or_default(),
+    )
 }
 
 #[cfg(test)]

@@ -197,6 +197,27 @@ async fn a_cut_connection_is_continued_where_it_broke() {
 }
 
 #[tokio::test]
+async fn the_pause_is_what_the_server_asks_for_in_seconds_or_as_a_date() {
+    let mut case = case(&NAMES);
+    case.options.longest_pause = Duration::from_millis(300);
+    let done = case
+        .run(&[
+            Act::Status("503 Busy\r\nRetry-After: 0.25"),
+            Act::Status(
+                "429 Busy\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+                 Retry-After: Sun, 06 Nov 1994 08:49:47 GMT",
+            ),
+        ])
+        .await;
+    done.result.unwrap();
+    let pauses = done.events.iter().filter_map(|event| match event {
+        DownloadEvent::Retrying { pause, .. } => Some(pause.as_millis()),
+        _ => None,
+    });
+    assert_eq!(pauses.collect::<Vec<_>>(), [250, 300]);
+}
+
+#[tokio::test]
 async fn progress_renews_the_patience_and_its_lack_ends_it() {
     let case = case(&NAMES);
     let patient = case.run(&vec![Act::Cut(10); 12]).await;

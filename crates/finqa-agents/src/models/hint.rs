@@ -1,8 +1,9 @@
 //! The delay that a server asks for, in each form that servers use.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use reqwest::header::{DATE, HeaderMap};
+use finqa_core::net::retry_after;
+use reqwest::header::HeaderMap;
 
 /// The wait that a failed answer asks for: `retry-after-ms`, `retry-after` in
 /// seconds or as an HTTP date, and as a last resort the words of the message
@@ -10,34 +11,12 @@ use reqwest::header::{DATE, HeaderMap};
 ///
 /// The first that can be read counts; the caller limits it.
 pub(super) fn server_hint(headers: &HeaderMap, message: &str) -> Option<Duration> {
-    let header = |name| {
-        headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .map(str::trim)
-    };
-    header("retry-after-ms")
-        .and_then(|text| text.parse::<f64>().ok())
+    headers
+        .get("retry-after-ms")
+        .and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok())
         .and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok())
-        .or_else(|| header("retry-after").and_then(|text| retry_after(text, server_time(headers))))
+        .or_else(|| retry_after(headers))
         .or_else(|| in_words(message))
-}
-
-/// The server's own time, because the times that it names are by its clock; this machine's
-/// time without a `Date` header.
-pub(super) fn server_time(headers: &HeaderMap) -> SystemTime {
-    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-    date.unwrap_or_else(SystemTime::now)
-}
-
-fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
-    if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = httpdate::parse_http_date(text).ok()?;
-    // A date that has passed asks for no wait.
-    Some(date.duration_since(now).unwrap_or_default())
 }
 
 fn in_words(message: &str) -> Option<Duration> {
@@ -86,6 +65,8 @@ pub(super) fn spoken_duration(mut text: &str) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::DATE;
+
     use super::*;
 
     fn hint(headers: &[(&'static str, &str)], message: &str) -> Option<f64> {

@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_RANGE, HeaderMap, LOCATION, RANGE, RETRY_AFTER};
+use reqwest::header::{CONTENT_RANGE, HeaderMap, LOCATION, RANGE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 
 use super::archive::verify;
 use super::{DownloadError, DownloadEvent, DownloadOptions};
 use crate::error::causes;
+use crate::net::retry_after;
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
@@ -276,9 +277,7 @@ fn refusal(url: &str, status: StatusCode, response: &Response) -> AttemptFailure
         || status == StatusCode::REQUEST_TIMEOUT
         || status.is_server_error()
     {
-        let asked = header(RETRY_AFTER)
-            .and_then(|seconds| seconds.trim().parse().ok())
-            .map(Duration::from_secs);
+        let asked = retry_after(response.headers());
         return AttemptFailure::Transient(format!("status {status}"), asked);
     }
     let hint = if status.is_redirection() {

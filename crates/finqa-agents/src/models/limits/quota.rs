@@ -3,9 +3,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use finqa_core::net::server_time;
 use reqwest::header::HeaderMap;
 
-use crate::models::hint::{server_time, spoken_duration};
+use crate::models::hint::spoken_duration;
 
 /// The most that one attempt may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
