@@ -151,9 +151,12 @@ pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
 fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
     let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
     if let Some(refusal) = &reply.refusal {
+        // Control characters are kept, because a run records what was written; a terminal
+        // shows them as symbols.
+        let words = text::cut(&text::single_spaced(refusal), 200, "…");
         return Err(QuestionFailure::new(
             Outcome::Refusal,
-            format!("the model declined: {}", one_line(refusal)),
+            format!("the model declined: {words}"),
         ));
     }
     match &reply.finish {
@@ -167,10 +170,4 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
         )),
         _ => Ok(reply.content),
     }
-}
-
-/// The first 200 characters of a text on one line. Control characters are kept, because
-/// a run records what was written; a terminal shows them as symbols.
-pub(crate) fn one_line(text: &str) -> String {
-    text::cut(&text::single_spaced(text), 200, "…")
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use finqa_core::text;
 use serde_json::Value;
 
 /// Characters of a value that are shown.
@@ -136,22 +137,13 @@ fn text(value: &Value) -> String {
 
 /// A value around its first difference, on one line.
 fn cut(value: &Value, text: &str, same: usize) -> String {
-    let start = same.saturating_sub(BEFORE);
-    let part: String = text
-        .chars()
-        .skip(start)
-        .take(SHOWN)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let start = text::head(text, same.saturating_sub(BEFORE)).len();
+    let part = text.get(start..).unwrap_or_default();
+    let part = text::cut(part, SHOWN, "…").replace(char::is_control, " ");
     let before = if start > 0 { "…" } else { "" };
-    let after = if text.chars().count() > start + SHOWN {
-        "…"
-    } else {
-        ""
-    };
     match value {
-        Value::String(_) => format!("\"{before}{part}{after}\""),
-        _ => format!("{before}{part}{after}"),
+        Value::String(_) => format!("\"{before}{part}\""),
+        _ => format!("{before}{part}"),
     }
 }
 

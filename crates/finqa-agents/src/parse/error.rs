@@ -1,5 +1,6 @@
 //! The error of a reply that cannot be read.
 
+use finqa_core::text;
 use thiserror::Error;
 
 /// A reply that could not be read. Its one line is quoted to the model.
@@ -28,14 +29,7 @@ impl ParseFailure {
     pub(super) fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         let (before, after) = text.split_at(text.floor_char_boundary(offset));
         let last_line = before.rsplit('\n').next().unwrap_or_default();
-        let mut excerpt: String = after
-            .chars()
-            .take(EXCERPT)
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        if after.chars().nth(EXCERPT).is_some() {
-            excerpt.push('…');
-        }
+        let excerpt = text::cut(after, EXCERPT, "…").replace(char::is_control, " ");
         Self {
             what: what.into(),
             line: before.matches('\n').count() + 1,
