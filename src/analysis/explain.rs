@@ -1,8 +1,10 @@
 //! Explains one wrong answer: the causes that fit, the most specific first.
 
 use crate::dataset::Outcome;
-use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, WrittenNumber, suspect};
-use finqa_core::number::{Value, percent_forms, rounds_to, within};
+use crate::score::{
+    Diagnostic, FeReason, MOST_FORGIVEN, Quantity, Row, Suspect, WrittenNumber, suspect,
+};
+use finqa_core::number::{Value, percent_forms, rounds_to, same, truncates_to, within};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -306,7 +308,7 @@ fn growth(row: &Row) -> &'static str {
     let mut scaled = rates
         .iter()
         .flat_map(|rate| [1.0, 100.0, 0.01].map(|by| rate * by));
-    match scaled.any(|rate| within(rate, gold.value, 0.03)) {
+    match scaled.any(|rate| within(rate, gold.value, MOST_FORGIVEN)) {
         true => "1 + x instead of x",
         false => "x instead of 1 + x",
     }
@@ -322,8 +324,7 @@ fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> 
         return Some(CauseFound::new(Cause::PercentDecimal, detail));
     }
     // A digit or two, the rest cut off: more than the 3 % that FE forgives.
-    let cut = |x: f64| (x / gold.unit * (1.0 + 1e-12)).trunc() - (gold.value / gold.unit).round();
-    let is_cut = cut(target.value).abs() < 0.5 && gold.value.abs() >= gold.unit;
+    let is_cut = truncates_to(target.value, gold.value, gold.unit) && gold.value.abs() >= gold.unit;
     is_cut.then(|| {
         CauseFound::new(
             Cause::Truncation,
@@ -346,8 +347,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
         && let Some(value) = mine.root.number()
         && !target.matches_scaled(value)
     {
-        let as_gold =
-            |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());
+        let as_gold = |x| rounds_to(x, gold.value, gold.unit) || same(x, gold.value);
         if percent_forms(value).into_iter().any(as_gold) {
             let detail = format!("its own program gives {}", plain(value));
             return Some(CauseFound::new(Cause::Arithmetic, detail));

@@ -1,7 +1,7 @@
 //! The number that an answer is, and what counts as the same number.
 
 use crate::score::{Quantity, Row};
-use finqa_core::number::{Value, percent_forms, within};
+use finqa_core::number::{Value, half_unit, percent_forms, within};
 
 /// The number that an answer is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ impl TargetNumber {
         match Quantity::parse(&row.printed()) {
             Quantity::Number(written) => Some(Self {
                 value: written.value,
-                tolerance: (0.5 * written.unit * (1.0 + 1e-9)).max(1e-4 * written.value.abs()),
+                tolerance: half_unit(written.unit).max(1e-4 * written.value.abs()),
             }),
             _ => None,
         }

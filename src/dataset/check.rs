@@ -231,9 +231,8 @@ fn is_rounding(answer: &str, value: &Value) -> bool {
     let Some(reading) = number::read(answer) else {
         return false;
     };
-    // Half a unit of the last printed digit, and a little for binary rounding.
-    let tolerance = 0.5 * 10_f64.powi(-i32::try_from(reading.decimals).unwrap_or(0)) + 1e-9;
-    let near = |value: f64| (reading.value - value).abs() <= tolerance;
+    let unit = number::last_digit(reading.decimals);
+    let near = |value: f64| number::rounds_to(value, reading.value, unit);
     near(*value) || (reading.percent && near(value * 100.0))
 }
 

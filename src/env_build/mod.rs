@@ -233,7 +233,7 @@ fn reads_only_cells(case: &Case) -> bool {
         .filter(|literal| !literal.starts_with("const_"))
         .all(|literal| {
             let value = finqa_core::number::literal(literal).map(f64::abs);
-            value.is_some_and(|v| cells.iter().any(|c| (c - v).abs() <= 1e-9 * v.max(1.0)))
+            value.is_some_and(|v| cells.iter().any(|c| finqa_core::number::same(*c, v)))
         })
 }
 

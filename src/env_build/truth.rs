@@ -1,7 +1,7 @@
 //! A gold answer in the form of the environment's truths.
 
 use crate::dataset::Gold;
-use finqa_core::number::{NumberReading, Value, read, round5};
+use finqa_core::number::{NumberReading, Value, last_digit, read, round5};
 
 /// The truth that a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +39,14 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
         scales
             .iter()
             .map(|s| x * s)
-            .find(|x| rounds_to(*x, &reading))
+            .find(|x| is_rounded_or_truncated_to(*x, &reading))
     });
     Some(number(value.unwrap_or(reading.value), reading.percent))
 }
 
 /// True if the typed number is the value, rounded or truncated to its digits.
-fn rounds_to(x: f64, typed: &NumberReading) -> bool {
-    let decimals = i32::try_from(typed.significant_decimals).unwrap_or(i32::MAX);
-    (x - typed.value).abs() < 10_f64.powi(-decimals)
+fn is_rounded_or_truncated_to(x: f64, typed: &NumberReading) -> bool {
+    (x - typed.value).abs() < last_digit(typed.significant_decimals)
 }
 
 fn number(x: f64, percent: bool) -> Truth {

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use finqa_core::number::{Value, within};
+use finqa_core::number::{NEAR, Value, within};
 use finqa_core::program::{Argument, Op, Program};
 
-use super::equivalence::{FeContext, NEAR, is_zero, match_reason};
+use super::equivalence::{FeContext, MOST_FORGIVEN, is_zero, match_reason};
 use super::quantity::WrittenNumber;
 
 /// A single slip that turns gold into the prediction.
@@ -95,7 +95,8 @@ pub(super) fn diagnose(
 /// True if `x` rounds to gold. Only within 3 %, and never for 1e-4: an integer gold would
 /// otherwise be near many numbers.
 fn close(gold: &WrittenNumber, x: f64) -> bool {
-    within(x, gold.value, NEAR) || (within(x, gold.value, 0.03) && match_reason(gold, x).is_some())
+    within(x, gold.value, NEAR)
+        || (within(x, gold.value, MOST_FORGIVEN) && match_reason(gold, x).is_some())
 }
 
 /// By gold's program: `subtract` and then `divide` is a relative change, a last

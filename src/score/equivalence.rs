@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use finqa_core::number::{rounds_to, within};
+use finqa_core::number::{NEAR, rounds_to, truncates_to, within};
 
 use super::diagnostic::{Diagnostic, diagnose};
 use super::quantity::{Quantity, WrittenNumber};
@@ -136,8 +136,8 @@ fn as_written(gold: &WrittenNumber, x: f64, cue: bool) -> Option<FeReason> {
     })
 }
 
-/// Maximum relative distance of a near number.
-pub(super) const NEAR: f64 = 0.005;
+/// Maximum relative distance of a truncated number.
+pub(crate) const MOST_FORGIVEN: f64 = 0.03;
 
 /// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
@@ -153,8 +153,7 @@ pub(super) fn match_reason(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     if rounds_to(x, g, gold.unit) {
         return Some(FeReason::Rounding);
     }
-    let cut = (x / gold.unit * (1.0 + 1e-12)).trunc();
-    if (cut - (g / gold.unit).round()).abs() < 0.5 && distance <= 0.03 * g.abs() {
+    if truncates_to(x, g, gold.unit) && within(x, g, MOST_FORGIVEN) {
         return Some(FeReason::Truncation);
     }
     (within(x, g, NEAR) || distance <= 1e-4).then_some(FeReason::Near)

@@ -1,6 +1,6 @@
 //! An answer as FE sees it: a number as written, yes or no, or some other word.
 
-use finqa_core::number::{Scale, Value, read, rounds_to, same};
+use finqa_core::number::{Scale, Value, last_digit, read, rounds_to, same};
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl Quantity {
         match read(text) {
             Some(reading) => Self::Number(WrittenNumber {
                 value: reading.value,
-                unit: unit_of(reading.significant_decimals),
+                unit: last_digit(reading.significant_decimals),
                 percent: reading.percent,
                 scale: reading.scale,
             }),
@@ -61,7 +61,7 @@ impl Quantity {
         match value {
             Value::Number(x) => Self::Number(WrittenNumber {
                 value: *x,
-                unit: unit_of(shortest_decimals(*x)),
+                unit: last_digit(shortest_decimals(*x)),
                 percent: false,
                 scale: None,
             }),
@@ -115,11 +115,6 @@ fn yes_or_no(text: &str) -> Option<bool> {
         _ if word.eq_ignore_ascii_case("no") => Some(false),
         _ => None,
     }
-}
-
-/// Doubles carry 17 digits; more decimals than 300 would make the unit 0.
-fn unit_of(decimals: u32) -> f64 {
-    10f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
 }
 
 fn shortest_decimals(x: f64) -> u32 {

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::offline::EmbeddedAnswer;
-use finqa_core::number::{Value, print, read};
+use finqa_core::number::{NEAR, Value, print, read};
 use finqa_core::program::Program;
 use finqa_core::question::CitedEvidence;
 
@@ -164,7 +164,7 @@ fn is_percent_of(percent: f64, number: f64) -> bool {
 }
 
 fn close(a: f64, b: f64, decimals: usize) -> bool {
-    let relative = (a - b).abs() <= 0.005 * a.abs().min(b.abs()) + 1e-9;
+    let relative = (a - b).abs() <= NEAR * a.abs().min(b.abs()) + 1e-9;
     relative || a.is_finite() && format!("{a:.decimals$}") == format!("{b:.decimals$}")
 }
 

@@ -92,7 +92,7 @@ pub(super) fn is_in_percent(
 /// 0.056 is a fraction. `None` if it implies neither.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::read(stated).filter(|reading| reading.percent)?;
-    let unit = 10f64.powi(-i32::try_from(stated.decimals).unwrap_or(9));
+    let unit = number::last_digit(stated.decimals);
     let is = |value: f64| (stated.value.abs() - value.abs()).abs() <= unit;
     match (is(value), is(value * 100.0)) {
         (true, false) => Some(true),

@@ -1,23 +1,11 @@
 //! The official evaluator's reader of literals.
 
-/// Reads what Python's `float(text)` reads, and refuses what it refuses:
-/// surrounding white space, a sign, `1_000`, `1e3`, `.5`, `inf` and `nan` are
-/// fine. Unlike Python it refuses digits of other scripts.
+use super::python;
+
+/// Python's `float(text)`, but digits of other scripts are refused (docs/scoring.md).
 pub fn python_float(text: &str) -> Option<f64> {
-    let text = text.trim();
-    if !text.contains('_') {
-        return text.parse().ok();
-    }
-    // Python allows a single underscore between two digits and nowhere else.
-    let bytes = text.as_bytes();
-    let between_digits = |at: usize| {
-        let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
-        digit(at.checked_sub(1)) && digit(at.checked_add(1))
-    };
-    text.match_indices('_')
-        .all(|(at, _)| between_digits(at))
-        .then(|| text.replace('_', "").parse().ok())
-        .flatten()
+    let is_ascii = python::strip(text).is_ascii();
+    is_ascii.then(|| python::float(text)).flatten()
 }
 
 /// The value of a program's literal, as `str_to_num` of the official

@@ -11,12 +11,13 @@
 mod literal;
 mod near;
 mod print;
+pub mod python;
 mod read;
 mod unit;
 mod value;
 
 pub use literal::{literal, python_float};
-pub use near::{percent_forms, rounds_to, same, within};
+pub use near::{NEAR, half_unit, last_digit, percent_forms, rounds_to, same, truncates_to, within};
 pub use print::{print, print_percent};
 pub use read::{NumberReading, read, readings};
 pub use unit::{Scale, Unit, UnitKind};

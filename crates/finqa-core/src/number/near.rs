@@ -10,10 +10,30 @@ pub fn within(x: f64, target: f64, share: f64) -> bool {
     (x - target).abs() <= share * target.abs()
 }
 
-/// True if `x` rounds to `written`, whose last digit is worth `unit`. The tolerance is a
-/// little wider than half a unit, because binary fractions miss halves by a hair.
+/// The share of a number by which another misses it that was computed from rounded figures.
+pub const NEAR: f64 = 0.005;
+
+/// What the last of so many decimals is worth. Doubles carry 17 digits; more decimals than
+/// 300 would make it 0.
+pub fn last_digit(decimals: u32) -> f64 {
+    10_f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
+}
+
+/// How far a number may be from one that it rounds to, whose last digit is worth `unit`: a
+/// little more than half of that, because binary fractions miss halves by a hair.
+pub fn half_unit(unit: f64) -> f64 {
+    0.5 * unit * (1.0 + 1e-9)
+}
+
+/// True if `x` rounds to `written`, whose last digit is worth `unit`.
 pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
-    (x - written).abs() <= 0.5 * unit * (1.0 + 1e-9)
+    (x - written).abs() <= half_unit(unit)
+}
+
+/// True if `x` is `written`, whose last digit is worth `unit`, once the rest is cut off.
+pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
+    let cut = (x / unit * (1.0 + 1e-12)).trunc();
+    (cut - (written / unit).round()).abs() < 0.5
 }
 
 /// A number unchanged, as a percent of the fraction that it may be, and as a fraction of
@@ -25,6 +45,13 @@ pub fn percent_forms(x: f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rest_is_cut_off_towards_zero() {
+        assert!(truncates_to(1.019, 1.01, last_digit(2)) && truncates_to(-1.019, -1.01, 0.01));
+        assert!(!truncates_to(1.019, 1.02, 0.01) && truncates_to(1.1 * 3.0, 3.3, 0.1));
+        assert!(last_digit(u32::MAX) > 0.0);
+    }
 
     #[test]
     fn nearness_is_relative_and_a_half_rounds_to_either_side() {

@@ -6,71 +6,9 @@ mod json;
 
 pub(crate) use json::{JsonFault, display, fault, fault_page, parse_json, short_repr};
 
+pub(crate) use finqa_core::number::python::{digit, float, int, is_space, strip};
+
 use serde_json::Value;
-
-/// The zero of every run of ten decimal digits (Unicode 15, category Nd).
-const DIGIT_ZEROS: [u32; 66] = [
-    0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66,
-    0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90,
-    0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10,
-    0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650,
-    0x116c0, 0x11730, 0x118e0, 0x11950, 0x11c50, 0x11d50, 0x11da0, 0x16a60, 0x16ac0, 0x16b50,
-    0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
-];
-
-/// The value of a decimal digit of any script.
-pub(crate) fn digit(c: char) -> Option<u32> {
-    if c.is_ascii() {
-        return c.to_digit(10);
-    }
-    let code = c as u32;
-    let run = DIGIT_ZEROS.partition_point(|zero| *zero <= code);
-    let zero = DIGIT_ZEROS.get(run.checked_sub(1)?)?;
-    (code - zero < 10).then(|| code - zero)
-}
-
-/// `str.isspace`: Unicode's white space and the four separators `\x1c`..`\x1f`.
-pub(crate) fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}
-
-/// `str.strip()`.
-pub(crate) fn strip(text: &str) -> &str {
-    text.trim_matches(is_space)
-}
-
-/// The number with ASCII digits and without its underscores; `None` if an
-/// underscore is not between two digits, or a character is foreign to
-/// numbers anyway.
-fn ascii_number(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut after_digit = false;
-    let mut open_underscore = false;
-    for c in strip(text).chars() {
-        if let Some(value) = digit(c) {
-            out.push(char::from_digit(value, 10)?);
-            (after_digit, open_underscore) = (true, false);
-        } else if c == '_' && after_digit {
-            (after_digit, open_underscore) = (false, true);
-        } else if c.is_ascii() && c != '_' && !open_underscore {
-            out.push(c);
-            after_digit = false;
-        } else {
-            return None;
-        }
-    }
-    (!open_underscore).then_some(out)
-}
-
-/// `float(text)`: `1e3`, `.5`, `1_000`, `nan`, `-inf`; `None` for a `ValueError`.
-pub(crate) fn float(text: &str) -> Option<f64> {
-    ascii_number(text)?.parse().ok()
-}
-
-/// `int(text)` if it fits 64 bits.
-pub(crate) fn int(text: &str) -> Option<i64> {
-    ascii_number(text)?.parse().ok()
-}
 
 /// `repr(x)` of a float: the shortest digits that read back, as `1e+16` from
 /// 10^16 on and as `1e-05` below 10^-4.
@@ -207,36 +145,6 @@ fn push_escaped(out: &mut String, text: &str, escape_slash: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn floats_read_as_python_reads_them() {
-        for (text, value) in [
-            ("1e3", 1000.0),
-            (" .5 ", 0.5),
-            ("1.", 1.0),
-            ("+5", 5.0),
-            ("1_000.5_0", 1000.5),
-            ("\u{661}\u{662}", 12.0),
-            ("\u{a0}2\u{3000}", 2.0),
-            ("-Infinity", f64::NEG_INFINITY),
-        ] {
-            assert_eq!(float(text), Some(value), "{text}");
-        }
-        assert!(float("NaN").unwrap().is_nan());
-        for text in [
-            "0x10", "5 million", "\u{2212} 5", "", "_1", "1_", "1__0", "1_.0", ".", "1,0",
-        ] {
-            assert_eq!(float(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn integers_read_as_python_reads_them() {
-        assert_eq!(int(" +007 "), Some(7));
-        assert_eq!(int("1_000"), Some(1000));
-        assert_eq!(int("1.0"), None);
-        assert_eq!(int("9223372036854775808"), None);
-    }
 
     #[test]
     fn literals_print_as_python_prints_them() {

@@ -296,9 +296,8 @@ fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<Findi
 
 /// Equal to the stated decimals, or within half a percent.
 fn close(stated: f64, executed: f64, decimals: u32) -> bool {
-    let unit = 10f64.powi(-i32::try_from(decimals).unwrap_or(9));
-    let distance = (stated - executed).abs();
-    distance <= unit || distance <= 0.005 * executed
+    let unit = number::last_digit(decimals);
+    (stated - executed).abs() <= unit || number::within(stated, executed, number::NEAR)
 }
 
 /// Rule 2: a percent is printed as a percent.

@@ -110,7 +110,7 @@ impl LiteralPlaces {
         };
         self.places
             .iter()
-            .filter(|place| is_same(place.magnitude, value))
+            .filter(|place| number::same(place.magnitude, value))
             .collect()
     }
 
@@ -136,11 +136,7 @@ fn magnitude(literal: &str) -> Option<f64> {
     number::python_float(&bare.replace(',', "")).map(f64::abs)
 }
 
-fn is_same(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * other.max(1.0)
-}
-
 /// True if a program's literal is this number; signs and percent signs are ignored.
 pub(crate) fn is_number(literal: &str, value: f64) -> bool {
-    magnitude(literal).is_some_and(|of_literal| is_same(of_literal, value.abs()))
+    magnitude(literal).is_some_and(|of_literal| number::same(of_literal, value.abs()))
 }
