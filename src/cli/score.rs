@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, records_behind};
+use crate::analysis::{Answers, AnswersOrigin, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::run::RunFolder;
@@ -44,11 +44,15 @@ pub(crate) fn execute(
     let inputs = args.output.inputs(&[&named], args.data_path.as_deref());
     check_outputs(&[args.ci.junit_output()], &inputs)?;
     let given = load_named(args.data_path.as_deref())?;
+    let mut suite = args.file.display().to_string();
     let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
         // The journal holds what the run's files are made from.
         let answers = Answers::open(&named, given.as_ref())?;
         if let Some(reason) = &answers.no_records {
             super::analyze::without_records(reason);
+        }
+        if let AnswersOrigin::Run(id) = answers.origin {
+            suite = id;
         }
         answers.rows
     } else {
@@ -73,9 +77,7 @@ pub(crate) fn execute(
     let card = Scorecard::of(&scored);
     let held = args
         .ci
-        .write_junit(&args.file.display().to_string(), |add| {
-            scored.iter().try_for_each(add)
-        })
+        .write_junit(&suite, |add| scored.iter().try_for_each(add))
         .and_then(|()| args.ci.check_thresholds(&card.rates));
     if card.rates.iter().next().is_none() {
         held?;

@@ -6,6 +6,7 @@
 //! into place, the questions last, so that an interrupted build never looks
 //! complete.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS_FOLDER};
@@ -23,7 +24,10 @@ pub(super) struct Folder {
 impl Folder {
     /// Makes the folder, or takes an empty one or one of an earlier build.
     pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<Self, EnvError> {
-        std::fs::create_dir_all(out).map_err(|e| unwritten(out, e))?;
+        std::fs::create_dir_all(out).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => unwritten(out, ErrorKind::NotADirectory.into()),
+            _ => unwritten(out, error),
+        })?;
         if BuildNote::read(out)?.is_none()
             && let Some(found) = any_entry(out)?
         {
@@ -67,7 +71,7 @@ fn any_entry(folder: &Path) -> Result<Option<String>, EnvError> {
 
 fn remove(folder: &Path) -> Result<(), EnvError> {
     match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(folder, error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unwritten(folder, error)),
         _ => Ok(()),
     }
 }

@@ -280,6 +280,12 @@ fn bad_input_to_build_is_one_line() {
     place.write("file", "");
     let ran = place.run("env build --from sample --out file/made");
     ran.fails(2, &["cannot write file/made", "name another folder"]);
+    let ran = place.run("env build --from sample --out file");
+    ran.fails(
+        2,
+        &["cannot write file: not a directory", "name another folder"],
+    );
+    assert!(!ran.stderr.contains("space"), "{}", ran.stderr);
     let ran = place.run("env build --from sample");
     assert_eq!(ran.code, Some(2));
 }

@@ -153,3 +153,15 @@ fn a_conversation_that_a_run_has_not_ended_is_not_whole() {
     assert!(fe()["whole"].is_null());
     assert_eq!(fe()["incomplete"], 1);
 }
+
+/// The suite was called `last`.
+#[test]
+fn a_junit_suite_of_a_run_has_the_id_of_the_run() {
+    let place = Workplace::new();
+    place.run("-n 1 -q").succeeds();
+    let folder = place.run_folder();
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    place.run("score last --junit a.xml").succeeds();
+    let suite = format!("<testsuite name=\"{id}\"");
+    assert!(place.read("a.xml").contains(&suite));
+}

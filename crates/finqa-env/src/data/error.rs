@@ -55,7 +55,7 @@ pub enum EnvError {
     )]
     Foreign { path: PathBuf, found: String },
     /// A built file cannot be written.
-    #[error("cannot write {path}: free some space or name another folder")]
+    #[error("cannot write {path}: {source}; name another folder")]
     Write {
         path: PathBuf,
         #[source]
