@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 
 use crate::output::OutputError;
-use crate::pipeline::{write_report, write_results};
+use crate::pipeline::{without_pages, write_report, write_results};
 use crate::run::{Journal, LockError, RunFolder, RunLock};
 
 use super::args::OutputFolder;
@@ -35,7 +35,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let journal = Journal::read(&folder.journal())?;
     let records = journal.meta()?.records();
     if let Err(reason) = &records {
-        super::note(format_args!("note: {reason}; the report has no pages"));
+        super::note(without_pages(reason));
     }
     let records = records.as_ref().map_err(String::as_str);
     let data_file = journal.meta()?.data_file;

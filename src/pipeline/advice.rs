@@ -53,22 +53,15 @@ fn without_effect(settings: &Settings) -> Vec<String> {
     let llm_critic = matches!(agents.critic, CriticMode::Llm | CriticMode::Auto);
     let samples = agents.samples.most() > 1;
     let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
-    let ignored = |keys: &[&str], run| {
-        let ignored = keys.iter().copied().filter(|key| given(key));
-        let ignored: Vec<String> = ignored.map(flag).collect();
-        let verb = if ignored.len() == 1 { "has" } else { "have" };
-        let line = format!("note: {} {verb} no effect with {run}", ignored.join(", "));
-        (!ignored.is_empty(), line)
-    };
-    let (of_model, of_model_line) = match offline {
-        true => ignored(&OF_CHAT_MODELS, "--model offline"),
-        false => ignored(&["min_confidence"], "a chat model"),
-    };
-    let (of_batches, of_batches_line) = ignored(&["concurrency", "rpm", "tpm"], "batches");
-    let batches = settings.batch.engine == ExecutionEngine::Batch;
+    let batches = !offline && settings.batch.engine == ExecutionEngine::Batch;
+    let ignored = [
+        match offline {
+            true => ignored(settings, &OF_CHAT_MODELS, "--model offline"),
+            false => ignored(settings, &["min_confidence"], "a chat model"),
+        },
+        ignored(settings, &["concurrency", "rpm", "tpm"], "batches").filter(|_| batches),
+    ];
     let notes = [
-        (of_model, of_model_line.as_str()),
-        (!offline && batches && of_batches, of_batches_line.as_str()),
         (
             !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
             "note: without a --temperature above 0, all --samples may be the same",
@@ -100,7 +93,28 @@ fn without_effect(settings: &Settings) -> Vec<String> {
         ),
     ];
     let notes = notes.into_iter().filter(|(applies, _)| *applies);
-    notes.map(|(_, note)| note.to_owned()).collect()
+    let notes = notes.map(|(_, note)| note.to_owned());
+    ignored.into_iter().flatten().chain(notes).collect()
+}
+
+/// A note about options on the command line that the embedded analyst ignores in episodes.
+pub(crate) fn ignored_in_episodes(settings: &Settings) -> Option<String> {
+    // It concerns the environment's server too.
+    let keys = OF_CHAT_MODELS
+        .into_iter()
+        .filter(|key| *key != "allow_http");
+    let note = ignored(settings, &keys.collect::<Vec<_>>(), "--model offline");
+    note.filter(|_| settings.model.is_offline())
+}
+
+/// A note that the options of these keys on the command line have no effect with `run`.
+fn ignored(settings: &Settings, keys: &[&str], run: &str) -> Option<String> {
+    let given = |key: &&str| settings.origins.get(*key) == Some(&Origin::CommandLine);
+    let ignored = keys.iter().copied().filter(given);
+    let ignored: Vec<String> = ignored.map(flag).collect();
+    let verb = if ignored.len() == 1 { "has" } else { "have" };
+    let line = format!("note: {} {verb} no effect with {run}", ignored.join(", "));
+    (!ignored.is_empty()).then_some(line)
 }
 
 #[cfg(test)]

@@ -70,6 +70,11 @@ pub(crate) fn write_report(
     report.write(&summary)
 }
 
+/// The note about a report whose records cannot be read.
+pub(crate) fn without_pages(reason: &str) -> String {
+    format!("note: {reason}; the report has no pages")
+}
+
 fn pages(records: Result<&Dataset, &str>) -> Pages {
     match records {
         Ok(dataset) => Pages::of(dataset),

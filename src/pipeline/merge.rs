@@ -10,7 +10,7 @@ use crate::run::{
 };
 use crate::settings::{Layers, Origin, Variables};
 
-use super::files::write_run;
+use super::files::{without_pages, write_run};
 use super::resume::stored_settings;
 use super::shard::differences;
 use super::{Notify, PipelineError, RunNotice, RunResults, Tracking};
@@ -41,8 +41,7 @@ pub async fn merge(
     join_traces(&folder, &plan, &merged)?;
     let records = plan.run.records();
     if let Err(reason) = &records {
-        let line = format!("note: {reason}; the report is without its pages");
-        notify(RunNotice::Note(line));
+        notify(RunNotice::Note(without_pages(reason)));
     }
     let written = write_run(&merged, records.as_ref().map_err(String::as_str));
     let (journal, summary) = written.map_err(PipelineError::Unwritten)?;

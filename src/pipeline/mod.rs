@@ -40,14 +40,14 @@ use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, S
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
-pub(crate) use advice::{advice, unused_server};
+pub(crate) use advice::{advice, ignored_in_episodes, unused_server};
 pub(crate) use batches::{BatchStatusRow, batch_status};
 pub(crate) use cassette::{recorded_run, replay_settings};
 pub(crate) use context::{ModelContext, cache};
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
 pub(crate) use explain::requests_of;
-pub(crate) use files::{write_report, write_results};
+pub(crate) use files::{without_pages, write_report, write_results};
 pub use job::Job;
 pub use merge::merge;
 pub use resume::ResumedRun;

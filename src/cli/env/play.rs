@@ -19,8 +19,8 @@ use crate::episodes::{
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, is_written_in_place, write_episodes};
-use crate::pipeline::unused_server;
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeFile, EpisodeMeta, RunKind};
 use crate::settings::{
     BudgetSettings, LogSettings, QuestionSettings, RunSettings, Settings, ShardSettings,
@@ -189,6 +189,9 @@ impl RunCommand for EpisodeRun<'_> {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
+        if let Some(line) = ignored_in_episodes(settings) {
+            notify(RunNotice::Note(line));
+        }
         let options = self.options(settings, context.resumed.as_mut(), &notify)?;
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
@@ -317,7 +320,7 @@ fn in_process(
     })
 }
 
-/// Refuses a file in the place of the folder of runs: version 0.1 wrote the episodes to the
+/// Refuses a file where the folder of runs is meant: version 0.1 wrote the episodes to the
 /// file that `-o` named.
 fn refuse_output_file(output: &Path) -> Result<(), Failure> {
     let is_lines = output.extension().is_some_and(|end| end == "jsonl");

@@ -130,3 +130,13 @@ fn the_table_fits_80_columns_and_names_the_files() {
     }
     ran.tells("playing 12 episodes");
 }
+
+/// `env play` said nothing where a run of questions says it.
+#[test]
+fn options_that_the_embedded_analyst_ignores_are_named() {
+    let place = Workplace::new();
+    place.write("convfinqa.toml", "samples = 5\nrpm = 60\n");
+    let ran = place.run("env play -n 1 --max-cost 1 --temperature 0.5 --allow-http");
+    ran.succeeds();
+    ran.tells("note: --max-cost, --temperature have no effect with --model offline\n");
+}

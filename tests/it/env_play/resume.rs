@@ -258,7 +258,7 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
 
 /// Version 0.1 wrote the episodes to `-o FILE`; a folder of that name was made.
 #[test]
-fn a_file_in_the_place_of_the_folder_of_runs_is_refused() {
+fn a_file_where_the_folder_of_runs_is_meant_is_refused() {
     let place = Workplace::new();
     place.write("notes", "mine");
     for file in ["a.jsonl", "notes"] {
