@@ -106,7 +106,7 @@ pub(super) fn without_records(reason: &str) {
 pub(crate) enum RuleName {
     /// Financial equivalence
     Fe,
-    /// Numeric match: the answer's first number is within 0.5 of the gold answer's
+    /// Numeric match: the answer's first number (for a turn, its value) is within 0.5 of the gold answer's
     Nm,
     /// Exact match
     Em,

@@ -140,7 +140,7 @@ pub(crate) struct ControlArgs {
 /// What is printed of a run.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct PrintArgs {
-    /// Print the summary as JSON on stdout and everything else on stderr
+    /// Print the summary as JSON on stdout instead of as tables; progress and notes go to stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Print only errors, and the summary if --json is given

@@ -20,7 +20,7 @@ use super::{Exit, Failure, dotenv, run, runtime, stdout};
 /// Commands of `batch`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum BatchCommand {
-    /// Start a run, submit its first batches, and exit.
+    /// Start a run, or continue one (--resume), submit its next batches, and exit.
     // Its requests are always batches, which are not recorded; the limits are those of live requests.
     // The embedded analyst sends none. There are no answers yet that could be checked or exported.
     #[command(

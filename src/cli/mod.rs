@@ -95,7 +95,7 @@ enum Command {
     Analyze(analyze::AnalyzeArgs),
     /// Compare two runs question by question.
     Compare(compare::CompareArgs),
-    /// Rewrite a run's files, including the report, from its journal (journal.sqlite).
+    /// Regenerate a run's files, including the report, from its journal (journal.sqlite).
     Report(report::ReportArgs),
     /// Merge the shards of a run (--shard) into one run.
     Merge(merge::MergeArgs),

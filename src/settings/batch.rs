@@ -18,7 +18,7 @@ pub struct BatchSettings {
     /// Cancel a batch that has not finished within this time, such as 90m or 24h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub batch_timeout: TimeLimit,
-    /// How to resend the requests of an expired or cancelled batch
+    /// How to resend the requests of an expired or canceled batch
     #[arg(long, value_name = "ENGINE", default_value = "batch")]
     pub batch_late: ExecutionEngine,
 }

@@ -131,7 +131,7 @@ fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
     let n = list.judged.iter().sum();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
-        (false, "cause", "wrong", "not analysed"),
+        (false, "cause", "wrong", "not analyzed"),
     ] {
         let of = |counts: [usize; 2]| counts.get(usize::from(right)).copied().unwrap_or_default();
         let rows = of(list.judged);

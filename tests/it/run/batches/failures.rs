@@ -62,13 +62,13 @@ fn the_rest_of_an_expired_batch_may_be_sent_live() {
 
 #[test]
 fn a_batch_that_somebody_cancels_gives_what_it_has() {
-    let words = "batch_0 was cancelled, results: 1, requests without a result: 5";
+    let words = "batch_0 was canceled, results: 1, requests without a result: 5";
     recovers(Ending::Cancelled(1), "", words);
 }
 
 #[test]
 fn a_batch_that_does_not_end_in_time_is_cancelled() {
-    let words = "cancelling batch batch_0, which has not ended within 1 s (--batch-timeout)";
+    let words = "canceling batch batch_0, which has not ended within 1 s (--batch-timeout)";
     recovers(Ending::Never(3), "--batch-timeout 1s", words);
 }
 

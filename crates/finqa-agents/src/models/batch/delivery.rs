@@ -130,7 +130,7 @@ impl Driver<'_> {
         let mut delivery = Delivery {
             why: match state.progress {
                 BatchProgress::Expired => "expired",
-                BatchProgress::Cancelled => "was cancelled",
+                BatchProgress::Cancelled => "was canceled",
                 _ if state.results.is_empty() => "is completed without an output file",
                 _ => "ended",
             },

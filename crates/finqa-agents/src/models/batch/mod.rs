@@ -136,7 +136,7 @@ impl fmt::Display for BatchNotice {
             Self::Rejected { batch, why } => write!(f, "batch {batch} was {why}"),
             Self::Cancelled { batch, after } => write!(
                 f,
-                "cancelling batch {batch}, which has not ended within {} s (--batch-timeout)",
+                "canceling batch {batch}, which has not ended within {} s (--batch-timeout)",
                 after.as_secs()
             ),
             Self::Unreachable { batch, why } => {
