@@ -9,7 +9,7 @@ use finqa_agents::offline::EmbeddedAnalyst;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
 
-/// How many parts the pages are dealt into.
+/// How many parts the pages are divided into.
 pub const FOLDS: usize = 5;
 
 /// A question with the gold of the turns before it, and its gold program.

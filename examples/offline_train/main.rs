@@ -4,7 +4,7 @@
 //! cargo run --release --example offline_train -- FILE... [--dialogues FILE] [--write data] [--seed N]
 //! ```
 //!
-//! Files hold records of the dataset or of FinQA. Their pages are dealt into five folds:
+//! Files hold records of the dataset or of FinQA. Their pages are divided into five folds:
 //! records that share a page, a table or a conversation are in the same one. The questions of
 //! each fold are answered by weights that were trained on the others, dialogues included.
 //! `--write` writes the weights trained on everything; the next build of the program embeds
@@ -127,7 +127,7 @@ fn train(
     weights.choice = fit(&all, vec![0.0; n], None);
     step("choice");
     // The second round adds every turn as it is over the first round's own history, so that
-    // the choice also knows conversations gone astray.
+    // the choice also learns from conversations with earlier mistakes.
     for (fold, analyst) in analysts(&weights) {
         let turns: Vec<&Item> = used
             .iter()

@@ -77,7 +77,7 @@ fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     (range, scaling)
 }
 
-/// To four significant digits; what is next to nothing is 0.
+/// To four significant digits; a value close to 0 is 0.
 fn rounded(x: f32) -> f32 {
     if x.abs() < 1e-6 {
         return 0.0;

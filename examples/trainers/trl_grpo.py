@@ -6,11 +6,11 @@
 It needs `pip install trl==1.16.0 openenv==0.10.0` (6 GB with torch), two processors
 and about a minute, and no network: the model is tiny and its weights are random, the
 tokenizer is made here, the chat template is TRL's. Such a model writes no call by
-itself, so it is first taught calls that the server accepts, submitting a right answer
-as often as a wrong one; GRPO then has something to prefer.
+itself, so it is first taught calls that the server accepts, which submit a right answer
+as often as a wrong one; GRPO then has different rewards to learn from.
 
-For a real run, replace `tiny_model` and `imitate` by a pretrained model. The class
-`FinQATask` stays as it is: a reset to one task, one method a tool, the reward.
+For a real run, replace `tiny_model` and `imitate` with a pretrained model. The class
+`FinQATask` stays as it is: a reset to one task, one method per tool, the reward.
 """
 
 import json
@@ -20,7 +20,7 @@ import time
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-# A model this small is slowed down by more threads than one.
+# More than one thread slows a model this small down.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch  # noqa: E402

@@ -5,7 +5,7 @@
     python verifiers_eval.py http://127.0.0.1:8000 --model-url http://127.0.0.1:8080/v1 --model M
 
 It needs `pip install verifiers==0.4.0 openenv==0.4.1`, in an environment of its own:
-its OpenEnv client is older than that of TRL's. Each task is one reset to an index of
+its OpenEnv client is older than the one that trl_grpo.py needs. Each task is one reset to an index of
 a split; verifiers plays the episode over `OpenEnvEnv(base_url)` and adds up rewards.
 """
 
@@ -41,7 +41,7 @@ def main():
     resets = [{"split": options.split, "index": index} for index in range(options.n)]
     config = EvalConfig.model_validate({
         "env": {
-            # The loop that plays runs here, and not on the platform that is the default.
+            # The loop that plays runs on this machine, not on the platform, which is the default.
             "player": {"harness": {"id": "null"}, "runtime": {"type": "subprocess"}},
             "taskset": {"id": "openenv", "base_url": options.url, "resets": resets},
         },
