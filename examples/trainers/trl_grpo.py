@@ -271,7 +271,7 @@ def main():
     assert len(logged) == GRPO_STEPS and len(ended) == GRPO_STEPS * 2 * GROUP, len(ended)
     assert any(row["reward_std"] > 0 for row in logged), "no group had different rewards"
     assert any(row["grad_norm"] > 0 for row in logged), "nothing was learnt"
-    assert calls > len(ended), "the model calls tools before it submits"
+    assert calls > len(ended), "no episode has a call before its submission"
     for group in groups:
         assert len({episode[:2] for episode in group}) == 1, "a group is one task"
     assert len({group[0][:2] for group in groups}) == len(TASKS), "every task was trained"

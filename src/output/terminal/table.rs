@@ -33,7 +33,7 @@ pub(crate) fn summary_tables(summary: &Summary, output: &Path, style: TerminalSt
                 "{} of {total} questions have no outcome yet",
                 summary.left()
             ),
-            None => "the server has more questions".to_owned(),
+            None => "questions on the server were not asked".to_owned(),
         };
         parts.push(style.wrap(&format!("{state}: {left}; {command} asks them.")));
     }

@@ -39,8 +39,8 @@ pub enum FindingKind {
     DashLiteral,
     /// The stated answer differs from the program's result, within an order of magnitude.
     ArithmeticSlip,
-    /// The stated answer is an order of magnitude or a sign away from the program's result:
-    /// one of the two is wrong.
+    /// The stated answer is an order of magnitude away from the program's result: one of the
+    /// two is wrong.
     AnswerMismatch,
     /// A year of the question is not among the evidence's years, or nowhere on the page.
     PeriodMissing,
