@@ -55,7 +55,7 @@ const HONEST: usize = 4;
 const EVADED: Duration = Duration::from_secs(1);
 const HONEST_QUERY: &str = "select count(*) as n from data where 'income' not like '%x%'";
 /// No attack is waited for any longer.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 struct Server(EnvServer);
 
@@ -75,7 +75,7 @@ impl Server {
         let _ = Command::new("kill")
             .args(["-TERM", &self.0.process.0.id().to_string()])
             .status();
-        while began.elapsed() < PATIENCE && self.lives() {
+        while began.elapsed() < TIMEOUT && self.lives() {
             std::thread::sleep(Duration::from_millis(10));
         }
         began.elapsed()
@@ -84,12 +84,12 @@ impl Server {
 
 async fn open(address: &str) -> Option<Socket> {
     let url = format!("ws://{address}/ws");
-    let opened = tokio::time::timeout(PATIENCE, tokio_tungstenite::connect_async(url)).await;
+    let opened = tokio::time::timeout(TIMEOUT, tokio_tungstenite::connect_async(url)).await;
     opened.ok()?.ok().map(|(socket, _)| socket)
 }
 
 async fn ask(socket: &mut Socket, message: &str) -> Option<String> {
-    let answer = tokio::time::timeout(PATIENCE, process::ask(socket, message));
+    let answer = tokio::time::timeout(TIMEOUT, process::ask(socket, message));
     answer.await.ok()?
 }
 
@@ -111,7 +111,7 @@ async fn http(address: &str, request: String) -> Option<String> {
         stream.read_to_string(&mut answer).await.ok()?;
         Some(answer)
     };
-    tokio::time::timeout(PATIENCE, talk).await.ok()?
+    tokio::time::timeout(TIMEOUT, talk).await.ok()?
 }
 
 fn post(path: &str, body: &str) -> String {

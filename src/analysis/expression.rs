@@ -102,7 +102,7 @@ pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
 
 /// The value where an earlier result was another one: whatever equals
 /// `gold` counts as what was answered instead.
-#[allow(clippy::float_cmp, reason = "golds are filed at 5 decimals")]
+#[allow(clippy::float_cmp, reason = "the dataset stores golds with 5 decimals")]
 pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {
     let plain = expression.number()?;
     let instead = answered.iter().find(|(gold, _)| round5(plain) == *gold);

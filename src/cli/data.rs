@@ -117,7 +117,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         ..ProgressOptions::default()
     });
     let bar = writer.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
-    let mut tell = |event: DownloadEvent| {
+    let mut on_event = |event: DownloadEvent| {
         let line = match event {
             DownloadEvent::AlreadyThere => "all files are present and verified".to_owned(),
             DownloadEvent::Resuming { bytes } => format!("resuming after {bytes} bytes"),
@@ -138,7 +138,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         writer.line(&line);
     };
     let runtime = runtime()?;
-    let files = runtime.block_on(download(&client, to, &options, &mut tell))?;
+    let files = runtime.block_on(download(&client, to, &options, &mut on_event))?;
     bar.finish_and_clear();
     stdout::print_words(|out| {
         files

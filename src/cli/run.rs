@@ -288,8 +288,8 @@ async fn run_to_end(
     let stop = context.stop.clone();
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
-    let patience = settings.shards.shard.map(|_| signals::SHARD_DRAIN);
-    signals::listen(stop, patience, move |line| writer.say(line));
+    let timeout = settings.shards.shard.map(|_| signals::SHARD_DRAIN);
+    signals::listen(stop, timeout, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
     }

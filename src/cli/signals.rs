@@ -12,18 +12,18 @@ use finqa_agents::models::Stop;
 /// it has its files to write.
 pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
 
-/// Listens until the runtime ends. Requests in flight are dropped after the time
-/// `patience`, if given. `notice` is called with messages for the user.
+/// Listens until the runtime ends. Requests in flight are dropped after
+/// `timeout`, if given. `notice` is called with messages for the user.
 pub(crate) fn listen(
     stop: Stop,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     notice: impl Fn(&str) + Send + 'static,
 ) {
     let signals = stream::unfold(Signals::new(), async |mut signals| {
         signals.next().await.then_some(((), signals))
     });
     tokio::spawn(
-        async move { handle_signals(std::pin::pin!(signals), stop, patience, notice).await },
+        async move { handle_signals(std::pin::pin!(signals), stop, timeout, notice).await },
     );
 }
 
@@ -31,23 +31,23 @@ pub(crate) fn listen(
 async fn handle_signals(
     mut signals: impl Stream + Unpin,
     stop: Stop,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     notice: impl Fn(&str),
 ) {
     if signals.next().await.is_none() {
         return;
     }
-    match patience {
+    match timeout {
         None => notice("stopping: finishing the requests in flight (a second signal drops them)"),
-        Some(patience) => notice(&format!(
+        Some(timeout) => notice(&format!(
             "stopping: finishing the requests in flight, for at most {} s",
-            patience.as_secs()
+            timeout.as_secs()
         )),
     }
     stop.drain.cancel();
     tokio::select! {
         received = signals.next() => if received.is_none() { return },
-        () = tokio::time::sleep(patience.unwrap_or(Duration::MAX)) => {}
+        () = tokio::time::sleep(timeout.unwrap_or(Duration::MAX)) => {}
     }
     notice("dropping the requests in flight");
     stop.abort.cancel();
@@ -122,11 +122,11 @@ mod tests {
     use futures::FutureExt;
 
     /// The messages after one signal, and whether the listener ends without another.
-    async fn after_one_signal(patience: Option<Duration>) -> (Stop, bool) {
+    async fn after_one_signal(timeout: Option<Duration>) -> (Stop, bool) {
         let stop = Stop::default();
         let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
-        let obeyed = handle_signals(signals, stop.clone(), patience, |_| {});
-        let ended = match patience {
+        let obeyed = handle_signals(signals, stop.clone(), timeout, |_| {});
+        let ended = match timeout {
             Some(_) => {
                 obeyed.await;
                 Some(())

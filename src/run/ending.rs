@@ -115,8 +115,8 @@ mod tests {
             left: 2,
             reason: "late".to_owned(),
         };
-        type TakeAway = fn(&mut RunEnding);
-        let cases: [(TakeAway, Finish); 8] = [
+        type Change = fn(&mut RunEnding);
+        let cases: [(Change, Finish); 8] = [
             (|_| (), bug),
             (
                 |known| known.failure = Some(fatal("down")),
@@ -132,8 +132,8 @@ mod tests {
             (|known| known.interrupted = false, partial),
             (|known| known.has_answered = false, fatal("late")),
         ];
-        for (take_away, finish) in cases {
-            take_away(&mut known);
+        for (change, finish) in cases {
+            change(&mut known);
             assert_eq!(known.clone().finish(Ok(Ok(()))).unwrap(), finish);
         }
     }

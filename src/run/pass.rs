@@ -165,21 +165,21 @@ pub(super) async fn pass(
 
 impl PassResult {
     fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
-        let trouble = match ended {
+        let failure = match ended {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
             Ok(UnitOutcome::Piloted(unit)) => return self.pilot_units.push(unit),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(join_error_message(error)),
         };
-        self.stop(trouble, worker);
+        self.stop(failure, worker);
     }
 
     /// Stops the run: the failure would repeat for every question.
-    pub(super) fn stop(&mut self, trouble: Finish, worker: &Worker) {
+    pub(super) fn stop(&mut self, failure: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
-        match (&self.failure, &trouble) {
-            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.failure = Some(trouble),
+        match (&self.failure, &failure) {
+            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.failure = Some(failure),
             _ => {}
         }
     }

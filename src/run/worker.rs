@@ -154,7 +154,7 @@ impl Worker {
         // Seconds that were spent before on replies that are now recalled.
         let recalled = agents::total_seconds(&memory.replies);
         let events = self.events.clone();
-        let tell = move |round: &agents::Round| {
+        let on_round = move |round: &agents::Round| {
             // A slow listener loses a round's preview, never a row.
             let round = Box::new(round.clone());
             let key = key.clone();
@@ -163,7 +163,7 @@ impl Worker {
         let started = Instant::now();
         let span = self.trace.question(planned, &*self.solver);
         let asked = self
-            .solve(planned, history, memory, last_pass, &tell)
+            .solve(planned, history, memory, last_pass, &on_round)
             .instrument(span.clone())
             .await
             .inspect_err(|why| agents::trace::record_interruption(&span, why));
@@ -219,16 +219,16 @@ impl Worker {
         history: Vec<HistoryEntry>,
         memory: CallMemory,
         last_pass: bool,
-        tell: &(dyn Fn(&agents::Round) + Send + Sync),
+        on_round: &(dyn Fn(&agents::Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         let question = Arc::new(Question {
             history,
             ..planned.case.question.clone()
         });
         let may_be_postponed = !last_pass && self.may_be_postponed(&memory.failed);
-        let solved = self
-            .solver
-            .solve(question, planned.epoch, memory, self.stop.clone(), tell);
+        let solved =
+            self.solver
+                .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         solved.await.and_then(|solution| match solution.outcome {
             // All questions may be refused like this; the others show whether they are.
             Outcome::ProviderError if may_be_postponed || !(last_pass || self.has_answered()) => {

@@ -87,17 +87,17 @@ impl FileTraces {
         }
     }
 
-    /// Waits until everything so far is in the file, at most `patience`.
-    pub(super) fn flush(&self, patience: Duration) -> bool {
+    /// Waits until everything so far is in the file, at most `timeout`.
+    pub(super) fn flush(&self, timeout: Duration) -> bool {
         let (done, written) = sync_channel(1);
         self.sender.try_send(FileMessage::Flush(done)).is_ok()
-            && written.recv_timeout(patience).is_ok()
+            && written.recv_timeout(timeout).is_ok()
     }
 
     /// Writes what is queued and ends the thread.
-    pub(super) fn close(&self, patience: Duration) {
+    pub(super) fn close(&self, timeout: Duration) {
         self.state.stop.store(true, Ordering::Relaxed);
-        if self.flush(patience)
+        if self.flush(timeout)
             && let Some(thread) = self.thread.lock().take()
         {
             let _ = thread.join();

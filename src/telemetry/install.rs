@@ -26,8 +26,8 @@ use super::redact::Redactor;
 use super::{LogFormat, OnWarning};
 use finqa_agents::telemetry::Content;
 
-/// Maximum wait for a collector at the end of a run.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Maximum wait for a collector or the file of traces.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
@@ -162,7 +162,7 @@ impl Telemetry {
     /// Waits until every trace that has ended is in the file, or a few seconds.
     pub(crate) fn flush(&self) {
         if let Some(file) = self.file.as_ref().and_then(|(file, _)| file.get()) {
-            file.flush(PATIENCE);
+            file.flush(FLUSH_TIMEOUT);
         }
     }
 
@@ -174,13 +174,13 @@ impl Telemetry {
         };
         // Blocking, and the collector's requests need this runtime meanwhile.
         let shutdown = tokio::task::spawn_blocking(move || {
-            let _ = provider.shutdown_with_timeout(PATIENCE);
+            let _ = provider.shutdown_with_timeout(FLUSH_TIMEOUT);
         });
-        let _ = tokio::time::timeout(PATIENCE * 2, shutdown).await;
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
         let file = self.file.as_ref().and_then(|(file, _)| file.get());
-        let trouble = file.and_then(FileTraces::problem);
-        if let (Some(notice), Some(trouble)) = (&self.notice, trouble) {
-            notice(&trouble);
+        let problem = file.and_then(FileTraces::problem);
+        if let (Some(notice), Some(problem)) = (&self.notice, problem) {
+            notice(&problem);
         }
     }
 }

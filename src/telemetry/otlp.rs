@@ -66,7 +66,7 @@ impl RuntimeClient {
         Ok(response.body(body)?)
     }
 
-    fn set_trouble(&self, reason: String) {
+    fn set_last_error(&self, reason: String) {
         *self.last_error.lock() = reason;
     }
 }
@@ -86,12 +86,12 @@ impl HttpClient for RuntimeClient {
             match sending.await {
                 Ok(Ok(response)) => {
                     if !response.status().is_success() {
-                        self.set_trouble(format!("status {}", response.status().as_u16()));
+                        self.set_last_error(format!("status {}", response.status().as_u16()));
                     }
                     Ok(response)
                 }
                 Ok(Err(error)) => {
-                    self.set_trouble(root_cause(&*error));
+                    self.set_last_error(root_cause(&*error));
                     Err(error)
                 }
                 Err(error) => Err(error.into()),
@@ -114,7 +114,7 @@ fn root_cause(error: &(dyn Error + 'static)) -> String {
 struct NotifyingExporter {
     inner: SpanExporter,
     endpoint: String,
-    trouble: Arc<Mutex<String>>,
+    last_error: Arc<Mutex<String>>,
     has_notified: AtomicBool,
     notice: OnWarning,
 }
@@ -131,7 +131,7 @@ impl opentelemetry_sdk::trace::SpanExporter for NotifyingExporter {
         if let Err(error) = &result
             && !self.has_notified.swap(true, Ordering::Relaxed)
         {
-            let known = std::mem::take(&mut *self.trouble.lock());
+            let known = std::mem::take(&mut *self.last_error.lock());
             let reason = if known.is_empty() {
                 error.to_string()
             } else {
@@ -163,12 +163,12 @@ pub(super) fn processor(
     otlp: Otlp,
     notice: OnWarning,
 ) -> Result<BatchSpanProcessor, TelemetryError> {
-    let trouble = Arc::default();
+    let last_error = Arc::default();
     let client = RuntimeClient {
         client: otlp.client,
         runtime: otlp.runtime,
         timeout: otlp.timeout,
-        last_error: Arc::clone(&trouble),
+        last_error: Arc::clone(&last_error),
     };
     let inner = SpanExporter::builder()
         .with_http()
@@ -180,7 +180,7 @@ pub(super) fn processor(
     let exporter = NotifyingExporter {
         inner,
         endpoint: shown_address(&otlp.endpoint),
-        trouble,
+        last_error,
         has_notified: AtomicBool::new(false),
         notice,
     };

@@ -49,7 +49,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     });
     writer.line(NOTICE);
     let bar = writer.styled_bar("{bar:30} {pos}/{len} files {eta}");
-    let mut tell = |event: HubEvent| {
+    let mut on_event = |event: HubEvent| {
         let line = match event {
             HubEvent::Listed {
                 commit,
@@ -72,7 +72,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         writer.line(&line);
     };
     let runtime = runtime()?;
-    let fetched = runtime.block_on(download(&client, &args.output, &options, &mut tell))?;
+    let fetched = runtime.block_on(download(&client, &args.output, &options, &mut on_event))?;
     bar.finish_and_clear();
     let report = Catalog::load(&args.output)?.check();
     let to = args.output.display();

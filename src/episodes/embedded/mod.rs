@@ -2,7 +2,8 @@
 //!
 //! It is a [`ChatModel`] like any other, so that it plays by the same loop,
 //! sees what a model would see (the question and the tools' texts) and nothing
-//! else: it knows no catalogue and no truth, and plays against any server.
+//! else: it reads neither the catalogue nor the right answers, and so it can play against
+//! any server.
 //!
 //! List the tables, look at those that the question seems to be about, read
 //! them, solve, submit.

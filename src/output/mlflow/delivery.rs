@@ -270,7 +270,7 @@ impl RunDelivery {
             "datasets": content::dataset(&self.meta),
         });
         match self.server.post::<Value>("runs/log-inputs", &inputs).await {
-            // Servers before 2.4 know no data sets.
+            // Servers before 2.4 have no endpoint for data sets.
             Err(
                 MlflowError::NotMlflow { status: 404, .. } | MlflowError::Api { status: 404, .. },
             ) => Ok(()),

@@ -100,7 +100,7 @@ impl MlflowLogger {
 
 type EndReceiver = oneshot::Receiver<(FinishedRun, CancellationToken)>;
 
-/// The thread's work; `None` if the run went away without an ending.
+/// The thread's work; `None` if the run was dropped before it ended.
 async fn deliver(
     server: TrackingServer,
     folder: &Path,
@@ -114,7 +114,7 @@ async fn deliver(
             delivery,
             pending: Vec::new(),
             alive: false,
-            trouble: None,
+            last_error: None,
             say,
         },
         Err(error) => {
@@ -134,7 +134,7 @@ struct LiveDelivery {
     pending: Vec<MetricPoint>,
     /// The last attempt succeeded.
     alive: bool,
-    trouble: Option<MlflowError>,
+    last_error: Option<MlflowError>,
     say: NotifyLine,
 }
 
@@ -150,7 +150,7 @@ impl LiveDelivery {
         let mut open = true;
         loop {
             let hopeless = self
-                .trouble
+                .last_error
                 .as_ref()
                 .is_some_and(|error| !error.is_temporary());
             tokio::select! {
@@ -173,7 +173,7 @@ impl LiveDelivery {
                         Ok(()) => {
                             self.pending.clear();
                             self.alive = true;
-                            self.trouble = None;
+                            self.last_error = None;
                             pause
                         }
                         Err(error) => {
@@ -190,21 +190,21 @@ impl LiveDelivery {
 
     /// Shows the first error and keeps the last.
     fn report_once(&mut self, error: MlflowError) {
-        if self.trouble.is_none() {
+        if self.last_error.is_none() {
             let line =
                 format!("MLflow: {error}; the run continues, and what is missing is sent later");
             let say = std::mem::replace(&mut self.say, Box::new(|_| ()));
             say(line);
         }
         self.alive = false;
-        self.trouble = Some(error);
+        self.last_error = Some(error);
     }
 
     async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
         let timeouts = self.delivery.server().timeouts();
-        let reported = self.trouble.is_some();
+        let reported = self.last_error.is_some();
         let missing = |error| DeliveryOutcome::Missing((!reported).then_some(error));
-        if let Some(error) = self.trouble.take()
+        if let Some(error) = self.last_error.take()
             && !error.is_temporary()
         {
             return missing(error);

@@ -15,7 +15,7 @@ use super::entry::{EXAMPLE, EntryWriter};
 use super::{FORMAT, Journal, JournalError, PACKED};
 
 /// Maximum wait for another process that holds the file.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Journal {
     /// Makes the journal of a new run, with the texts that the models are asked
@@ -140,7 +140,7 @@ impl Journal {
         };
         let connection = Connection::open_with_flags(from, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(sqlite)?;
-        connection.busy_timeout(PATIENCE).map_err(sqlite)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
         Ok(Self {
             path: path.to_owned(),
             connection,

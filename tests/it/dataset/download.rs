@@ -218,7 +218,7 @@ async fn the_pause_is_what_the_server_asks_for_in_seconds_or_as_a_date() {
 }
 
 #[tokio::test]
-async fn progress_renews_the_patience_and_its_lack_ends_it() {
+async fn progress_resets_the_count_of_tries_and_its_lack_ends_it() {
     let case = case(&NAMES);
     let patient = case.run(&vec![Act::Cut(10); 12]).await;
     patient.result.unwrap();

@@ -40,7 +40,7 @@ struct Serving {
 impl Serving {
     fn start(catalog: Catalog, options: ServerOptions) -> Self {
         let stop = CancellationToken::new();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let wait = stop.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -50,13 +50,13 @@ impl Serving {
                 let server = spawn_in_process(tools, EpisodeRules::default(), options)
                     .await
                     .unwrap();
-                tell.send(server.url()).unwrap();
+                sender.send(server.url()).unwrap();
                 wait.cancelled().await;
                 server.stop().await.unwrap();
             });
         });
         Self {
-            url: told.recv().unwrap(),
+            url: receiver.recv().unwrap(),
             stop,
             thread: Some(thread),
         }

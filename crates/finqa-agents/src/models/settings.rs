@@ -1,4 +1,4 @@
-//! Which server is asked, with what key, and how patiently.
+//! Which server is asked, with what key, and with which timeouts and retries.
 //!
 //! Plain values; `resolve` makes them from flags and variables.
 

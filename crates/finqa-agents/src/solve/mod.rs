@@ -22,7 +22,7 @@ pub use environment::{
 };
 pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
 
-/// Something that answers questions. A run holds one and knows no more of it.
+/// Something that answers questions. A run uses it through this trait alone.
 #[async_trait]
 pub trait Solver: Send + Sync {
     /// Answers one question in the pass `epoch` (from 0); `on_round` is called
@@ -30,7 +30,7 @@ pub trait Solver: Send + Sync {
     ///
     /// # Errors
     /// [`Interruption`] if the question is left without an outcome; every other
-    /// trouble is an outcome in [`Solution`].
+    /// error is an outcome in [`Solution`].
     async fn solve(
         &self,
         question: Arc<Question>,

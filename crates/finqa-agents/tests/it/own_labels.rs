@@ -172,7 +172,7 @@ fn a_heading_has_a_scale_of_its_own(#[case] question: &str, #[case] expected: &s
     );
 }
 
-const STRETCHES: &str = "EUR m;FY2031;FY2032;LTM Sep-33;9M 2032;9M 2033
+const PERIODS: &str = "EUR m;FY2031;FY2032;LTM Sep-33;9M 2032;9M 2033
 Revenue;400;440;470;320;350
 EBITDA;80;88;94;64;70";
 
@@ -180,14 +180,14 @@ const SEASONS: &str = ";2029/30;2030/31;2031/32
 Broadcasting;40;44;43";
 
 #[rstest]
-#[case(STRETCHES, "what was LTM revenue?", "470")]
+#[case(PERIODS, "what was LTM revenue?", "470")]
 #[case(
-    STRETCHES,
+    PERIODS,
     "what was the EBITDA margin over the last twelve months?",
     "20.0%"
 )]
-#[case(STRETCHES, "what was EBITDA in the first nine months of 2033?", "70")]
-#[case(STRETCHES, "what was revenue in Q4 2032?", "120")]
+#[case(PERIODS, "what was EBITDA in the first nine months of 2033?", "70")]
+#[case(PERIODS, "what was revenue in Q4 2032?", "120")]
 #[case(SEASONS, "in which season was broadcasting highest?", "2030/31")]
 fn headings_other_than_years_are_periods(
     #[case] table: &str,
@@ -200,7 +200,7 @@ fn headings_other_than_years_are_periods(
 #[test]
 fn the_last_twelve_months_are_not_the_year() {
     named(
-        STRETCHES, "what was revenue in FY2033?", "only a part of 2033",
+        PERIODS, "what was revenue in FY2033?", "only a part of 2033",
     );
 }
 

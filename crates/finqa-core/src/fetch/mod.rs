@@ -60,8 +60,8 @@ impl PublishedFile {
 }
 
 impl DownloadOptions {
-    /// One file from the folder at `base_url`, with the patience that a public
-    /// server deserves.
+    /// One file from the folder at `base_url`, with the retries and
+    /// timeouts that suit a public server.
     pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,

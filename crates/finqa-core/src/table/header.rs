@@ -360,7 +360,7 @@ mod tests {
     }
 
     /// Counting each label against all others took a minute for 50,000 columns.
-    /// A count that is quadratic does not end here within a test's patience.
+    /// A quadratic count would exceed the time limit of a test.
     #[test]
     fn a_million_columns_of_one_label_are_numbered_in_one_pass() {
         let columns = 1_000_000;

@@ -101,13 +101,13 @@ pub async fn download(
     }
     // Files are fetched concurrently; their events are reported one at a time.
     let progress = Mutex::new(progress);
-    let tell = |event| (progress.lock())(event);
+    let on_event = |event| (progress.lock())(event);
     let dataset = &options.dataset;
     let hub = Hub {
         client,
         url: options.hub.trim_end_matches('/'),
         options,
-        tell: &tell,
+        on_event: &on_event,
     };
     let path = format!("api/datasets/{dataset}/revision/{}", options.revision);
     let mut bytes_left = options.limits.listing_bytes;
@@ -121,7 +121,7 @@ pub async fn download(
             what,
         });
     }
-    tell(HubEvent::Listed {
+    on_event(HubEvent::Listed {
         commit: commit.clone(),
         files: files.len(),
         bytes: files.iter().map(HubEntry::bytes).sum(),
@@ -139,7 +139,7 @@ pub async fn download(
     let mut files = 0;
     while let Some(path) = running.next().await {
         files += 1;
-        tell(HubEvent::Done { path: path?, files });
+        on_event(HubEvent::Done { path: path?, files });
     }
     let mut unlisted = super::catalog::tables_in(folder)?;
     unlisted.retain(|table| !names.contains(&format!("{COMPANIES}/{table}")));
@@ -152,7 +152,7 @@ struct Hub<'a> {
     /// Without a trailing slash.
     url: &'a str,
     options: &'a HubOptions,
-    tell: &'a (dyn Fn(HubEvent) + Sync),
+    on_event: &'a (dyn Fn(HubEvent) + Sync),
 }
 
 impl Hub<'_> {
@@ -196,7 +196,7 @@ impl Hub<'_> {
         let listing = PublishedFile::new(path, None, true);
         let listing = self.download_options(self.url, listing, *bytes_left);
         let url = format!("{}/{path}", self.url);
-        let mut retrying = retries(&url, self.tell);
+        let mut retrying = retries(&url, self.on_event);
         let (bytes, headers) = fetch_bytes(self.client, &listing, &mut retrying)
             .await
             .map_err(|error| {
@@ -260,7 +260,7 @@ impl Hub<'_> {
             self.client,
             &path,
             &single,
-            &mut retries(&entry.path, self.tell),
+            &mut retries(&entry.path, self.on_event),
         )
         .await?;
         if let Err(wrong) = verify_entry(&path, &published, entry) {
@@ -272,10 +272,10 @@ impl Hub<'_> {
 }
 
 /// Reports the retries of `path`.
-fn retries(path: &str, tell: &(dyn Fn(HubEvent) + Sync)) -> impl FnMut(DownloadEvent) + Send {
+fn retries(path: &str, on_event: &(dyn Fn(HubEvent) + Sync)) -> impl FnMut(DownloadEvent) + Send {
     move |event| {
         if let DownloadEvent::Retrying { reason, pause } = event {
-            tell(HubEvent::Retrying {
+            on_event(HubEvent::Retrying {
                 path: path.to_owned(),
                 reason,
                 pause,

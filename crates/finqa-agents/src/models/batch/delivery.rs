@@ -96,7 +96,7 @@ impl Driver<'_> {
             let most = most.or_insert(half);
             *most = half.min(*most);
         }
-        self.queue.tell(match open.record.outcome.clone() {
+        self.queue.notify(match open.record.outcome.clone() {
             Some(why) => BatchNotice::Rejected {
                 batch: open.id,
                 why,
@@ -277,7 +277,7 @@ impl Driver<'_> {
         mut open: OpenBatch,
         why: &'static str,
     ) -> Result<(), ModelError> {
-        self.queue.tell(BatchNotice::NotOurs {
+        self.queue.notify(BatchNotice::NotOurs {
             wave: open.record.wave,
             batch: open.id.clone(),
             why,

@@ -150,7 +150,7 @@ impl fmt::Display for BatchNotice {
             Self::AssumedOurs { wave, batch } => write!(
                 f,
                 "wave {wave}: its submission had no answer; batch {batch} is of its time and \
-                 size, and its results will tell whether it is this one"
+                 size, and its results will show whether it is this one"
             ),
             Self::NotOurs { wave, batch, why } => {
                 write!(f, "batch {batch} is not used for wave {wave}: {why}")

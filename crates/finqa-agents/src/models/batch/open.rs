@@ -86,7 +86,7 @@ impl OpenBatch {
                 if self.unreadable >= self.client.attempts() {
                     return Err(error);
                 }
-                queue.tell(BatchNotice::Unreachable {
+                queue.notify(BatchNotice::Unreachable {
                     batch: self.id.clone(),
                     why: error.to_string(),
                 });
@@ -108,7 +108,7 @@ impl OpenBatch {
             }
             return Ok(());
         }
-        queue.tell(BatchNotice::Cancelled {
+        queue.notify(BatchNotice::Cancelled {
             batch: self.id.clone(),
             after: timeout,
         });

@@ -215,7 +215,7 @@ impl QueueShared {
         state.clients.iter().find(|it| it.name() == name).cloned()
     }
 
-    pub(super) fn tell(&self, notice: BatchNotice) {
+    pub(super) fn notify(&self, notice: BatchNotice) {
         tracing::info!("{notice}");
         (self.observer)("batch", &CallEvent::Batch(notice));
     }

@@ -48,7 +48,7 @@ impl Driver<'_> {
         self.open = open;
         records.extend(over.into_iter().map(|open| ended(open.record)));
         for open in &self.open {
-            self.queue.tell(BatchNotice::Awaited {
+            self.queue.notify(BatchNotice::Awaited {
                 batch: open.id.clone(),
                 requests: open.calls.len(),
             });
@@ -76,7 +76,7 @@ impl Driver<'_> {
 
     pub(super) fn tell_guess(&self, record: &BatchRecord, batch: &str) {
         if record.guessed {
-            self.queue.tell(BatchNotice::AssumedOurs {
+            self.queue.notify(BatchNotice::AssumedOurs {
                 wave: record.wave,
                 batch: batch.to_owned(),
             });
@@ -88,7 +88,7 @@ impl Driver<'_> {
     pub(super) fn not_submitted(&self, mut record: BatchRecord) -> BatchRecord {
         if record.repeated {
             record.outcome = Some("no answer to its submission, and not listed".to_owned());
-            self.queue.tell(BatchNotice::Repeated {
+            self.queue.notify(BatchNotice::Repeated {
                 wave: record.wave,
                 requests: record.count,
             });

@@ -130,13 +130,13 @@ impl Driver<'_> {
         self.store(vec![record.clone()]).await?;
         if repeated {
             self.reserve_lost(&batch).await?;
-            self.queue.tell(BatchNotice::Repeated {
+            self.queue.notify(BatchNotice::Repeated {
                 wave: record.wave,
                 requests: record.count,
             });
         }
         self.tell_guess(&record, &id);
-        self.queue.tell(BatchNotice::Submitted {
+        self.queue.notify(BatchNotice::Submitted {
             wave: record.wave,
             batch: id.clone(),
             requests: record.count,

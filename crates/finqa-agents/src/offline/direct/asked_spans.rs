@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::calendar::{CalendarSpan, NamedSpan, Stretch, spans};
+use super::calendar::{CalendarSpan, NamedSpan, PeriodKind, spans};
 
 /// The periods of a question, and the places that name a part of one.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct AskedSpans {
 pub(crate) fn asked_spans(text: &str) -> AskedSpans {
     let mut found = spans(text);
     let bare = |named: &NamedSpan| named.span.months.is_none();
-    let calendar = |named: &NamedSpan| named.span.stretch == Stretch::Calendar;
+    let calendar = |named: &NamedSpan| named.span.kind == PeriodKind::Calendar;
     let yearless = |named: &NamedSpan| named.span.year.is_none() && calendar(named);
     let mut years: Vec<u16> = found.iter().filter_map(|named| named.span.year).collect();
     years.dedup();

@@ -14,7 +14,7 @@ pub(crate) struct CalendarSpan {
     pub(crate) months: Option<(u8, u8)>,
     /// A day of its month.
     pub(crate) day: Option<u8>,
-    pub(crate) stretch: Stretch,
+    pub(crate) kind: PeriodKind,
     /// It begins in the year before: "2021/22".
     pub(crate) season: bool,
 }
@@ -22,7 +22,7 @@ pub(crate) struct CalendarSpan {
 /// How a period lies in the calendar. Others than its own years, halves and so on are what the
 /// page calls them, and have no months.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stretch {
+pub(crate) enum PeriodKind {
     #[default]
     Calendar,
     /// "Year to date"
@@ -41,14 +41,22 @@ impl CalendarSpan {
 
     /// By its end; of two with one end the longer comes later. A year and a fiscal year are
     /// equal in it.
-    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>, Option<u8>, Stretch) {
+    pub(crate) fn order(
+        self,
+    ) -> (
+        Option<u16>,
+        u8,
+        std::cmp::Reverse<u8>,
+        Option<u8>,
+        PeriodKind,
+    ) {
         let (first, last) = self.range();
         (
             self.year,
             last,
             std::cmp::Reverse(first),
             self.day,
-            self.stretch,
+            self.kind,
         )
     }
 
@@ -97,7 +105,7 @@ impl CalendarSpan {
             year: self.year.or(other.year),
             months: self.months.or(other.months),
             day: self.day.or(other.day),
-            stretch: self.stretch.max(other.stretch),
+            kind: self.kind.max(other.kind),
             season: self.season || other.season,
         }
     }
@@ -112,8 +120,8 @@ impl std::fmt::Display for CalendarSpan {
             Some(first.to_ascii_uppercase() + rest)
         };
         let part = match self.range() {
-            _ if self.stretch == Stretch::Trailing => "last twelve months".to_owned(),
-            _ if self.stretch == Stretch::ToDate => "year to date".to_owned(),
+            _ if self.kind == PeriodKind::Trailing => "last twelve months".to_owned(),
+            _ if self.kind == PeriodKind::ToDate => "year to date".to_owned(),
             WHOLE => String::new(),
             (1, 3) => "first quarter".to_owned(),
             (4, 6) => "second quarter".to_owned(),
@@ -175,10 +183,10 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let forms: Vec<(String, Reader)> = vec![
         (
             format!(r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ]{twelve}){after}"),
-            |found| other_stretch(found, Stretch::Trailing),
+            |found| span_of_kind(found, PeriodKind::Trailing),
         ),
         (format!(r"\b(?:ytd|year[- ]to[- ]date){after}"), |found| {
-            other_stretch(found, Stretch::ToDate)
+            span_of_kind(found, PeriodKind::ToDate)
         }),
         (format!(r"\b(3|6|9|12)m{year}"), |found| {
             in_year(found, 2, part((1, number(found, 1..=1)?)))
@@ -293,11 +301,11 @@ fn number(found: &Captures<'_>, mut groups: RangeInclusive<usize>) -> Option<u8>
     group.as_str().parse().ok()
 }
 
-fn other_stretch(found: &Captures<'_>, stretch: Stretch) -> Option<CalendarSpan> {
+fn span_of_kind(found: &Captures<'_>, kind: PeriodKind) -> Option<CalendarSpan> {
     let year = found.get(1).and_then(|year| full_year(year.as_str()));
     Some(CalendarSpan {
         year,
-        stretch,
+        kind,
         ..part(WHOLE)?
     })
 }

@@ -68,10 +68,11 @@ impl DirectReader<'_> {
     /// The earlier and the later period of a change.
     pub(super) fn ends(&self) -> Reading<(CalendarSpan, CalendarSpan)> {
         let before = |span: CalendarSpan| {
-            let alike =
-                self.table.periods.iter().filter(|other| {
-                    other.length() == span.length() && other.stretch == span.stretch
-                });
+            let alike = self
+                .table
+                .periods
+                .iter()
+                .filter(|other| other.length() == span.length() && other.kind == span.kind);
             let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));

@@ -1,6 +1,6 @@
 //! The periods of a question among those of a page, and which quantities add up over them.
 
-use super::calendar::{CalendarSpan, Stretch};
+use super::calendar::{CalendarSpan, PeriodKind};
 use super::labels::{LabelledTable, is_year};
 use super::quantities::{COUNTED_NEW, FLOWS, RATES, THINGS, WordList, is_stock};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
@@ -35,7 +35,7 @@ impl LabelledTable<'_> {
         let (first, last) = missing.range();
         let of_missing = |span: &&CalendarSpan| {
             let (from, to) = span.range();
-            let calendar = span.stretch == Stretch::Calendar;
+            let calendar = span.kind == PeriodKind::Calendar;
             let of_year = span.year.is_some() && span.year == missing.year;
             calendar && of_year && first <= from && to <= last
         };
@@ -96,8 +96,8 @@ impl LabelledTable<'_> {
         let exact = in_year.iter().filter(|span| {
             let day = asked.day.is_none() || span.day == asked.day;
             let closing = span.day.is_none() && asked.closes_month();
-            let stretch = span.stretch == asked.stretch;
-            stretch && span.range() == asked.range() && (day || closing)
+            let same_kind = span.kind == asked.kind;
+            same_kind && span.range() == asked.range() && (day || closing)
         });
         match exact.copied().collect::<Vec<_>>().as_slice() {
             // Of a year and a fiscal year, the one that is asked for.
@@ -125,10 +125,10 @@ impl LabelledTable<'_> {
 
 /// A period from others of one year: halves of quarters, what the first half leaves of a year.
 fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
-    let calendar = |span: &&CalendarSpan| span.stretch == Stretch::Calendar;
+    let calendar = |span: &&CalendarSpan| span.kind == PeriodKind::Calendar;
     let of_page: Vec<CalendarSpan> = of_page.iter().filter(calendar).copied().collect();
     let of_page = of_page.as_slice();
-    if asked.stretch != Stretch::Calendar {
+    if asked.kind != PeriodKind::Calendar {
         return None;
     }
     let (first, last) = asked.range();
@@ -199,7 +199,7 @@ impl DirectReader<'_> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             periods
                 .iter()
-                .filter(|span| span.length() == length && span.stretch == Stretch::Calendar)
+                .filter(|span| span.length() == length && span.kind == PeriodKind::Calendar)
                 .copied()
                 .collect()
         };

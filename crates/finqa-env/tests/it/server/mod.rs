@@ -6,8 +6,8 @@ mod http;
 mod mcp;
 mod memory;
 mod metrics;
-mod patience;
 mod sessions;
+mod slow_clients;
 mod socket;
 mod tasks;
 

@@ -10,7 +10,7 @@ use super::{get, options, post, start, start_changed, stop};
 use finqa_env::server::{RunningServer, ServerOptions};
 
 /// A server that waits for requests no longer than a slow test machine needs.
-async fn impatient() -> RunningServer {
+async fn with_short_timeout() -> RunningServer {
     start(ServerOptions {
         request_time: Duration::from_millis(300),
         ..options()
@@ -40,7 +40,7 @@ async fn trickle(server: &RunningServer, head: &str, rest: &'static [u8]) -> Str
 
 #[tokio::test]
 async fn a_head_that_trickles_in_is_cut_off() {
-    let server = impatient().await;
+    let server = with_short_timeout().await;
     let head = "GET /health HTTP/1.1\r\nhost: localhost\r\nx-slow: ";
     let said = trickle(&server, head, b"x").await;
     assert!(!said.contains("healthy"), "{said}");
@@ -49,7 +49,7 @@ async fn a_head_that_trickles_in_is_cut_off() {
 
 #[tokio::test]
 async fn a_body_that_trickles_in_is_answered_with_408() {
-    let server = impatient().await;
+    let server = with_short_timeout().await;
     for path in ["/reset", "/step", "/mcp", "/mcp/stream"] {
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -64,7 +64,7 @@ async fn a_body_that_trickles_in_is_answered_with_408() {
 
 #[tokio::test]
 async fn a_chunked_body_that_trickles_in_is_cut_off_too() {
-    let server = impatient().await;
+    let server = with_short_timeout().await;
     let head = "POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
                 transfer-encoding: chunked\r\n\r\n";
     let said = trickle(&server, head, b"1\r\n \r\n").await;
@@ -74,7 +74,7 @@ async fn a_chunked_body_that_trickles_in_is_cut_off_too() {
 
 #[tokio::test]
 async fn a_connection_without_a_request_is_closed() {
-    let server = impatient().await;
+    let server = with_short_timeout().await;
     let mut silent = TcpStream::connect(server.address())
         .await
         .expect("connected");
