@@ -152,8 +152,7 @@ impl PrintArgs {
     pub(super) fn display(self, verbose: bool, style: TerminalStyle) -> RunDisplay {
         RunDisplay {
             verbose,
-            json: self.json,
-            quiet: self.quiet,
+            print: self,
             style,
         }
     }

@@ -50,10 +50,10 @@ pub(super) fn print(
     shown: RunDisplay,
 ) {
     if let DeliveryOutcome::All(delivered) = sent
-        && !shown.quiet
+        && !shown.print.quiet
     {
         let line = delivered_line(delivered);
-        if shown.json {
+        if shown.print.json {
             writer.say(&line);
         } else {
             // Ignore write errors: the run itself succeeded.

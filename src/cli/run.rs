@@ -23,7 +23,7 @@ use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
 
-use super::args::{ControlArgs, RunArgs, needs_model};
+use super::args::{ControlArgs, PrintArgs, RunArgs, needs_model};
 use super::ci::CiArgs;
 use super::exit::with_output_hint;
 use super::outputs::{EXPORT_PREDICTIONS, OutputOption, check_outputs, inputs_of_run};
@@ -57,8 +57,7 @@ pub(super) trait RunCommand {
 #[derive(Clone, Copy)]
 pub(super) struct RunDisplay {
     pub verbose: bool,
-    pub json: bool,
-    pub quiet: bool,
+    pub print: PrintArgs,
     pub style: TerminalStyle,
 }
 
@@ -252,7 +251,7 @@ pub(super) fn drive(
 ) -> anyhow::Result<Exit> {
     let options = ProgressOptions {
         verbose: display.verbose,
-        quiet: display.quiet,
+        quiet: display.print.quiet,
         terminal: std::io::stderr().is_terminal(),
         logged: telemetry::logs_json(settings.log.log),
     };
@@ -436,9 +435,9 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
         true => folder.last_csv(),
         false => folder.file(RunFolder::CSV),
     };
-    if shown.json {
+    if shown.print.json {
         stdout::print_json(summary)?;
-    } else if !shown.quiet {
+    } else if !shown.print.quiet {
         stdout::print(|out| {
             writeln!(
                 out,

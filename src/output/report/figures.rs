@@ -186,6 +186,21 @@ impl Histogram {
     }
 }
 
+/// A part of a bar: answers of one reason or cause, or pairs of answers that are marked alike.
+#[derive(Serialize)]
+pub(super) struct BarPart {
+    pub name: String,
+    /// The facet that shows them, if there is one.
+    pub facet: Option<&'static str>,
+    pub class: &'static str,
+    /// From 0, the strongest, to 4.
+    pub shade: usize,
+    pub count: usize,
+    /// In percent of the bar's width.
+    pub x: f64,
+    pub width: f64,
+}
+
 /// `part` in percent of `whole`.
 pub(super) fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64

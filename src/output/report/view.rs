@@ -8,7 +8,7 @@ use crate::run::{EpisodeSummary, SampleEffect, Summary};
 use crate::score::{LabelFloor, Layer, Rule, RuleRates};
 use finqa_core::stats::Rate;
 
-use super::figures::{FacetRates, Histogram, percent};
+use super::figures::{BarPart, FacetRates, Histogram, percent};
 use super::flow::Flow;
 use super::list::QuestionList;
 
@@ -30,7 +30,7 @@ pub(super) struct ReportView<'a> {
     /// The rules that are also given without suspect golds.
     trusted: Vec<RuleRate>,
     layers: &'a [Layer],
-    anatomy: Vec<AnswerShare>,
+    anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
     samples: Option<&'a SampleEffect>,
     flow: Option<Flow>,
@@ -52,21 +52,6 @@ struct RuleRate {
     about: &'static str,
     rate: Rate,
     floor: Option<LabelFloor>,
-}
-
-/// A part of all answers: those accepted for one reason, or missed for one cause.
-#[derive(Serialize)]
-struct AnswerShare {
-    name: String,
-    /// The facet that shows them, unless they are several causes in one.
-    facet: Option<&'static str>,
-    class: &'static str,
-    /// From 0, the strongest, to 4.
-    shade: usize,
-    count: usize,
-    /// In percent of the width.
-    x: f64,
-    width: f64,
 }
 
 impl<'a> ReportView<'a> {
@@ -126,8 +111,8 @@ impl<'a> ReportView<'a> {
 const APART: usize = 7;
 
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
-fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
-    let mut parts: Vec<AnswerShare> = Vec::new();
+fn anatomy(list: &QuestionList) -> Vec<BarPart> {
+    let mut parts: Vec<BarPart> = Vec::new();
     let n = list.judged.iter().sum();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
@@ -156,7 +141,7 @@ fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
         }
         for (at, (name, facet, count)) in found.into_iter().enumerate() {
             let x = parts.last().map_or(0.0, |part| part.x + part.width);
-            parts.push(AnswerShare {
+            parts.push(BarPart {
                 name,
                 facet,
                 class,

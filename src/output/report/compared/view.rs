@@ -7,7 +7,7 @@ use crate::output::terminal::{rule_title, span};
 use crate::score::Row;
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
-use super::super::figures::percent;
+use super::super::figures::{BarPart, percent};
 use super::ComparisonPage;
 use super::pairs::{FACETS, ListedPair, pair_class, values_of};
 
@@ -22,7 +22,7 @@ pub(super) struct ComparisonView<'a> {
     rules: Vec<RuleDifference<'a>>,
     /// Half the width of the differences' axis, in points.
     reach: f64,
-    ways: Vec<PairOutcome>,
+    ways: Vec<BarPart>,
     slices: Vec<FacetComparison>,
     causes: Vec<CauseLine<'a>>,
     spending: Vec<SpendLine>,
@@ -62,17 +62,6 @@ struct Rates {
     high: f64,
     /// `better`, `worse`, or `unclear` where the interval holds 0.
     verdict: &'static str,
-}
-
-/// Pairs that fall the same way.
-#[derive(Serialize)]
-struct PairOutcome {
-    name: &'static str,
-    class: &'static str,
-    shade: usize,
-    count: usize,
-    x: f64,
-    width: f64,
 }
 
 #[derive(Serialize)]
@@ -227,7 +216,7 @@ impl Rates {
     }
 }
 
-fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
+fn ways(pairs: &[ListedPair<'_>]) -> Vec<BarPart> {
     let judged: Vec<(bool, bool)> = pairs.iter().filter_map(ListedPair::marks).collect();
     let mut x = 0.0;
     [
@@ -241,8 +230,9 @@ fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
         let count = judged.iter().filter(|found| **found == marks).count();
         let width = percent(count, judged.len());
         x += width;
-        PairOutcome {
-            name: pair_class(marks),
+        BarPart {
+            name: pair_class(marks).to_owned(),
+            facet: None,
             class,
             shade,
             count,
