@@ -148,7 +148,10 @@ fn flag_value(key: &str, value: Option<&Value>) -> String {
 
 /// Variables that begin like a setting and are not: the commit of a container's
 /// image, and what the tests and checks read.
-const OTHER_VARIABLES: [&str; 3] = ["CONVFINQA_COMMIT", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE"];
+const OTHER_VARIABLES: [&str; 5] = [
+    "CONVFINQA_COMMIT", "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS",
+    "CONVFINQA_UPDATE",
+];
 
 /// The variable of a key.
 pub(super) fn variable_of(key: &str) -> String {
@@ -244,7 +247,8 @@ mod tests {
     #[test]
     fn a_mistyped_variable_is_named_with_the_nearest() {
         for name in [
-            "CONVFINQA_MAX_ROUNDS", "CONVFINQA_REQUIRE_DATA", "CONVFINQA_UPDATE", "PATH",
+            "CONVFINQA_MAX_ROUNDS", "CONVFINQA_REQUIRE_DATA", "CONVFINQA_SOAK",
+            "CONVFINQA_TEST_LLM", "CONVFINQA_UPDATE", "PATH",
         ] {
             assert_eq!(unknown_variable(name), None);
         }

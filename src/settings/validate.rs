@@ -8,8 +8,7 @@ use finqa_core::secrets::HIDDEN;
 use super::Settings;
 use super::shards::name_error;
 
-const MODEL_KEYS: &str =
-    "give an address without it, and the key in OPENAI_API_KEY or AZURE_OPENAI_API_KEY";
+const MODEL_KEYS: &str = "give an address without it, and the key in OPENAI_API_KEY, AZURE_OPENAI_API_KEY or ANTHROPIC_API_KEY";
 const MLFLOW_KEYS: &str =
     "put them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
 
