@@ -7,10 +7,9 @@ use console::Term;
 use crate::output::terminal::TerminalStyle;
 
 /// The choice of `--color`.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColorChoice {
     // On a terminal, unless the environment says otherwise.
-    #[default]
     Auto,
     // Into files and pipes too.
     Always,

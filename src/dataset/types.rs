@@ -38,22 +38,20 @@ pub struct Case {
 }
 
 /// The questions of a record that are asked (`--mode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The stand-alone questions of each record: one (`qa`) or two (`qa_0`, `qa_1`).
-    #[default]
     Questions,
     /// The turns of each conversation, in order.
     Conversations,
 }
 
 /// The earlier answers that a turn sees (`--history`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
     /// The answers given earlier in the run.
-    #[default]
     Own,
     /// The dataset's answers.
     Gold,

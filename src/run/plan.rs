@@ -93,7 +93,7 @@ impl Plan {
         });
         Self {
             mode: Mode::Questions,
-            history: HistoryMode::default(),
+            history: HistoryMode::Own,
             pass: units.collect(),
             epochs: 1,
             pass_length,

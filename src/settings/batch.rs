@@ -24,11 +24,10 @@ pub struct BatchSettings {
 }
 
 /// The way requests are sent (`--engine`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionEngine {
     /// Send each request as soon as it is ready, and wait for its reply.
-    #[default]
     Live,
     /// Collect requests for the provider's batch API, at half the price.
     Batch,

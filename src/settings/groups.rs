@@ -141,7 +141,7 @@ pub struct RunSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
     /// Format of log lines on stderr; `json` replaces all other output there
-    #[arg(long, value_name = "FORMAT", default_value = "off")]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub log: LogFormat,
     /// Log level, `error` to `trace`, or directives such as `hyper=info` [default: RUST_LOG, otherwise info]
     #[arg(long, value_name = "LEVEL")]
@@ -161,11 +161,10 @@ pub struct TraceSettings {
 }
 
 /// The writing of `traces.jsonl` (`--traces`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traces {
     /// If traces are also sent to a collector or MLflow, or with --trace-content.
-    #[default]
     Auto,
     /// Always.
     On,

@@ -18,7 +18,7 @@ use super::percent;
 use super::verify::{Finding, FindingKind};
 
 /// The use of the second opinion (`--second-opinion`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
     /// No second opinion.
@@ -26,7 +26,6 @@ pub enum OpinionUse {
     /// Record it with the answer, and use it to break ties between samples.
     Record,
     /// Also show it to the critic if it is confident and differs.
-    #[default]
     Show,
     /// Also withhold answers that it does not confirm.
     Require,

@@ -106,7 +106,7 @@ pub struct AgentSettings {
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
     /// Which part of a reply gives the value of the answer
-    #[arg(long, value_name = "WHAT", default_value = "program")]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub answer_from: AnswerFrom,
     /// Withhold answers of the embedded analyst below this confidence (0 to 1) [default: 0]
     #[arg(
@@ -137,7 +137,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub examples: u32,
     /// How tables are shown to the model
-    #[arg(long, value_name = "STYLE", default_value = "repaired")]
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
     pub table_style: TableStyle,
     /// Folder whose .j2 files replace the built-in prompt templates of the same name
     #[arg(long, value_name = "DIR")]

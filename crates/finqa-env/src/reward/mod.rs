@@ -15,10 +15,9 @@ use graded::{ComparedValue, ComparisonRule};
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// The grading of answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RewardMode {
     /// Exactly like OpenEnv's `finqa_env`.
-    #[default]
     #[value(name = "openenv", alias = "reference")]
     OpenEnv,
     /// Like `openenv`, but without its known exploits.
