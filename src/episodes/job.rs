@@ -8,7 +8,8 @@ use super::{
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
 use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
-use crate::settings::{Settings, Variables};
+use crate::settings::{QuestionSettings, Settings, Variables};
+use finqa_agents::agents::AgentSettings;
 use finqa_agents::models::settings::OFFLINE;
 use finqa_agents::models::{ChatModel, Endpoint, Feature, Support};
 use finqa_agents::solve::{
@@ -228,6 +229,13 @@ fn meta(
     let environment = &options.environment;
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
+    let mut stored = settings_to_store(&tool_model.resolved)?;
+    for without_effect in [
+        toml::Table::try_from(AgentSettings::default())?,
+        toml::Table::try_from(QuestionSettings::default())?,
+    ] {
+        stored.retain(|key, _| !without_effect.contains_key(key));
+    }
     Ok(RunMeta {
         identity: Identity {
             model: tool_model.name.clone(),
@@ -244,7 +252,7 @@ fn meta(
         invented: environment.invented,
         total: episodes.total(),
         episodes: Some(options.meta(settings)),
-        settings: settings_to_store(&tool_model.resolved)?,
+        settings: stored,
         ..RunMeta::default()
     })
 }

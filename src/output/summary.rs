@@ -37,12 +37,6 @@ pub(crate) fn write_config(
     if let Some(episodes) = &meta.episodes {
         note.push_str(&repeat(episodes));
     }
-    let mut settings = settings.clone();
-    // The default, which without a chat model means `rules`.
-    let critic = settings.get("critic").and_then(toml::Value::as_str);
-    if identity.critic == "rules" && critic == Some("llm") {
-        settings.remove("critic");
-    }
     let text = format!(
         "# Run {id}, started {started}, convfinqa {version}\n\
          # model   {}\n# critic  {}\n# data    {data} (blake3 {})\n# prompts blake3 {}\n# plan    blake3 {}\n{note}\n{settings}",

@@ -50,9 +50,9 @@ fn without_effect(settings: &Settings) -> Vec<String> {
     let given = |key: &str| settings.origins.get(key) == Some(&Origin::CommandLine);
     let agents = &settings.agents;
     let offline = settings.model.is_offline();
-    let llm_critic = matches!(agents.critic, CriticMode::Llm | CriticMode::Auto);
+    let critic = agents.critic(!offline);
     let samples = agents.samples.most() > 1;
-    let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
+    let asks_on_doubt = critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
     let batches = !offline && settings.batch.engine == ExecutionEngine::Batch;
     let ignored = [
         match offline {
@@ -67,7 +67,7 @@ fn without_effect(settings: &Settings) -> Vec<String> {
             "note: without a --temperature above 0, all --samples may be the same",
         ),
         (
-            offline && llm_critic && given("critic"),
+            agents.critic != Some(critic) && given("critic"),
             "note: no LLM reviews the answers of --model offline; the critic is `rules`",
         ),
         (
@@ -75,12 +75,7 @@ fn without_effect(settings: &Settings) -> Vec<String> {
             "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
         ),
         (
-            !agents.verify
-                && match agents.critic {
-                    CriticMode::Off => false,
-                    CriticMode::Rules => true,
-                    CriticMode::Llm | CriticMode::Auto => offline,
-                },
+            !agents.verify && critic == CriticMode::Rules,
             "note: with --no-verify and without an LLM critic, an answer is sent back only if it has no value or its program cannot be executed",
         ),
         (
@@ -169,7 +164,7 @@ mod tests {
         assert_eq!(notes(&model), "");
         let given = |critic| {
             notes(&|settings| {
-                settings.agents.critic = critic;
+                settings.agents.critic = Some(critic);
                 let origin = ("critic".to_owned(), Origin::CommandLine);
                 settings.origins.extend([origin]);
             })
@@ -182,12 +177,12 @@ mod tests {
         assert!(notes(&unchecked).contains("sent back only if"));
         let unreviewed = notes(&|settings| {
             unchecked(settings);
-            settings.agents.critic = CriticMode::Off;
+            settings.agents.critic = Some(CriticMode::Off);
         });
         assert_eq!(unreviewed, "");
         let undoubted = |settings: &mut Settings| {
             model(settings);
-            settings.agents.critic = CriticMode::Auto;
+            settings.agents.critic = Some(CriticMode::Auto);
             settings.agents.verify = false;
         };
         assert_eq!(notes(&undoubted), "", "the second opinion may differ");

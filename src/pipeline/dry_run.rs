@@ -180,12 +180,12 @@ async fn measure(
         let most = options.settings.samples.most();
         options.settings.samples = SampleCount::Fixed(if accepted { 1 } else { most });
     }
-    if options.settings.critic == CriticMode::Auto {
-        options.settings.critic = if accepted {
+    if options.critic() == CriticMode::Auto {
+        options.settings.critic = Some(if accepted {
             CriticMode::Rules
         } else {
             CriticMode::Llm
-        };
+        });
     }
     let pair = Pair::new(&options)?;
     for unit in plan.units() {

@@ -81,9 +81,12 @@ impl ResumedRun {
                 own: VERSION,
             });
         }
-        let own = Layers::default()
+        let mut own = Layers::default()
             .table(stored_settings(&meta), Origin::Run)?
             .settings()?;
+        if kind == RunKind::Episodes {
+            own.keep_for_episodes();
+        }
         let run = LockedRun {
             folder,
             journal,

@@ -99,10 +99,13 @@ impl PairSetup {
     }
 
     /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them.
+    /// that a run can be resumed without them, and with the critic of a chat model.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
-        let analyst = self.servers.first();
-        let mut resolved = analyst.map_or_else(|| settings.clone(), |it| it.resolved(settings));
+        let Some(analyst) = self.servers.first() else {
+            return settings.clone();
+        };
+        let mut resolved = analyst.resolved(settings);
+        resolved.agents.critic = Some(self.pair.critic());
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());

@@ -67,6 +67,18 @@ pub struct Settings {
     pub origins: BTreeMap<String, Origin>,
 }
 
+impl Settings {
+    /// Resets what has no effect on episodes: the agents of the main job, and the selection of
+    /// its records.
+    pub(crate) fn keep_for_episodes(&mut self) {
+        self.agents = AgentSettings::default();
+        self.questions = QuestionSettings {
+            n: self.questions.n,
+            ..QuestionSettings::default()
+        };
+    }
+}
+
 /// Which questions of which data are asked.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Questions")]

@@ -23,8 +23,7 @@ use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNot
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeFile, EpisodeMeta, RunKind};
 use crate::settings::{
-    BudgetSettings, LogSettings, QuestionSettings, RunSettings, Settings, ShardSettings,
-    TraceSettings, Variables,
+    BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, TraceSettings, Variables,
 };
 use finqa_agents::agents::Sampling;
 use finqa_agents::models::{ModelSettings, Provider};
@@ -150,11 +149,7 @@ pub(crate) fn execute(
         }
         refuse_foreign(path, run)?;
     }
-    // The others select records of the main job.
-    settings.questions = QuestionSettings {
-        n: settings.questions.n,
-        ..QuestionSettings::default()
-    };
+    settings.keep_for_episodes();
     let mut command = EpisodeRun {
         args,
         gives_steps: matches.value_source("max_steps") == Some(ValueSource::CommandLine),

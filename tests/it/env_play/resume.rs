@@ -193,11 +193,38 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
         folder.display()
     );
     assert_eq!(repeat, Some(expected.as_str()), "{config}");
+    // It has no critic, and no questions of the main job.
+    for key in [
+        "critic", "max_rounds", "second_opinion", "table_style", "mode", "epochs",
+    ] {
+        assert!(!config.contains(&format!("{key} = ")), "{key}: {config}");
+    }
+    assert!(config.contains("\nn = 2\n"), "{config}");
     place.write("config.toml", &config);
     let again = place.run(&format!("{expected} --json -o again"));
     let again = again.succeeds().json();
     assert_eq!(again["run"]["identity"], first["run"]["identity"]);
     assert_eq!(again["questions"], 2);
+}
+
+/// Earlier versions recorded every setting, and a file may hold others by now.
+#[test]
+fn settings_without_effect_on_episodes_keep_no_run_from_being_resumed() {
+    let place = Workplace::new();
+    played(&place, &format!("-n 1 --data-path {FIXTURE}"));
+    let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
+    let journal = place.run_folder().join("journal.sqlite");
+    let sql = "UPDATE meta SET value = json_set(value, '$.settings.max_rounds', 5,
+               '$.settings.critic', 'llm') WHERE key = 'run'";
+    let changed = rusqlite::Connection::open(journal).unwrap();
+    assert_eq!(changed.execute(sql, []).unwrap(), 1);
+    drop(changed);
+    let file = place.write("other.toml", "max_rounds = 2\ncritic = 'off'");
+    played(&place, &format!("--resume {id}"));
+    played(
+        &place,
+        &format!("--resume {id} --config {}", file.display()),
+    );
 }
 
 #[test]

@@ -120,7 +120,7 @@ async fn ran(
     let analyst: Arc<dyn ChatModel> = model.clone();
     let options = PairOptions {
         settings: AgentSettings {
-            critic: CriticMode::Off,
+            critic: Some(CriticMode::Off),
             samples: SampleCount::Fixed(samples),
             ..AgentSettings::default()
         },

@@ -105,7 +105,7 @@ fn a_killed_shard_is_continued_by_the_same_command_and_repeats_no_call() {
 #[rstest]
 #[case::other_settings("max_rounds = 7", "--max-rounds was 3, now 7")]
 #[case::other_questions("n = 5", "--n was not set, now 5")]
-#[case::other_critic("critic = 'off'", "--critic was llm, now off")]
+#[case::other_critic("critic = 'off'", "--critic was not set, now off")]
 #[case::other_mode("mode = 'conversations'", "--mode was questions, now conversations")]
 fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case] words: &str) {
     let place = Workplace::new();

@@ -15,11 +15,10 @@ use super::answer::AnswerFrom;
 use super::opinion::OpinionUse;
 
 /// Who reviews answers (`--critic`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum CriticMode {
     /// An LLM and the deterministic checks.
-    #[default]
     Llm,
     /// The deterministic checks, and an LLM if a check finds an error or the second opinion differs.
     Auto,
@@ -80,13 +79,9 @@ impl FromStr for SampleCount {
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
     /// Who reviews each answer [default: llm with a chat model, otherwise rules]
-    #[arg(
-        long,
-        value_name = "WHO",
-        default_value = "llm",
-        hide_default_value = true
-    )]
-    pub critic: CriticMode,
+    #[arg(long, value_name = "WHO")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic: Option<CriticMode>,
     /// The critic's model [default: the analyst's]
     #[arg(long, value_name = "MODEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,6 +141,14 @@ pub struct AgentSettings {
 }
 
 impl AgentSettings {
+    /// Who reviews answers: without a chat model the checks replace the LLM.
+    pub fn critic(&self, has_chat_model: bool) -> CriticMode {
+        match self.critic.unwrap_or(CriticMode::Llm) {
+            CriticMode::Llm | CriticMode::Auto if !has_chat_model => CriticMode::Rules,
+            critic => critic,
+        }
+    }
+
     /// True if the critic uses a separate server.
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
@@ -260,12 +263,10 @@ impl PairOptions {
         }
     }
 
-    /// Who reviews answers: without a chat model the checks replace the LLM.
+    /// Who reviews answers.
     pub fn critic(&self) -> CriticMode {
-        match (&self.backend, self.settings.critic) {
-            (Backend::Embedded, CriticMode::Llm | CriticMode::Auto) => CriticMode::Rules,
-            (_, critic) => critic,
-        }
+        let has_chat_model = matches!(self.backend, Backend::Llm { .. });
+        self.settings.critic(has_chat_model)
     }
 }
 
