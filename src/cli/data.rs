@@ -6,6 +6,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ArgMatches;
+use serde::Serialize;
+
 use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_agents::models;
@@ -13,7 +16,7 @@ use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
 use finqa_core::text::counted;
 
-use super::{Exit, Failure, runtime, stdout};
+use super::{Exit, Failure, runtime, settings, stdout};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
@@ -48,9 +51,8 @@ pub(crate) enum DataCommand {
     Show {
         /// Id of the record, or an unambiguous part of it
         id: String,
-        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
-        #[arg(long, value_name = "FILE")]
-        data_path: Option<String>,
+        #[command(flatten)]
+        data: DataPath,
         /// Also print the gold answers and programs
         #[arg(long)]
         gold: bool,
@@ -65,39 +67,62 @@ pub(crate) enum DataCommand {
     },
 }
 
-/// The file of records.
-#[derive(clap::Args, Debug)]
-pub(crate) struct DataFile {
+/// The file of records. What is serialised is a layer of settings.
+#[derive(clap::Args, Debug, Serialize)]
+pub(crate) struct DataPath {
     /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
     #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     data_path: Option<String>,
+}
+
+impl DataPath {
+    /// Reads the file that flag, environment or settings file name.
+    fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
+        let settings = settings::load(self, matches, None)?;
+        load(settings.questions.data_path.as_deref())
+    }
+}
+
+/// The file of records, also as version 0.1 named it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DataFile {
+    #[command(flatten)]
+    path: DataPath,
     /// The positional form of version 0.1.
     #[arg(hide = true, conflicts_with = "data_path")]
     file: Option<String>,
 }
 
 impl DataFile {
-    fn path(&self) -> Option<&str> {
-        self.data_path.as_deref().or(self.file.as_deref())
+    fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
+        match &self.file {
+            Some(file) => load(Some(file)),
+            None => self.path.load(matches),
+        }
     }
 }
 
 /// Runs one.
-pub(crate) fn execute(command: DataCommand, style: TerminalStyle) -> anyhow::Result<Exit> {
+pub(crate) fn execute(
+    command: DataCommand,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
     match command {
         DataCommand::Download { output, force } => fetch(&output, force),
         DataCommand::Check {
             programs: Some(path),
             ..
         } => check_programs(&load(Some(&path))?),
-        DataCommand::Check { data, all, .. } => check(&load(data.path())?, all),
+        DataCommand::Check { data, all, .. } => check(&data.load(matches)?, all),
         DataCommand::Show {
             id,
-            data_path,
+            data,
             gold,
             table_style,
-        } => show(&load(data_path.as_deref())?, &id, gold, table_style),
-        DataCommand::Stats { data } => print_stats(&load(data.path())?, style),
+        } => show(&data.load(matches)?, &id, gold, table_style),
+        DataCommand::Stats { data } => print_stats(&data.load(matches)?, style),
     }
 }
 

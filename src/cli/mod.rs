@@ -206,7 +206,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Report(args)) => report::execute(&args, matches),
         Some(Command::Merge(args)) => merge::execute(&args, matches, style),
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
-        Some(Command::Data(command)) => data::execute(command, style),
+        Some(Command::Data(command)) => data::execute(command, matches, style),
         Some(Command::Env(command)) => env::execute(command, matches, style),
         Some(Command::Batch(command)) => batch::execute(command, matches, style),
         Some(Command::Cache(command)) => cache::execute(&command, matches),

@@ -69,6 +69,25 @@ fn the_number_of_episodes_is_taken_from_environment_and_settings_file() {
     assert_eq!(play(&[], ""), 3, "data_path is of records and not read");
 }
 
+/// It reported on the built-in sample.
+#[rstest]
+#[case::stats("stats")]
+#[case::check("check")]
+#[case::shown("show NOVX")]
+fn the_data_are_taken_from_environment_and_settings_file(#[case] command: &str) {
+    let place = Workplace::new();
+    let variable = [("CONVFINQA_DATA_PATH", "nope.json")];
+    let run = |more: &str, variables: &[(&str, &str)]| {
+        place.run_with(&format!("data {command} {more}"), variables)
+    };
+    run("", &variable).fails(3, &["nope.json"]);
+    place.write("convfinqa.toml", "data_path = 'other.json'");
+    run("", &[]).fails(3, &["other.json"]);
+    run("", &variable).fails(3, &["nope.json"]);
+    let flag = run("--data-path sample", &variable);
+    assert!(!flag.stderr.contains(".json"), "{}", flag.stderr);
+}
+
 #[test]
 fn every_command_of_the_environment_reads_sample_as_the_built_in_data() {
     let place = Workplace::new();
