@@ -47,6 +47,8 @@ pub enum FolderError {
         run: String,
         score: String,
     },
+    #[error("the name of the run is empty; give its id, a prefix of its id, or `last`")]
+    NoName,
     #[error("run {run} is in shards; merge them with `{merge}`")]
     InShards { run: String, merge: String },
     #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
@@ -197,7 +199,7 @@ impl RunFolder {
     /// The folder of a run: a path to it, its id or a prefix of its id, or
     /// `last` for the newest.
     pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
-        let path = Path::new(run);
+        let path = naming::path_of(run)?;
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }

@@ -1,11 +1,19 @@
 //! Finds the run that a user names.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::folder::FolderError;
 
 /// Maximum number of ids that an error names.
 const SHOWN: usize = 8;
+
+/// The text by which a user names a run, as a path. The empty one is a prefix of every id.
+pub(super) fn path_of(run: &str) -> Result<&Path, FolderError> {
+    match run {
+        "" => Err(FolderError::NoName),
+        run => Ok(Path::new(run)),
+    }
+}
 
 /// The one of `all` runs, oldest first, that is meant by its id, a prefix of its id, or `last`
 /// for the newest.

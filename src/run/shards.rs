@@ -158,7 +158,8 @@ impl ShardsFolder {
     /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
     /// of its name, or `last` for the one that was started last.
     pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
-        if let Some(found) = Self::at(Path::new(run)) {
+        let path = naming::path_of(run).map_err(ShardsError::Folder)?;
+        if let Some(found) = Self::at(path) {
             return Ok(found);
         }
         let (runs, all) = (RunFolder::runs(output), Self::all(output));

@@ -27,6 +27,24 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
     place.run("report last").succeeds();
 }
 
+/// The empty text is a prefix of every id, and so named a run that was the only one.
+#[test]
+fn an_empty_name_of_a_run_is_refused_by_every_command() {
+    let place = Workplace::new();
+    place.run("--data-path sample --n 1").succeeds();
+    for command in [
+        "--resume ''",
+        "report ''",
+        "merge ''",
+        "batch status ''",
+        "track sync '' --mlflow http://127.0.0.1:9",
+    ] {
+        place
+            .run(command)
+            .fails(2, &["the name of the run is empty"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
