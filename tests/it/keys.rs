@@ -2,6 +2,7 @@
 //! what the user sees.
 
 use convfinqa::settings::{Layers, Variables};
+use finqa_agents::models::Provider;
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, repeating_the_key, scripted};
@@ -324,4 +325,13 @@ fn analysis(request: &Request, key: &str) -> Reply {
         "answer": format!("12 {key}"), "unit": "number", "label": key, "confidence": 0.9,
     });
     Reply::chat(&analysis.to_string())
+}
+
+#[test]
+fn an_address_with_a_key_is_refused_with_the_variables_of_every_provider() {
+    let place = Workplace::new();
+    let keys: Vec<_> = Provider::key_variables().collect();
+    let ran = place.run("--model m --base-url https://u:p@models.example/v1");
+    ran.fails(2, &["--base-url holds a user or password"]);
+    ran.fails(2, &keys);
 }
