@@ -180,13 +180,13 @@ async fn measure(
         let most = options.settings.samples.most();
         options.settings.samples = SampleCount::Fixed(if accepted { 1 } else { most });
     }
-    if options.critic() == CriticMode::Auto {
-        options.settings.critic = Some(if accepted {
-            CriticMode::Rules
-        } else {
-            CriticMode::Llm
-        });
-    }
+    let chosen = options.critic();
+    // Where the checks send answers back, an LLM does so in their place: it is not counted.
+    options.settings.critic = Some(match chosen {
+        CriticMode::Auto if accepted => CriticMode::Rules,
+        CriticMode::Auto | CriticMode::Rules if !accepted => CriticMode::Llm,
+        other => other,
+    });
     let pair = Pair::new(&options)?;
     for unit in plan.units() {
         let mut history = Vec::new();
@@ -205,9 +205,11 @@ async fn measure(
             history.push(planned.in_history(plan.history, answer.as_ref()));
         }
     }
-    Ok(PromptMeasurement {
-        models: vec![analyst, critic],
-    })
+    let models = match chosen {
+        CriticMode::Rules => vec![analyst],
+        _ => vec![analyst, critic],
+    };
+    Ok(PromptMeasurement { models })
 }
 
 /// A model that answers at once and records the length of each prompt.

@@ -225,6 +225,10 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     assert_eq!(priced["calls"]["low"], 2 * questions);
     assert_eq!(priced["calls"]["high"], 6 * questions);
     assert!(unpriced["questions"].as_u64().unwrap() > 0 && unpriced["cost_usd"].is_null());
+    // Checks send answers back too, without a call of their own.
+    let checked = estimate("--critic rules");
+    assert_eq!(checked["calls"]["low"], questions);
+    assert_eq!(checked["calls"]["high"], 3 * questions);
 
     let cost = |end: &str| -> f64 {
         let cost = priced["cost_usd"][end].as_str().unwrap();
