@@ -26,7 +26,7 @@ pub struct BudgetSettings {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_total: Option<u64>,
-    /// Send no more requests once this much time has passed, e.g. 90s or 2h30m; continuing the run restarts the clock
+    /// End the run with code 7 after this much time, e.g. 90s or 2h30m, once the requests in flight have finished; resuming the run restarts the clock
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<TimeLimit>,

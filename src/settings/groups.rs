@@ -100,7 +100,7 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// Use only records in which the id or at least one question matches this regular expression
+    /// Use only records whose id, or at least one of whose questions, matches this regular expression or contains it literally, ignoring case
     #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,

@@ -30,7 +30,7 @@ pub(crate) enum EnvCommand {
     Build(build::BuildArgs),
     /// Download snorkelai/finqa-data, the benchmark of OpenEnv's finqa_env (for evaluation, not training), and verify every file
     Download(download::HubArgs),
-    /// Run an agent in episodes, in this process or on a server, and print its rewards
+    /// Let an agent play episodes in an environment, in this process or on a server, and print the rewards
     #[command(
         mut_arg("seed", |arg| arg.help(
             "Seed for the order of the questions and, where the provider supports it, for sampling"

@@ -10,7 +10,7 @@ pub fn within(x: f64, target: f64, share: f64) -> bool {
     (x - target).abs() <= share * target.abs()
 }
 
-/// The share of a number by which another misses it that was computed from rounded figures.
+/// The relative error that a number computed from rounded figures may have.
 pub const NEAR: f64 = 0.005;
 
 /// What the last of so many decimals is worth. Doubles carry 17 digits; more decimals than
@@ -20,7 +20,7 @@ pub fn last_digit(decimals: u32) -> f64 {
 }
 
 /// How far a number may be from one that it rounds to, whose last digit is worth `unit`: a
-/// little more than half of that, because binary fractions miss halves by a hair.
+/// little more than half of that, because binary fractions represent halves inexactly.
 pub fn half_unit(unit: f64) -> f64 {
     0.5 * unit * (1.0 + 1e-9)
 }
