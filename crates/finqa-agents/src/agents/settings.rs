@@ -97,7 +97,7 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Skip the deterministic checks apart from two, which only --critic off skips: whether the answer has a value, and whether its program can be executed
+    /// Skip the deterministic checks; whether the answer has a value and, unless --critic off is given, whether its program can be executed is checked in any case
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
     /// Which part of a reply gives the value of the answer
