@@ -171,7 +171,7 @@ fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
                 "exact" => "equal",
                 "rounding" => "after rounding",
                 "truncation" => "after truncation",
-                "near" => "within 0.5 %",
+                "near" => "within 0.5 % or 0.0001",
                 "percent_decimal" => "as a percentage or fraction",
                 "yes_no" => "yes or no",
                 "sign" => "wrong sign",

@@ -24,7 +24,7 @@ pub enum CriticMode {
     Auto,
     /// The deterministic checks alone, without a model call.
     Rules,
-    /// No review; the first draft is final.
+    /// No review and no revision.
     Off,
 }
 
