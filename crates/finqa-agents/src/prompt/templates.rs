@@ -82,6 +82,9 @@ impl Prompts {
     /// # Errors
     /// If a template is malformed or uses an undefined variable.
     pub fn with_texts(mut self, texts: BTreeMap<String, String>) -> Result<Self, PromptError> {
+        if texts.is_empty() {
+            return Ok(self);
+        }
         for (name, source) in texts {
             if name.ends_with(".j2") {
                 self.add(&name, source)?;
