@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use super::args::RunArgs;
-use super::{Cli, Exit, Failure, command, dispatch, innermost, run, settings};
+use super::{Cli, Exit, Failure, command, dispatch, innermost, run, settings, usage};
 use crate::output::terminal::TerminalStyle;
 use crate::run::{RunFolder, RunKind};
 
@@ -23,9 +23,7 @@ pub(super) fn execute(
     let parsed = command().try_get_matches_from(line);
     let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = parsed.map_err(|error| {
-        let text = error.to_string();
-        let reason = text.lines().next().unwrap_or_default();
-        let reason = reason.trim_start_matches("error: ");
+        let reason = usage::reason(error);
         let line = format!("run {id} is of episodes, which `env play --resume` resumes: {reason}");
         Failure::usage(line)
     })?;

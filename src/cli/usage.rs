@@ -28,15 +28,19 @@ pub(super) fn exit(mut error: clap::Error) -> ExitCode {
     if let Some(variable) = variable_at_fault(&error) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
-    let error = in_plain_words(error);
     if asks_for_json() {
-        let text = error.render().to_string();
-        let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));
         telemetry::logs_json(LogFormat::Json);
-        return super::fail(&Failure::usage(message.trim_start_matches("error: ")).into());
+        return super::fail(&Failure::usage(reason(error)).into());
     }
-    let _ = error.print();
+    let _ = in_plain_words(error).print();
     Exit::Usage.into()
+}
+
+/// What is wrong with a command line, without its usage.
+pub(super) fn reason(error: clap::Error) -> String {
+    let text = in_plain_words(error).render().to_string();
+    let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));
+    message.trim_start_matches("error: ").to_owned()
 }
 
 /// True if the command line asks for log lines of JSON. Its arguments are not parsed: one of
