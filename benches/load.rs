@@ -33,7 +33,7 @@ use convfinqa::dataset::Mode;
 use convfinqa::run::Event;
 use convfinqa::settings::{QuestionSettings, RunSettings, Settings};
 use convfinqa::{Run, RunContext};
-use finqa_agents::models::{ModelSettings, Provider};
+use finqa_agents::llm::{ModelSettings, Provider};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

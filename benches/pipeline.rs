@@ -25,12 +25,12 @@ use convfinqa::dataset::{self, Source};
 use convfinqa::run::Mode;
 use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
-use finqa_agents::agents::{Answer, Solution, StopReason};
-use finqa_agents::models::ChatModel;
-use finqa_agents::offline::EmbeddedAnalyst;
+use finqa_agents::llm::ChatModel;
+use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
+use finqa_embedded::EmbeddedAnalyst;
 
 use common::{Scripted, at_once, cpu_seconds, load_average, peak_megabytes, repeated, run};
 

@@ -25,7 +25,7 @@ use convfinqa::dataset::{self, Source};
 use convfinqa::output::report::{MissCause, Pages, Report};
 use convfinqa::run::SummaryBuilder;
 use convfinqa::run::{Journal, Mode};
-use finqa_agents::models::{ChatModel, ChatRequest};
+use finqa_agents::llm::{ChatModel, ChatRequest};
 
 use common::{Scripted, cpu_seconds, peak_megabytes, repeated, run};
 

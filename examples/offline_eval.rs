@@ -13,9 +13,9 @@ use clap::Parser;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistoryMode, HistorySource, Mode, Source, load};
 use convfinqa::score::numeric_match;
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
 
 #[derive(Parser)]
 struct Options {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
 use convfinqa::score::Row;
 use convfinqa::score::files::{read_predictions, rescore};
-use finqa_agents::agents::{
+use finqa_agents::pair::{
     AgreementCount, Answer, Arbitration, EmbeddedAgent, SecondOpinion, printed_value,
 };
 use finqa_core::number::Value;

@@ -34,7 +34,7 @@
 )]
 
 pub use dataset::Dataset;
-pub use finqa_agents::models::ChatModel;
+pub use finqa_agents::llm::ChatModel;
 pub use finqa_agents::solve::Solver;
 pub use finqa_core::question::Question;
 pub use pipeline::{Run, RunContext, RunResults};

@@ -4,6 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Before anything builds a TLS client, or building one panics.
-    finqa_agents::models::install_crypto();
+    finqa_agents::llm::install_crypto();
     convfinqa::cli::main()
 }

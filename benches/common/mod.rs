@@ -12,10 +12,10 @@ use convfinqa::dataset::Dataset;
 use convfinqa::run::{
     HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
 };
-use finqa_agents::agents::{Backend, Pair, PairOptions};
-use finqa_agents::models::{
+use finqa_agents::llm::{
     self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
 };
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 /// The records, repeated under new ids with pages of their own, as one file.
 pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
@@ -110,9 +110,9 @@ impl ChatModel for Scripted {
     async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {
         let content = (self.0)(request);
         // As a provider does.
-        let span = models::trace::chat(self.name(), request);
+        let span = llm::trace::chat(self.name(), request);
         let reply = reply(content);
-        models::trace::record_reply(&span, &reply);
+        llm::trace::record_reply(&span, &reply);
         Ok(reply)
     }
 }

@@ -9,9 +9,7 @@ use serde::Serialize;
 use crate::output::terminal::TerminalStyle;
 use crate::run::RunFolder;
 use crate::settings::Settings;
-use finqa_agents::models::{
-    Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings,
-};
+use finqa_agents::llm::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings};
 
 use super::ci::CiArgs;
 use super::outputs::{EXPORT_PREDICTIONS, OutputOption, inputs};

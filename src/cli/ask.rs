@@ -19,11 +19,11 @@ use crate::output::terminal::{
 };
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
-use finqa_agents::agents::{
+use finqa_agents::llm::{CallEvent, Cassette, ModelSettings, Observer, Stop};
+use finqa_agents::pair::{
     AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, answer_history,
     trace,
 };
-use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 
 use finqa_core::text::single_spaced;
 

@@ -10,7 +10,7 @@ use crate::output::terminal::TerminalStyle;
 use crate::pipeline::{BatchStatusRow, batch_status};
 use crate::run::{FolderError, RunFolder, RunKind};
 use crate::settings::{BudgetSettings, ExecutionEngine, flag};
-use finqa_agents::models::BatchStage;
+use finqa_agents::llm::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, PrintArgs, RunArgs};
 use super::ci::CiArgs;

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Subcommand};
 use serde::Serialize;
 
 use crate::pipeline::requests_of;
-use finqa_agents::models::{CacheKey, CacheLookup, ResponseCache};
+use finqa_agents::llm::{CacheKey, CacheLookup, ResponseCache};
 use finqa_core::text::counted;
 
 use super::args::OutputFolder;

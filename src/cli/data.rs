@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
-use finqa_agents::models;
+use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
 use finqa_core::text::counted;
@@ -132,7 +132,7 @@ fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
 }
 
 fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
-    let client = models::http_client(Duration::from_secs(10), false)?;
+    let client = llm::http_client(Duration::from_secs(10), false)?;
     let options = DownloadOptions {
         force,
         ..crate::dataset::published()

@@ -14,7 +14,7 @@ use crate::run::{FolderError, JournalError, LockError, MergeError, PlanError, Sh
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
-use finqa_agents::models::{CacheError, CassetteError, ErrorKind, ModelError, SettingsError};
+use finqa_agents::llm::{CacheError, CassetteError, ErrorKind, ModelError, SettingsError};
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
 use finqa_core::text::single_spaced;

@@ -1,6 +1,6 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use finqa_agents::agents::{Backend, Pair, PairOptions};
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 use super::{Exit, stdout};
 

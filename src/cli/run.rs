@@ -20,8 +20,8 @@ use crate::pipeline::{
 use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, command};
 use crate::settings::{ExecutionEngine, Settings};
-use finqa_agents::agents::{Fault, RunFailure};
-use finqa_agents::models::Cassette;
+use finqa_agents::llm::Cassette;
+use finqa_agents::pair::{Fault, RunFailure};
 
 use super::args::{ControlArgs, PrintArgs, RunArgs, needs_model};
 use super::ci::CiArgs;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt};
 
-use finqa_agents::models::Stop;
+use finqa_agents::llm::Stop;
 
 /// The time that a shard waits for its requests in flight: engines kill a process 30
 /// seconds after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and

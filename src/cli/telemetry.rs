@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Redactor, Telemetry, TelemetryOptions};
-use finqa_agents::models::{Endpoint, Provider, http_client};
+use finqa_agents::llm::{Endpoint, Provider, http_client};
 
 use super::dotenv::variable;
 use super::{Exit, Failure};

@@ -1,6 +1,6 @@
 //! The errors of an environment's server.
 
-use finqa_agents::agents::{Fault, RunFailure};
+use finqa_agents::pair::{Fault, RunFailure};
 
 /// The errors of an environment's server.
 #[derive(Debug, thiserror::Error)]

@@ -9,9 +9,9 @@ use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
 use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
 use crate::settings::{QuestionSettings, Settings, Variables};
-use finqa_agents::agents::AgentSettings;
-use finqa_agents::models::settings::OFFLINE;
-use finqa_agents::models::{ChatModel, Endpoint, Feature, Support};
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{ChatModel, Endpoint, Feature, Support};
+use finqa_agents::pair::AgentSettings;
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };

@@ -13,7 +13,7 @@ mod server;
 mod server_questions;
 mod sessions;
 
-use finqa_agents::models::ToolSpec;
+use finqa_agents::llm::ToolSpec;
 use finqa_env::tools::specs;
 
 pub(crate) use address::Address;

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::RemoteError;
 use super::address::Address;
-use finqa_agents::models;
+use finqa_agents::llm;
 use finqa_agents::solve::{EpisodeQuestion, StepReply};
 use finqa_core::error::innermost;
 use finqa_core::secrets::redact_json;
@@ -302,7 +302,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
         url: shown.clone(),
         reason,
     };
-    let client = models::upgrade_client(CONNECT_TIMEOUT, address.is_loopback())
+    let client = llm::upgrade_client(CONNECT_TIMEOUT, address.is_loopback())
         .map_err(|error| unreachable(error.to_string()))?;
     let key = generate_key();
     let mut request = client

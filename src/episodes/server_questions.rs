@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::question::QuestionIdentity;
 use super::sessions::SessionPool;
 use crate::run::{QuestionSource, Row, StartedQuestion};
-use finqa_agents::agents::{Call, RunFailure};
-use finqa_agents::models::Role;
+use finqa_agents::llm::Role;
+use finqa_agents::pair::{Call, RunFailure};
 
 /// The questions that a server chooses.
 pub(crate) struct ServerQuestions {

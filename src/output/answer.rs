@@ -5,8 +5,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::Question;
-use finqa_agents::agents::verify::{Finding, FindingKind};
-use finqa_agents::agents::{CriticVerdict, Round, Solution};
+use finqa_agents::pair::verify::{Finding, FindingKind};
+use finqa_agents::pair::{CriticVerdict, Round, Solution};
 use finqa_core::table::{Table, TableStyle, position};
 
 /// An answer with the names of the places it cites and the findings of each round.

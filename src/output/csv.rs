@@ -8,7 +8,7 @@ use crate::dataset::Outcome;
 use crate::run::Row;
 use crate::score::FeVerdict;
 use crate::score::files::cell;
-use finqa_agents::agents::{Answer, SecondOpinion, Solution};
+use finqa_agents::pair::{Answer, SecondOpinion, Solution};
 
 use super::staged::{OutputError, StagedFile};
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::run::{Journal, Row, RunMeta};
-use finqa_agents::agents::{Call, EpisodeEnd, EpisodeRecord, ToolStep};
-use finqa_agents::models::{ChatMessage, Cost, ToolSpec, Usage, messages_json, tools_json};
+use finqa_agents::llm::{ChatMessage, Cost, ToolSpec, Usage, messages_json, tools_json};
+use finqa_agents::pair::{Call, EpisodeEnd, EpisodeRecord, ToolStep};
 
 use super::OutputError;
 use super::staged::StagedFile;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::run::{Row, TextHash, share_quoted, text_hash};
-use finqa_agents::agents::Call;
+use finqa_agents::pair::Call;
 
 use super::recent::RecentIds;
 use super::staged::{OutputError, StagedFile};

@@ -2,8 +2,8 @@
 
 use crate::dataset::Mode;
 use crate::settings::{ExecutionEngine, Origin, Settings, Variables, flag};
-use finqa_agents::agents::{CriticMode, OpinionUse, SampleCount};
-use finqa_agents::models::Provider;
+use finqa_agents::llm::Provider;
+use finqa_agents::pair::{CriticMode, OpinionUse, SampleCount};
 
 /// Notes about these settings to show before the first question, one line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {

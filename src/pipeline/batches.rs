@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::run::{Journal, RunFolder, RunKind, command};
 use crate::settings::{ExecutionEngine, Layers, Origin, Settings, Variables};
-use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
+use finqa_agents::llm::{BatchQueue, BatchStage, Cassette, Stop};
 
 use super::PipelineError;
 use super::context::ModelContext;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::run::{Event, RunMeta};
 use crate::settings::{Settings, with_effects_of};
-use finqa_agents::models::{Cassette, CassetteReplay, RecordedRow};
+use finqa_agents::llm::{Cassette, CassetteReplay, RecordedRow};
 
 use super::PipelineError;
 use super::resume::stored_settings;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::settings::Settings;
-use finqa_agents::models::{
+use finqa_agents::llm::{
     BatchQueue, Budget, Cassette, HttpClients, HttpModel, Limits, ModelConnection, Observer,
     PriceList, ResponseCache,
 };

@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::run::Plan;
 use crate::settings::{ExecutionEngine, Settings, Variables};
-use finqa_agents::agents::{
-    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
-};
-use finqa_agents::models::{
+use finqa_agents::llm::{
     Cassette, ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
+};
+use finqa_agents::pair::{
+    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;

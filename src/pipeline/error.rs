@@ -13,7 +13,7 @@ use crate::run::{
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::models::{CacheError, CassetteError, PriceError, SettingsError};
+use finqa_agents::llm::{CacheError, CassetteError, PriceError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// The errors of starting and finishing a run.

@@ -2,7 +2,7 @@
 //! file. Gold becomes text here; `finqa_agents::prompt` never shows a question an example
 //! of the same company.
 
-use finqa_agents::agents::verify::LiteralPlaces;
+use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_agents::prompt::{ExampleStore, WorkedExample};
 use finqa_core::program::Program;
 use finqa_core::table::{Table, TableStyle};

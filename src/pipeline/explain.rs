@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use crate::dataset::{HistoryEntry, Question};
 use crate::run::{Journal, Plan, PlannedQuestion, RunFolder};
 use crate::settings::{Layers, Origin, Variables};
-use finqa_agents::agents::{CallMemory, Pair};
-use finqa_agents::models::{
+use finqa_agents::llm::{
     ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, ModelError, Stop, Support,
 };
+use finqa_agents::pair::{CallMemory, Pair};
 
 use super::PipelineError;
 use super::context::ModelContext;

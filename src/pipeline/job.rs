@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::dataset::Dataset;
 use crate::run::{Identity, Plan, RunMeta, Workload};
 use crate::settings::{Settings, Variables};
-use finqa_agents::agents::Pair;
+use finqa_agents::pair::Pair;
 
 use super::advice::advice;
 use super::context::ModelContext;

@@ -36,7 +36,7 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{DeliveryOutcome, FinishedRun, MlflowLogger};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
+use finqa_agents::llm::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 

@@ -1,7 +1,7 @@
 //! The prices and the limits of a run, which hold for all of its processes.
 
 use crate::settings::{Origin, Settings};
-use finqa_agents::models::{Budget, Cassette, PriceList};
+use finqa_agents::llm::{Budget, Cassette, PriceList};
 use finqa_core::files;
 
 use super::PipelineError;

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::settings::{Origin, Settings, Variables};
-use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, PairOptions};
-use finqa_agents::models::settings::OFFLINE;
-use finqa_agents::models::{
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
+use finqa_agents::pair::{AnswerFrom, Backend, CriticMode, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
@@ -281,13 +281,13 @@ fn server_setup(
         true => Some("none".to_owned()),
         false => variables.get(name),
     };
-    let (resolved, no_key) = match models::ModelConnection::resolve(&variable, &asked) {
+    let (resolved, no_key) = match llm::ModelConnection::resolve(&variable, &asked) {
         Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
             let with_key = |name: &str| match name == key {
                 true => Some("none".to_owned()),
                 false => variable(name),
             };
-            let resolved = models::ModelConnection::resolve(&with_key, &asked)?;
+            let resolved = llm::ModelConnection::resolve(&with_key, &asked)?;
             (
                 resolved,
                 Some(format!("note: the run itself needs a key: {error}")),
@@ -350,7 +350,7 @@ fn foreign_address(
     settings: &Settings,
     choice: &ServerChoice,
     variables: &Variables,
-    resolved: &models::ModelConnection,
+    resolved: &llm::ModelConnection,
     shown: &str,
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
@@ -396,7 +396,7 @@ mod tests {
             ..ModelSettings::default()
         };
         let key = |_: &str| Some("k".to_owned());
-        let resolved = models::ModelConnection::resolve(&key, &settings).unwrap();
+        let resolved = llm::ModelConnection::resolve(&key, &settings).unwrap();
         resolved.timeouts.attempt.as_secs()
     }
 

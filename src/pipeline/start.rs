@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::run::{RunFolder, RunModels};
 use crate::settings::{ChosenShard, Settings};
-use finqa_agents::models::{Budget, Cassette, Observer, PriceList};
+use finqa_agents::llm::{Budget, Cassette, Observer, PriceList};
 
 use super::context::{self, ModelContext};
 use super::job::Job;

@@ -8,7 +8,7 @@ use crate::output::mlflow::{
 };
 use crate::run::command;
 use crate::settings::{Settings, Variables};
-use finqa_agents::models;
+use finqa_agents::llm;
 
 use super::resume::LockedRun;
 use super::{Notify, PipelineError, RunNotice};
@@ -129,7 +129,7 @@ pub(crate) fn server(
         }
         .into());
     }
-    let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
+    let http = llm::http::client(Duration::from_secs(5), target.is_loopback())?;
     Ok(TrackingServer::new(
         http,
         target,

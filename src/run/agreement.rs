@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use finqa_agents::agents::AgreementCount;
+use finqa_agents::pair::AgreementCount;
 use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;

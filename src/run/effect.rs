@@ -5,8 +5,8 @@
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
-use finqa_agents::agents::Answer;
-use finqa_agents::models::Cost;
+use finqa_agents::llm::Cost;
+use finqa_agents::pair::Answer;
 use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;

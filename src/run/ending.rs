@@ -5,8 +5,8 @@ use std::thread;
 
 use tokio::task::JoinError;
 
-use finqa_agents::agents::RunFailure;
-use finqa_agents::models::BudgetLimit;
+use finqa_agents::llm::BudgetLimit;
+use finqa_agents::pair::RunFailure;
 
 use super::event::Finish;
 use super::journal::JournalError;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::agents::{EpisodeEnd, EpisodeRecord, printed_value};
+use finqa_agents::pair::{EpisodeEnd, EpisodeRecord, printed_value};
 use finqa_core::files;
 use finqa_core::stats::RateTally;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dataset::QuestionKey;
-use finqa_agents::agents::{Round, RunFailure};
-use finqa_agents::models::{BatchNotice, BudgetLimit, LimitStatus};
+use finqa_agents::llm::{BatchNotice, BudgetLimit, LimitStatus};
+use finqa_agents::pair::{Round, RunFailure};
 
 use super::identity::RunMeta;
 use crate::score::Row;

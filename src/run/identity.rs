@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::agents::AgreementCount;
-use finqa_agents::models::settings::OFFLINE;
-use finqa_agents::models::{BudgetLimit, PriceList};
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{BudgetLimit, PriceList};
+use finqa_agents::pair::AgreementCount;
 
 use crate::settings::{Change, RunAspect, Shard, with_effects_of};
 

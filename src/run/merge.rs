@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::dataset::QuestionKey;
 use crate::score::{Row, Stamp};
 use crate::settings::Shard;
-use finqa_agents::agents::Call;
+use finqa_agents::pair::Call;
 use finqa_core::text::counted;
 
 use super::identity::{RunMeta, RunShard};

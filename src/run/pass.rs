@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::agents::RunFailure;
-use finqa_agents::models::{BatchQueue, Limits};
+use finqa_agents::llm::{BatchQueue, Limits};
+use finqa_agents::pair::RunFailure;
 
 use super::ending::join_error_message;
 use super::event::Finish;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use finqa_agents::agents::{AgreementCount, SecondOpinion};
+use finqa_agents::pair::{AgreementCount, SecondOpinion};
 
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
 use super::worker::{NoOutcome, PlanUnit, UnitOutcome, Worker};

@@ -10,7 +10,7 @@ use crate::dataset::{
 };
 use crate::score::Row;
 use crate::settings::{QuestionSettings, Shard};
-use finqa_agents::agents::{Answer, Call, RunFailure, answer_history};
+use finqa_agents::pair::{Answer, Call, RunFailure, answer_history};
 
 /// The errors of planning a run.
 #[derive(Debug, Error)]

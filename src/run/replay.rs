@@ -13,7 +13,7 @@ use super::journal::{Journal, JournalError};
 use super::plan::{Plan, QuestionSource};
 use super::worker::PlanUnit;
 use crate::score::Stamp;
-use finqa_agents::agents::{Answer, Call};
+use finqa_agents::pair::{Answer, Call};
 
 /// The state of a run so far, from its journal.
 pub(super) struct JournalReplay {

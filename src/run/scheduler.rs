@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use tokio::sync::mpsc;
 
-use finqa_agents::agents::AgreementCount;
-use finqa_agents::models::{BatchQueue, Budget, CassetteReplay, Limits, Stop};
+use finqa_agents::llm::{BatchQueue, Budget, CassetteReplay, Limits, Stop};
+use finqa_agents::pair::AgreementCount;
 use finqa_agents::solve::Solver;
 
 use super::ending::RunEnding;

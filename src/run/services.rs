@@ -6,8 +6,8 @@ use std::thread;
 
 use tokio::task::JoinHandle;
 
-use finqa_agents::agents::{Fault, RunFailure};
-use finqa_agents::models::{BatchQueue, Budget, ErrorKind, ModelError, RunBatches, Stop};
+use finqa_agents::llm::{BatchQueue, Budget, ErrorKind, ModelError, RunBatches, Stop};
+use finqa_agents::pair::{Fault, RunFailure};
 
 use super::ending::join_error_message;
 use super::event::Finish;

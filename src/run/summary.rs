@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
-use finqa_agents::agents::Call;
-use finqa_agents::models::{BatchStage, Cost, UsageByNode};
+use finqa_agents::llm::{BatchStage, Cost, UsageByNode};
+use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
 use super::command::{command, resume_command};

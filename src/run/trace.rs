@@ -6,7 +6,7 @@ use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, info_span, warn};
 
 use crate::dataset::{Mode, Outcome};
-use finqa_agents::agents::{self, EpisodeEnd};
+use finqa_agents::pair::{self, EpisodeEnd};
 use finqa_agents::solve::{self, Solver};
 use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
 
@@ -96,7 +96,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
     let episode = row.solution.episode.as_ref();
     match episode {
         Some(episode) => solve::trace::record_end(span, &row.solution, episode),
-        None => agents::trace::solution(span, &row.solution),
+        None => pair::trace::solution(span, &row.solution),
     }
     let cost = row.cost.and_then(|cost| cost.to_f64());
     if let Some(cost) = cost {
@@ -118,7 +118,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
     if row.solution.outcome == Outcome::Answered {
         info!(parent: span, outcome, rounds, seconds, cost, "question answered");
     } else {
-        let reason = agents::trace::reason(&row.solution);
+        let reason = pair::trace::reason(&row.solution);
         warn!(parent: span, outcome, rounds, seconds, cost, reason, "question without an answer");
     }
 }

@@ -11,8 +11,8 @@ use tracing::Instrument;
 
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
-use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
-use finqa_agents::models::{CassetteReplay, Cost, Stop};
+use finqa_agents::llm::{CassetteReplay, Cost, Stop};
+use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::solve::Solver;
 
 use super::episodes::gold_of_truth;
@@ -152,9 +152,9 @@ impl Worker {
         let key = case.question.key.clone();
         let memory = self.memory(index, earlier);
         // Seconds that were spent before on replies that are now recalled.
-        let recalled = agents::total_seconds(&memory.replies);
+        let recalled = pair::total_seconds(&memory.replies);
         let events = self.events.clone();
-        let on_round = move |round: &agents::Round| {
+        let on_round = move |round: &pair::Round| {
             // A slow listener loses a round's preview, never a row.
             let round = Box::new(round.clone());
             let key = key.clone();
@@ -166,7 +166,7 @@ impl Worker {
             .solve(planned, history, memory, last_pass, &on_round)
             .instrument(span.clone())
             .await
-            .inspect_err(|why| agents::trace::record_interruption(&span, why));
+            .inspect_err(|why| pair::trace::record_interruption(&span, why));
         let solution = match asked {
             Ok(solution) => solution,
             Err(why) => return Err(self.no_outcome(planned, why).await),
@@ -179,7 +179,7 @@ impl Worker {
             }
             Some(Some(recorded)) => recorded.latency,
             // Its recording was killed before the question was answered.
-            Some(None) => agents::total_seconds(&solution.calls),
+            Some(None) => pair::total_seconds(&solution.calls),
         };
         let stamp = recorded.flatten().map(|recorded| Stamp {
             ordinal: recorded.ordinal,
@@ -219,7 +219,7 @@ impl Worker {
         history: Vec<HistoryEntry>,
         memory: CallMemory,
         last_pass: bool,
-        on_round: &(dyn Fn(&agents::Round) + Send + Sync),
+        on_round: &(dyn Fn(&pair::Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         let question = Arc::new(Question {
             history,

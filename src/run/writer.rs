@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use finqa_agents::models::{BatchRecord, Spending};
+use finqa_agents::llm::{BatchRecord, Spending};
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use crate::dataset::{Document, Gold, Mode, Outcome, QuestionKey, RecordKind};
-use finqa_agents::agents::{Answer, Solution};
-use finqa_agents::models::Cost;
+use finqa_agents::llm::Cost;
+use finqa_agents::pair::{Answer, Solution};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
 

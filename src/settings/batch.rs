@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::models::BatchOptions;
+use finqa_agents::llm::BatchOptions;
 
 use super::budget::TimeLimit;
 

@@ -9,7 +9,7 @@ use clap::Args;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::models::{BudgetLimits, DEFAULT_MAX_TOKENS, Dollars};
+use finqa_agents::llm::{BudgetLimits, DEFAULT_MAX_TOKENS, Dollars};
 
 use super::Settings;
 

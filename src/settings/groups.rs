@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
-use finqa_agents::agents::{AgentSettings, Sampling};
-use finqa_agents::models::ModelSettings;
+use finqa_agents::llm::ModelSettings;
+use finqa_agents::pair::{AgentSettings, Sampling};
 
 use super::batch::BatchSettings;
 use super::budget::BudgetSettings;

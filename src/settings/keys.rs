@@ -242,7 +242,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use finqa_agents::agents::SampleCount;
+    use finqa_agents::pair::SampleCount;
 
     #[test]
     fn a_mistyped_variable_is_named_with_the_nearest() {

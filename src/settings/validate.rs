@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use finqa_agents::agents::SampleCount;
+use finqa_agents::pair::SampleCount;
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;

@@ -7,8 +7,8 @@ use rstest::rstest;
 use serde_json::{Value as Json, json};
 
 use convfinqa::dataset::{Document, Question, QuestionKey};
-use finqa_agents::agents::verify::{self, FindingKind};
-use finqa_agents::agents::{Answer, AnswerFrom};
+use finqa_agents::pair::verify::{self, FindingKind};
+use finqa_agents::pair::{Answer, AnswerFrom};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::CitedEvidence;

@@ -2,7 +2,7 @@
 //! what the user sees.
 
 use convfinqa::settings::{Layers, Variables};
-use finqa_agents::models::Provider;
+use finqa_agents::llm::Provider;
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, repeating_the_key, scripted};

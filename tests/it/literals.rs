@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rstest::rstest;
 
-use finqa_agents::offline::training;
+use finqa_embedded::training;
 
 use crate::architecture::{root, without_tests};
 use crate::support::published::{TEN, records};

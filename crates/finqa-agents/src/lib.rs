@@ -9,10 +9,9 @@
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
-pub mod agents;
 pub mod graph;
-pub mod models;
-pub mod offline;
+pub mod llm;
+pub mod pair;
 pub mod parse;
 pub mod prompt;
 pub mod solve;

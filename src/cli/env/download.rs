@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
-use finqa_agents::models;
+use finqa_agents::llm;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
@@ -42,7 +42,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         revision: args.revision,
         ..HubOptions::default()
     };
-    let client = models::download_client(Duration::from_secs(10))?;
+    let client = llm::download_client(Duration::from_secs(10))?;
     let writer = TerminalWriter::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),
         ..ProgressOptions::default()

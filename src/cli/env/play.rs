@@ -25,8 +25,8 @@ use crate::run::{EpisodeFile, EpisodeMeta, RunKind};
 use crate::settings::{
     BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, TraceSettings, Variables,
 };
-use finqa_agents::agents::Sampling;
-use finqa_agents::models::{ModelSettings, Provider};
+use finqa_agents::llm::{ModelSettings, Provider};
+use finqa_agents::pair::Sampling;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 

@@ -14,13 +14,13 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::dataset::{Document, Question, QuestionKey};
-use finqa_agents::models::settings::OFFLINE;
-use finqa_agents::models::{
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use finqa_agents::offline::{EmbeddedAnalyst, RankedAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
+use finqa_embedded::{EmbeddedAnalyst, RankedAnswer};
 use finqa_env::data::bare_question;
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{TableColumns, documents, relevant_tables};

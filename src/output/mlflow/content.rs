@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::run::Summary;
 use crate::run::{Finish, RunMeta};
-use finqa_agents::models::settings::OFFLINE;
+use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::text::counted;
 
 use super::wire::KeyValue;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::run::{Finish, Journal, RunFolder, RunKind, RunMeta, Summary};
-use finqa_agents::agents::{Backend, Pair, PairOptions};
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;

@@ -9,7 +9,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use crate::run::Summary;
 use crate::run::{Row, RunMeta, Stamp};
-use finqa_agents::models::Cost;
+use finqa_agents::llm::Cost;
 use finqa_core::stats::Rate;
 
 /// One value of a metric.

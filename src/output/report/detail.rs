@@ -11,9 +11,9 @@ use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
 use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
-use finqa_agents::agents::verify::LiteralPlaces;
-use finqa_agents::agents::{Answer, Call, EpisodeEnd, Round, Solution, StopReason, ToolStep};
-use finqa_agents::models::Role;
+use finqa_agents::llm::Role;
+use finqa_agents::pair::verify::LiteralPlaces;
+use finqa_agents::pair::{Answer, Call, EpisodeEnd, Round, Solution, StopReason, ToolStep};
 use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};

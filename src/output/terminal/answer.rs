@@ -1,7 +1,7 @@
 //! One answer for a person at a terminal of 80 columns.
 
 use crate::output::AnswerView;
-use finqa_agents::agents::Solution;
+use finqa_agents::pair::Solution;
 use finqa_core::number::Unit;
 use finqa_core::text::{counted, single_spaced};
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Zoned;
 
-use finqa_agents::models::LimitStatus;
+use finqa_agents::llm::LimitStatus;
 use finqa_core::text::counted;
 
 use super::progress::ProgressOptions;

@@ -1,7 +1,7 @@
 //! The table of a run's episodes.
 
 use crate::run::EpisodeSummary;
-use finqa_agents::agents::EpisodeEnd;
+use finqa_agents::pair::EpisodeEnd;
 
 use super::style::TerminalStyle;
 use super::table::align;

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row, command};
-use finqa_agents::models::{Cost, LimitStatus};
+use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, single_spaced};
 
 use super::calls::{self, CallActivity};
@@ -402,8 +402,8 @@ fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> 
 }
 
 /// A round's verdict in a few words.
-pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> String {
-    use finqa_agents::agents::CriticVerdict;
+pub(in crate::output) fn verdict_text(round: &finqa_agents::pair::Round) -> String {
+    use finqa_agents::pair::CriticVerdict;
     match &round.verdict {
         CriticVerdict::Ok => match round.objections() {
             0 => "accepted".to_owned(),

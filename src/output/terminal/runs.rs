@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::run::{RunMeta, RunStage, RunState};
-use finqa_agents::models::BudgetLimit;
+use finqa_agents::llm::BudgetLimit;
 
 use super::style::harmless;
 use finqa_core::text::head;

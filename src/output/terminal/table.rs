@@ -6,7 +6,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::run::Summary;
 use crate::score::{ConversationCard, Count, Rule, RuleRates, Scorecard};
-use finqa_agents::models::{NodeUsage, Usage};
+use finqa_agents::llm::{NodeUsage, Usage};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 

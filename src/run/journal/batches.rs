@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, params};
 
-use finqa_agents::models::{BatchRecord, BatchStage};
+use finqa_agents::llm::{BatchRecord, BatchStage};
 
 use super::{Journal, JournalError, unwritable};
 

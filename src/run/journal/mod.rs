@@ -18,8 +18,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use finqa_agents::agents::{AgreementCount, Call, order_samples};
-use finqa_agents::models::{BatchRecord, BudgetLimit, Spending};
+use finqa_agents::llm::{BatchRecord, BudgetLimit, Spending};
+use finqa_agents::pair::{AgreementCount, Call, order_samples};
 
 use super::identity::RunMeta;
 use crate::score::Row;

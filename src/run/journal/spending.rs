@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use finqa_agents::agents::Call;
-use finqa_agents::models::{Cost, Spending};
+use finqa_agents::llm::{Cost, Spending};
+use finqa_agents::pair::Call;
 
 use super::{Journal, JournalError};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
 use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
-use finqa_agents::agents::{Answer, Solution, StopReason};
+use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_core::number::{Value, within};
 
 use super::fields::filename_of;

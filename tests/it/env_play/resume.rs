@@ -41,7 +41,7 @@ fn counts(lines: &[Value]) -> BTreeMap<String, usize> {
 /// Answered model calls that the journal of the only run holds, and its episodes.
 fn journaled(place: &Workplace) -> (usize, usize) {
     let journal = Journal::read(&place.journal_path()).unwrap();
-    let answered = |calls: &[finqa_agents::agents::Call]| {
+    let answered = |calls: &[finqa_agents::pair::Call]| {
         calls.iter().filter(|call| call.reply.is_some()).count()
     };
     let open = journal.open_calls().unwrap();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use convfinqa::pipeline::RunResults;
 use convfinqa::run::{Finish, Journal};
-use finqa_agents::models::{BudgetLimit, Cost};
+use finqa_agents::llm::{BudgetLimit, Cost};
 use rust_decimal::Decimal;
 use serde_json::json;
 

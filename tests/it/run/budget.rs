@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use convfinqa::run::Finish;
-use finqa_agents::models::BudgetLimit;
+use finqa_agents::llm::BudgetLimit;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, scripted};

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use convfinqa::run::Journal;
-use finqa_agents::agents::Call;
-use finqa_agents::models::ChatMessage;
+use finqa_agents::llm::ChatMessage;
+use finqa_agents::pair::Call;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 

@@ -8,10 +8,10 @@ use convfinqa::run::{
     Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
 };
 use convfinqa::{Run, RunContext};
-use finqa_agents::agents::{Backend, Pair, PairOptions};
-use finqa_agents::models::{
+use finqa_agents::llm::{
     ChatModel, HttpModel, LimitOptions, LimitStatus, Limits, ModelConnection, ModelSettings, Stop,
 };
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 use tokio::sync::mpsc;
 
 use crate::support::agents::scripted;

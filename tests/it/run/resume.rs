@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, RunModels, Scheduler, Workload};
-use finqa_agents::agents::{Backend, Pair, PairOptions};
-use finqa_agents::models::Stop;
+use finqa_agents::llm::Stop;
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, signal, wait_until};

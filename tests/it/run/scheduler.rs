@@ -9,11 +9,11 @@ use convfinqa::run::{
     Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
 };
 use convfinqa::run::{Summary, summarise};
-use finqa_agents::agents::{
-    AgentSettings, Backend, CriticMode, Pair, PairOptions, SampleCount, Sampling,
-};
-use finqa_agents::models::{
+use finqa_agents::llm::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
+};
+use finqa_agents::pair::{
+    AgentSettings, Backend, CriticMode, Pair, PairOptions, SampleCount, Sampling,
 };
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;

@@ -107,7 +107,7 @@ fn layered(under: toml::Table, given: &str) -> Settings {
 }
 
 pub fn runtime() -> tokio::runtime::Runtime {
-    finqa_agents::models::install_crypto();
+    finqa_agents::llm::install_crypto();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(2).enable_all().build().unwrap()
 }

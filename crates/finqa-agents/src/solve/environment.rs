@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::agents::Fault;
+use crate::pair::Fault;
 use finqa_core::question::Question;
 
 /// A question as an environment asks it.

@@ -9,12 +9,12 @@ use tracing::Instrument;
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
 use super::tool_agent::{INSTRUCTIONS, ToolAgent};
 use super::{trace, written};
-use crate::agents::{
+use crate::llm::{
+    ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
+};
+use crate::pair::{
     Answer, AnswerFrom, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure,
     Solution, StopReason, ToolStep,
-};
-use crate::models::{
-    ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
 };
 use crate::parse::Analysis;
 use finqa_core::question::Question;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::Span;
 
-use crate::agents::{self, CallMemory, Interruption, Pair, Round, Solution};
-use crate::models::Stop;
+use crate::llm::Stop;
+use crate::pair::{self, CallMemory, Interruption, Pair, Round, Solution};
 use finqa_core::question::Question;
 
 pub use environment::{
@@ -46,7 +46,7 @@ pub trait Solver: Send + Sync {
 
     /// The span of a question, the root of its trace; `run` it is asked in, if any.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
-        agents::trace::question(question, run)
+        pair::trace::question(question, run)
     }
 }
 

@@ -11,11 +11,11 @@ use tracing::Span;
 use super::environment::{EnvironmentError, ToolEnvironment};
 use super::episode_loop::{EpisodeFailure, EpisodeLoop};
 use super::{Solver, trace};
-use crate::agents::Sampling;
-use crate::agents::{
+use crate::llm::{ChatModel, Stop, ToolSpec};
+use crate::pair::Sampling;
+use crate::pair::{
     Call, CallMemory, Interruption, RecordedCalls, Round, RunFailure, Solution, StopReason,
 };
-use crate::models::{ChatModel, Stop, ToolSpec};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tracing::{Span, debug, info_span};
 
-use crate::agents::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
+use crate::pair::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
 use crate::telemetry::{
     attributes as names, count, fail, if_content, set, set_content, set_output, set_question,
 };

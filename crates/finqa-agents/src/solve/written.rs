@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::models::{ToolCall, ToolSpec};
+use crate::llm::{ToolCall, ToolSpec};
 
 /// The text before the calls, and the calls; `first` numbers them. `None`
 /// where the text is not such a reply.

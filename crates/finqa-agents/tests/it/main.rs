@@ -11,7 +11,6 @@
 
 mod graph;
 mod models;
-mod offline;
 mod own_counts;
 mod own_guesses;
 mod own_kinds;

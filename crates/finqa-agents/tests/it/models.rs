@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use finqa_agents::models::{
+use finqa_agents::llm::{
     CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason,
     HttpModel, ModelConnection, ModelError, ModelSettings, OpenAiApi, Provider, ReplyFormat,
     RetryOptions, Scope, Stop, Support, ToolSpec, Usage,

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use finqa_agents::agents::{Answer, AnswerFrom, EmbeddedAgent, verify};
-use finqa_agents::offline::{EmbeddedAnalyst, EmbeddedAnswer};
+use finqa_agents::pair::{Answer, AnswerFrom, EmbeddedAgent, verify};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, print};
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
 use rstest::rstest;
 
 const QUARTERS: &str = "EUR thousand;Q1 2031;Q2 2031;Q3 2031;Q4 2031;FY 2031

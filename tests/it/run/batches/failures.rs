@@ -161,7 +161,7 @@ fn results_that_are_there_when_the_provider_is_given_up_are_not_paid_again() {
         server.edit_results(|_, lines| lines.sort_by_key(|line| !line.contains("server_error")));
         let given = format!("engine = 'batch'\nattempts = 1\ncritic = 'off'\nepochs = {epochs}");
         let settings = place.settings(&asking(&server.http, &given));
-        finqa_agents::models::install_crypto();
+        finqa_agents::llm::install_crypto();
         // On one thread, all results are there before the first of them is read.
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().unwrap();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use finqa_agents::models::{
+use finqa_agents::llm::{
     BatchOptions, BatchQueue, BatchRecord, BatchStage, Budget, RequestOrigin, RunBatches,
 };
 use futures::FutureExt;

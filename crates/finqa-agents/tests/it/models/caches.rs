@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use finqa_agents::models::{
+use finqa_agents::llm::{
     BatchOptions, BatchQueue, CacheError, CacheKey, CacheLookup, LimitOptions, Limits,
     RequestOrigin, ResponseCache, RunBatches,
 };

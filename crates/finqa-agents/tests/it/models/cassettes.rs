@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use finqa_agents::models::{
-    Cassette, CassetteError, CassetteRecorder, CassetteReplay, RequestOrigin,
-};
+use finqa_agents::llm::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RequestOrigin};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Every way to fail: what is repeated, what is not, and what the error tells.
 
-use finqa_agents::models::Scope;
+use finqa_agents::llm::Scope;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Limits against a server that refuses and reports: what is sent, what waits, what ends.
 
-use finqa_agents::models::{Budget, BudgetLimits, LimitOptions, LimitStatus, Limiter, Limits};
+use finqa_agents::llm::{Budget, BudgetLimits, LimitOptions, LimitStatus, Limiter, Limits};
 use futures::future::join_all;
 use tokio::sync::mpsc;
 

@@ -2,7 +2,7 @@
 //! failure means. Recorded shapes are those that the providers document.
 
 use super::*;
-use finqa_agents::models::{ToolCall, ToolChoice};
+use finqa_agents::llm::{ToolCall, ToolChoice};
 
 const SCHEMA: fn() -> serde_json::Value = || json!({"type": "object", "properties": {}});
 

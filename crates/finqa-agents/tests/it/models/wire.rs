@@ -1,6 +1,6 @@
 //! What goes over the wire, and what a good answer turns into.
 
-use finqa_agents::models::HttpClients;
+use finqa_agents::llm::HttpClients;
 
 use super::*;
 

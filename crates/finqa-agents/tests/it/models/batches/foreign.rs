@@ -1,6 +1,6 @@
 //! Lost submissions at a provider whose batches have no metadata, next to batches of others.
 
-use finqa_agents::models::BudgetLimits;
+use finqa_agents::llm::BudgetLimits;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Results in every order and shape, and of every size.
 
-use finqa_agents::models::BudgetLimits;
+use finqa_agents::llm::BudgetLimits;
 
 use super::*;
 

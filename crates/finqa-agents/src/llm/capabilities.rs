@@ -1,0 +1,334 @@
+//! What a model accepts, as data, and what is learnt when a server refuses.
+//!
+//! `data/models.json` holds what is published; a 400 that names a parameter corrects it
+//! for the rest of the process. Neither changes the question, only the names and modes
+//! of the request.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::classify::ErrorDetails;
+use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
+use super::provider::Endpoint;
+use super::settings::OpenAiApi;
+use super::types::{Feature, Support};
+
+const TABLE: &str = include_str!("../../../../data/models.json");
+
+/// The published features of a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Capabilities {
+    /// The name, or with a final `*` the beginning of the names, that this applies to.
+    #[serde(rename = "match")]
+    pattern: String,
+    /// It reasons before it answers, and does not accept a plain token limit.
+    #[serde(default)]
+    pub reasoning: bool,
+    /// The OpenAI API used for the model, unless `--api` names one.
+    #[serde(default)]
+    pub(super) api: OpenAiApi,
+    #[serde(default)]
+    system_role: SystemRole,
+    #[serde(default)]
+    pub temperature: Support,
+    #[serde(default)]
+    pub seed: Support,
+    #[serde(default)]
+    pub(crate) json_object: Support,
+    #[serde(default)]
+    pub(crate) json_schema: Support,
+    #[serde(default)]
+    pub tools: Support,
+}
+
+#[derive(Deserialize)]
+struct CapabilityTable {
+    models: Vec<Capabilities>,
+}
+
+/// The embedded table; empty only if it does not parse, which a test rules out.
+fn table() -> &'static [Capabilities] {
+    static PARSED: OnceLock<Vec<Capabilities>> = OnceLock::new();
+    PARSED.get_or_init(|| {
+        serde_json::from_str::<CapabilityTable>(TABLE)
+            .map(|table| table.models)
+            .unwrap_or_default()
+    })
+}
+
+impl Capabilities {
+    /// What is known of `model`; everything is unknown for a model outside the table.
+    ///
+    /// A vendor's prefix (`openai/gpt-4o`) is ignored.
+    pub(crate) fn for_model(model: &str) -> Self {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        table()
+            .iter()
+            .filter(|entry| match entry.pattern.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == entry.pattern,
+            })
+            .max_by_key(|entry| entry.pattern.len())
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The first dialect for the model at `endpoint`: everything that is not known to be
+    /// refused is tried.
+    pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
+        let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
+        let takes = |support| support != Support::No;
+        ApiDialect {
+            // Compatible servers silently ignore the newer name, and with it the limit.
+            token_limit: if foreign && !self.reasoning {
+                TokenLimit::MaxTokens
+            } else {
+                TokenLimit::MaxCompletionTokens
+            },
+            // Their chat templates mostly do not know `developer`.
+            system_role: match self.system_role {
+                SystemRole::Developer if foreign => SystemRole::System,
+                role => role,
+            },
+            temperature: takes(self.temperature),
+            // The other two have no such parameter.
+            seed: takes(self.seed) && protocol == Protocol::ChatCompletions,
+            cache_marks: protocol == Protocol::Messages,
+            format: if takes(self.json_schema) {
+                FormatLevel::JsonSchema
+            } else if takes(self.json_object) {
+                FormatLevel::JsonObject
+            } else {
+                FormatLevel::Text
+            },
+        }
+    }
+
+    /// The support of `feature`, given the `dialect`.
+    pub(super) fn support(&self, feature: Feature, dialect: &ApiDialect) -> Support {
+        let (published, still_tried) = match feature {
+            Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
+            Feature::JsonObject => (self.json_object, dialect.format >= FormatLevel::JsonObject),
+            Feature::Temperature => (self.temperature, dialect.temperature),
+            Feature::Seed => (self.seed, dialect.seed),
+            Feature::Tools => (self.tools, true),
+        };
+        if still_tried { published } else { Support::No }
+    }
+}
+
+/// A change of dialect after a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    pub parameter: &'static str,
+    /// The change to make.
+    pub change: &'static str,
+}
+
+/// The dialect to try after a refusal in these `words`, if they name a parameter that
+/// can be dropped or renamed. `formatted`: a JSON format was requested.
+///
+/// A server that refuses both names of the token limit would have it changed back and
+/// forth: the caller stops at a dialect that it has used before.
+pub(super) fn corrected(
+    protocol: Protocol,
+    dialect: ApiDialect,
+    words: &ErrorDetails,
+    formatted: bool,
+) -> Option<(ApiDialect, Correction)> {
+    let message = words.message.to_ascii_lowercase();
+    let parameter = words.parameter.as_deref().unwrap_or_default();
+    let names = |name: &str| {
+        if parameter.is_empty() {
+            message.contains(name)
+        } else {
+            parameter.contains(name)
+        }
+    };
+    let mut better = dialect;
+    let about_format = formatted
+        && dialect.format > FormatLevel::Text
+        && is_about_format(protocol, &message, parameter);
+    let (parameter, change) = if about_format {
+        let (format, change) = match (protocol, dialect.format) {
+            (Protocol::ChatCompletions | Protocol::Responses, FormatLevel::JsonSchema) => {
+                (FormatLevel::JsonObject, "ask for a JSON object instead")
+            }
+            _ => (FormatLevel::Text, "ask for text instead"),
+        };
+        better.format = format;
+        (protocol.format_parameter(), change)
+    } else if !is_unsupported(words, &message) {
+        // A value out of range is the caller's to fix, not ours to drop.
+        return None;
+    } else if dialect.temperature && names("temperature") {
+        better.temperature = false;
+        ("temperature", "leave it out")
+    } else if dialect.seed && names("seed") {
+        better.seed = false;
+        ("seed", "leave it out")
+    } else if dialect.cache_marks && names("cache_control") {
+        better.cache_marks = false;
+        ("cache_control", "leave it out")
+    } else if protocol != Protocol::ChatCompletions {
+        // The names of roles and limits are the same everywhere.
+        return None;
+    } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
+        let (system_role, change) = match dialect.system_role {
+            SystemRole::Developer => (SystemRole::System, "send instructions as system"),
+            SystemRole::System => (SystemRole::User, "send instructions as user"),
+            SystemRole::User => return None,
+        };
+        better.system_role = system_role;
+        ("role", change)
+    } else {
+        let (token_limit, parameter, change) = match dialect.token_limit {
+            TokenLimit::MaxTokens if names("max_tokens") => (
+                TokenLimit::MaxCompletionTokens,
+                "max_tokens",
+                "send max_completion_tokens",
+            ),
+            TokenLimit::MaxCompletionTokens if names("max_completion_tokens") => (
+                TokenLimit::MaxTokens,
+                "max_completion_tokens",
+                "send max_tokens",
+            ),
+            _ => return None,
+        };
+        better.token_limit = token_limit;
+        (parameter, change)
+    };
+    Some((better, Correction { parameter, change }))
+}
+
+/// The dialect after an answer that ignored the format without a word: text, which the
+/// prompt describes too.
+pub(super) fn ignored_format(protocol: Protocol, dialect: ApiDialect) -> (ApiDialect, Correction) {
+    let format = FormatLevel::Text;
+    let correction = Correction {
+        parameter: protocol.format_parameter(),
+        change: "ask for text instead",
+    };
+    (ApiDialect { format, ..dialect }, correction)
+}
+
+fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "response_format", "text.format",
+        // A model that reasons may not be made to call a tool.
+        "tool_choice", "json_schema", "json_object", "structured output", "grammar",
+    ];
+    parameter.starts_with(protocol.format_parameter())
+        || (parameter.is_empty() || parameter == "messages")
+            && WORDS.iter().any(|word| message.contains(word))
+}
+
+fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
+    const PHRASES: [&str; 12] = [
+        "deprecated", "unsupported", "not supported", "not support", "unrecognized", "unknown",
+        "unexpected", "not permitted", "not allowed", "only the default", "enabled only for",
+        "invalid parameter",
+    ];
+    words.code.starts_with("unsupported_")
+        || words.code == "unknown_parameter"
+        || PHRASES.iter().any(|phrase| message.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::provider::Provider;
+
+    fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
+        Capabilities::for_model(model).dialect(endpoint, Protocol::ChatCompletions)
+    }
+
+    fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, Correction)> {
+        corrected(
+            Protocol::ChatCompletions,
+            dialect,
+            &ErrorDetails::read(body.as_bytes()),
+            true,
+        )
+    }
+
+    #[test]
+    fn the_table_parses_and_the_longest_match_counts() {
+        serde_json::from_str::<CapabilityTable>(TABLE).unwrap();
+        let of = Capabilities::for_model;
+        assert_eq!(of("gpt-4").json_object, Support::No);
+        assert_eq!(of("gpt-4-0613").json_object, Support::No);
+        assert_eq!(of("gpt-4-1106-preview").json_object, Support::Yes);
+        assert_eq!(of("gpt-4-turbo").json_object, Support::Yes);
+        assert_eq!(of("gpt-4o-mini").json_schema, Support::Yes);
+        assert_eq!(of("gpt-4o-2024-05-13").json_schema, Support::No);
+        assert_eq!(of("llama3.2:3b").json_schema, Support::Unknown);
+        assert_eq!(of("openai/o3-mini").temperature, Support::No);
+        assert_eq!(of("gpt-5-chat-latest").temperature, Support::Unknown);
+        assert_eq!(of("claude-opus-4-8").temperature, Support::No);
+        assert_eq!(of("claude-opus-4-6").temperature, Support::Unknown);
+        assert!(!of("gpt-5-chat-latest").reasoning);
+        assert!(of("gpt-5.4-mini").reasoning);
+    }
+
+    #[test]
+    fn a_compatible_server_gets_a_conservative_dialect() {
+        let own = first("gpt-4o", Endpoint::Own(Provider::OpenAi));
+        assert_eq!(own.token_limit, TokenLimit::MaxCompletionTokens);
+        let local = first("gpt-4o", Endpoint::Loopback);
+        assert_eq!(local.token_limit, TokenLimit::MaxTokens);
+        let reasoning = first("o3", Endpoint::Compatible);
+        assert_eq!(reasoning.token_limit, TokenLimit::MaxCompletionTokens);
+        assert_eq!(reasoning.system_role, SystemRole::System);
+        assert!(!reasoning.temperature);
+    }
+
+    #[test]
+    fn refused_parameters_are_renamed_or_dropped() {
+        let start = first("unheard-of", Endpoint::Compatible);
+        let (next, correction) = correct(start, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#).unwrap();
+        assert_eq!(next.token_limit, TokenLimit::MaxCompletionTokens);
+        assert_eq!(correction.parameter, "max_tokens");
+
+        let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}"#).unwrap();
+        assert!(!next.temperature);
+
+        let azure = first("unheard-of", Endpoint::Own(Provider::Azure));
+        let (next, _) = correct(azure, r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens","param":null}}"#).unwrap();
+        assert_eq!(next.token_limit, TokenLimit::MaxTokens);
+
+        let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}"#).unwrap();
+        assert_eq!(next.system_role, SystemRole::User);
+
+        let (next, _) = correct(start, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#).unwrap();
+        assert!(!next.seed);
+    }
+
+    #[test]
+    fn a_format_steps_down_to_text_and_no_further() {
+        let start = first("unheard-of", Endpoint::Compatible);
+        let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported","param":"response_format"}}"#;
+        let (object, _) = correct(start, body).unwrap();
+        assert_eq!(object.format, FormatLevel::JsonObject);
+        let body = r#"{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.","param":"messages"}}"#;
+        let (text, _) = correct(object, body).unwrap();
+        assert_eq!(text.format, FormatLevel::Text);
+        assert!(correct(text, body).is_none());
+        let words = ErrorDetails::read(body.as_bytes());
+        assert!(corrected(Protocol::ChatCompletions, start, &words, false).is_none());
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_not_dropped() {
+        let start = first("gpt-4o", Endpoint::Own(Provider::OpenAi));
+        for body in [
+            r#"{"error":{"message":"Invalid 'temperature': decimal above maximum value. Expected a value <= 2","param":"temperature","code":"decimal_above_max_value"}}"#,
+            r#"{"error":{"message":"max_tokens is too large: 99999999.","param":"max_tokens","code":null}}"#,
+            r#"{"error":{"message":"you must provide messages"}}"#,
+        ] {
+            assert!(correct(start, body).is_none(), "{body}");
+        }
+    }
+}

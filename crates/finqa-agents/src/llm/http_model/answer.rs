@@ -1,0 +1,143 @@
+//! The result of an attempt, live or in a batch: its answer, or the meaning of its failure.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::Value;
+
+use finqa_core::secrets::redact_json;
+
+use super::call::{HttpCall, unsendable};
+use crate::llm::batch::{BatchAnswer, BatchReply, BatchSender};
+use crate::llm::classify::{self, ErrorDetails};
+use crate::llm::error::{ErrorKind, ModelError};
+use crate::llm::price::PriceTier;
+use crate::llm::protocol::{EncodedRequest, ReplyBody};
+use crate::llm::retry::FailedAttempt;
+use crate::llm::transport::{Attempt, HttpReply};
+
+impl HttpCall<'_> {
+    /// Sends a request in a batch, and reads its result like a reply; `None` if it is to be
+    /// sent live after all.
+    pub(super) async fn in_batch(
+        &self,
+        sender: &BatchSender,
+        encoded: &EncodedRequest,
+    ) -> Option<Result<(ReplyBody, HttpReply), FailedAttempt>> {
+        let Self {
+            model,
+            transport,
+            request,
+            stop,
+            ..
+        } = self;
+        let upper = match model.budget.upper_bound(encoded, PriceTier::Batch) {
+            Ok(upper) => upper,
+            Err(refused) => return Some(Err(refused)),
+        };
+        let (answer, waited) = match sender.send(request, encoded, upper, stop).await {
+            Ok(answered) => answered,
+            Err(error) => {
+                let unsendable = unsendable(error.to_string());
+                return Some(Err(FailedAttempt::permanent(unsendable)));
+            }
+        };
+        if let Some(limited) = &self.limited {
+            limited.has_waited(waited);
+        }
+        match answer {
+            BatchAnswer::Stopped => {
+                let stopped = ModelError::new(ErrorKind::Cancelled, "");
+                Some(Err(FailedAttempt::permanent(stopped)))
+            }
+            BatchAnswer::Live(history) => {
+                transport.sent_in_batches(history.sent, history.lost);
+                None
+            }
+            BatchAnswer::Reply(answer) => {
+                let BatchReply {
+                    key,
+                    reply,
+                    reservation,
+                    history,
+                    is_last,
+                } = *answer;
+                let attempt = Attempt {
+                    exchange: reply,
+                    broken: None,
+                };
+                let judged = self.judge(&attempt).map_err(|failed| match is_last {
+                    true => FailedAttempt::permanent(*failed.error),
+                    false => failed,
+                });
+                if judged.is_err() {
+                    sender.note_unusable(key);
+                }
+                let failed = judged.as_ref().err();
+                let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
+                transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));
+                if let Some(reservation) = reservation {
+                    let answer = judged.as_ref().ok();
+                    model
+                        .budget
+                        .record_actual(reservation, answer, is_lost, PriceTier::Batch);
+                }
+                Some(judged.map(|answer| (answer, attempt.exchange)))
+            }
+        }
+    }
+
+    /// The answer in an attempt, or what its failure means.
+    pub(super) fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
+        let model = self.model;
+        let secret = model.settings.key();
+        let reached = if attempt.exchange.status == 0 {
+            model.reached.load(Ordering::Relaxed)
+        } else {
+            model.reached.store(true, Ordering::Relaxed);
+            true
+        };
+        let exchange = &attempt.exchange;
+        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
+            return Err(classify::classify_attempt(attempt, secret, reached));
+        }
+        let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
+            let (kind, message) = if error.is_eof() {
+                (
+                    ErrorKind::CutOff,
+                    "the JSON of the body ends early".to_owned(),
+                )
+            } else {
+                (
+                    ErrorKind::Malformed,
+                    format!("the body is not JSON: {error}"),
+                )
+            };
+            classify::classify_refusal(kind, &message, exchange, secret)
+        })?;
+        // From here on, what is read is kept and shown.
+        redact_json(&mut body, &[secret]);
+        match model.protocol.decode(&body, self.request) {
+            Ok(answer) => Ok(answer),
+            // Some gateways return the failure of the server behind them as a success.
+            Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
+                let words = ErrorDetails::read(&exchange.body);
+                let status = words
+                    .code
+                    .parse()
+                    .ok()
+                    .filter(|status| (400..600).contains(status))
+                    .unwrap_or(500);
+                let kind = classify::kind_of(status, &words);
+                Err(classify::classify_refusal(
+                    kind, &words.message, exchange, secret,
+                ))
+            }
+            Err(missing) => Err(classify::classify_refusal(
+                ErrorKind::Malformed,
+                missing,
+                exchange,
+                secret,
+            )),
+        }
+    }
+}

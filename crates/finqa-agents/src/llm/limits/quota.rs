@@ -1,0 +1,168 @@
+//! The remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
+//! servers, `anthropic-ratelimit-*`.
+
+use std::time::{Duration, SystemTime};
+
+use finqa_core::net::server_time;
+use reqwest::header::HeaderMap;
+
+use crate::llm::hint::spoken_duration;
+
+/// The most that one attempt may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TokenBound {
+    pub input: u64,
+    pub output: u64,
+}
+
+impl TokenBound {
+    pub(super) fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// The amount that an attempt takes of each limit, in the order of [`HEADERS`].
+    pub(super) fn amounts(self) -> [u64; KINDS] {
+        [1, self.total(), 1, self.total(), self.input, self.output]
+    }
+}
+
+pub(super) const KINDS: usize = 6;
+
+/// The limits that servers report; their headers are completed by `limit`, `remaining`
+/// and `reset`, each in the provider's place.
+const HEADERS: [(&str, &str); KINDS] = [
+    ("x-ratelimit-", "-requests"),
+    ("x-ratelimit-", "-tokens"),
+    ("anthropic-ratelimit-requests-", ""),
+    ("anthropic-ratelimit-tokens-", ""),
+    ("anthropic-ratelimit-input-tokens-", ""),
+    ("anthropic-ratelimit-output-tokens-", ""),
+];
+
+/// The reported rest of one limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReportedQuota {
+    pub(super) limit: Option<u64>,
+    pub(super) remaining: u64,
+    /// Until it is whole again.
+    pub(super) reset: Duration,
+}
+
+/// The reported quotas of a reply, in the order of `HEADERS`.
+pub(crate) type ReportedQuotas = [Option<ReportedQuota>; KINDS];
+
+/// Reads the headers of a reply. A limit without its reset is ignored: a 429 says as much.
+pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
+    let now = server_time(headers);
+    HEADERS.map(|(start, end)| {
+        let header = |what| {
+            let value = headers.get(format!("{start}{what}{end}"))?;
+            value.to_str().ok().map(str::trim)
+        };
+        Some(ReportedQuota {
+            remaining: header("remaining")?.parse().ok()?,
+            limit: header("limit").and_then(|text| text.parse().ok()),
+            reset: reset(header("reset")?, now)?,
+        })
+    })
+}
+
+/// `6m0s`, `20ms`, `1.5` in seconds, an RFC 3339 time, or seconds since 1970.
+fn reset(text: &str, now: SystemTime) -> Option<Duration> {
+    /// Larger values are dates: the year 2001 in seconds.
+    const EPOCH: f64 = 1e9;
+    let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
+    if let Ok(seconds) = text.parse::<f64>() {
+        let seconds = Duration::try_from_secs_f64(seconds).ok()?;
+        return Some(if seconds.as_secs_f64() < EPOCH {
+            seconds
+        } else {
+            until(SystemTime::UNIX_EPOCH.checked_add(seconds)?)
+        });
+    }
+    match text.parse::<jiff::Timestamp>() {
+        Ok(at) => Some(until(at.into())),
+        Err(_) => spoken_duration(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(headers: &[(&'static str, &str)]) -> ReportedQuotas {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        // The server's clock counts, however wrong ours is.
+        map.insert("date", "Fri, 02 Jan 2026 03:04:05 GMT".parse().unwrap());
+        reported_quotas(&map)
+    }
+
+    #[test]
+    fn every_form_of_a_reset_is_read() {
+        for (text, seconds) in [
+            ("6m0s", 360.0),
+            ("20ms", 0.02),
+            ("1h2m3s", 3723.0),
+            ("2m59.56s", 179.56),
+            ("7", 7.0),
+            ("0.5", 0.5),
+            ("2026-01-02T03:04:15Z", 10.0),
+            ("2026-01-02T04:04:07+01:00", 2.0),
+            ("2026-01-02T03:00:00Z", 0.0),
+            ("1767323055", 10.0),
+        ] {
+            let [quota, ..] = read(&[
+                ("x-ratelimit-remaining-requests", "0"),
+                ("x-ratelimit-reset-requests", text),
+            ]);
+            assert_eq!(quota.unwrap().reset.as_secs_f64(), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_limits_of_both_providers_are_distinguished() {
+        let openai = read(&[
+            ("x-ratelimit-limit-tokens", "30000"),
+            ("x-ratelimit-remaining-tokens", "1200"),
+            ("x-ratelimit-reset-tokens", "57s"),
+        ]);
+        let tokens = ReportedQuota {
+            limit: Some(30_000),
+            remaining: 1200,
+            reset: Duration::from_secs(57),
+        };
+        assert_eq!(openai, [None, Some(tokens), None, None, None, None]);
+        let anthropic = read(&[
+            ("anthropic-ratelimit-output-tokens-limit", "8000"),
+            ("anthropic-ratelimit-output-tokens-remaining", "0"),
+            (
+                "anthropic-ratelimit-output-tokens-reset",
+                "2026-01-02T03:04:35Z",
+            ),
+            ("anthropic-ratelimit-requests-limit", "50"),
+            ("anthropic-ratelimit-requests-remaining", "49"),
+            ("anthropic-ratelimit-requests-reset", "2026-01-02T03:04:06Z"),
+        ]);
+        assert_eq!(anthropic[5].unwrap().reset, Duration::from_secs(30));
+        assert_eq!(anthropic[2].unwrap().remaining, 49);
+        assert_eq!(anthropic[3], None);
+    }
+
+    #[test]
+    fn an_unreadable_limit_is_ignored() {
+        for (remaining, reset) in [("0", "soon"), ("many", "1s"), ("-1", "1s"), ("0", "-5")] {
+            let quotas = read(&[
+                ("x-ratelimit-remaining-requests", remaining),
+                ("x-ratelimit-reset-requests", reset),
+            ]);
+            assert_eq!(quotas, [None; KINDS], "{remaining} {reset}");
+        }
+        assert_eq!(
+            read(&[("x-ratelimit-remaining-requests", "0")]),
+            [None; KINDS]
+        );
+    }
+}

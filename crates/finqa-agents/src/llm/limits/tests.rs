@@ -1,0 +1,449 @@
+//! The limits under a paused clock, which advances only when every task waits.
+
+mod generated;
+mod load;
+
+use tokio::time::{advance, sleep};
+
+use super::quota::ReportedQuota;
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+const SMALL: TokenBound = TokenBound {
+    input: 10,
+    output: 10,
+};
+
+fn limiter(options: LimitOptions) -> Limiter {
+    Limiter::new(options, Arc::default())
+}
+
+fn adaptive(start: usize, max: usize) -> Limiter {
+    limiter(LimitOptions {
+        start,
+        ..LimitOptions::fixed(max)
+    })
+}
+
+/// The limits of a run with one model, and the limit of that model.
+fn limits_of_one(attempts: usize) -> (Limits, Limiter) {
+    let limits = Limits::default();
+    let limiter = Limiter::new(LimitOptions::fixed(attempts), Arc::clone(&limits.changed));
+    let key = (String::new(), String::new(), blake3::hash(b""));
+    limits.limiters.lock().push((key, limiter.clone()));
+    (limits, limiter)
+}
+
+/// The end of an answered attempt whose reply reports one quota.
+fn reporting(place: usize, limit: Option<u64>, remaining: u64, reset: Duration) -> AttemptEnd {
+    let mut quotas = ReportedQuotas::default();
+    quotas[place] = Some(ReportedQuota {
+        limit,
+        remaining,
+        reset,
+    });
+    AttemptEnd {
+        quotas,
+        ..end(LimitVerdict::Answered)
+    }
+}
+
+fn end(verdict: LimitVerdict) -> AttemptEnd {
+    AttemptEnd {
+        verdict,
+        tokens: None,
+        quotas: ReportedQuotas::default(),
+    }
+}
+
+async fn slot(call: &LimitedCall) -> Slot {
+    call.slot(SMALL, &Stop::default()).await.unwrap()
+}
+
+/// The slots of several calls at once.
+async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for _ in 0..count {
+        slots.push(slot(&limiter.call()).await);
+    }
+    slots
+}
+
+fn limit(limiter: &Limiter) -> usize {
+    limiter.queue.lock().state.limit()
+}
+
+async fn answered(limiter: &Limiter, rounds: usize) {
+    for _ in 0..rounds {
+        for slot in slots(limiter, limit(limiter)).await {
+            slot.end(&end(LimitVerdict::Answered));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_doubles_with_each_round_until_its_maximum() {
+    let limiter = adaptive(8, 64);
+    let mut seen = vec![limit(&limiter)];
+    for _ in 0..4 {
+        answered(&limiter, 1).await;
+        seen.push(limit(&limiter));
+    }
+    assert_eq!(seen[0], 8);
+    // The second half of a round leaves more than half of the limit unused.
+    assert!(seen.windows(2).all(|two| two[0] <= two[1]), "{seen:?}");
+    assert!(seen[4] > 24, "{seen:?}");
+    answered(&limiter, 20).await;
+    assert_eq!(limit(&limiter), 64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_is_not_used_does_not_grow() {
+    let limiter = adaptive(8, 64);
+    for _ in 0..100 {
+        slot(&limiter.call())
+            .await
+            .end(&end(LimitVerdict::Answered));
+    }
+    assert_eq!(limit(&limiter), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
+    let limiter = adaptive(16, 64);
+    let mut burst = slots(&limiter, 16).await;
+    let late = burst.pop().unwrap();
+    for slot in burst {
+        slot.end(&end(LimitVerdict::RateLimited));
+    }
+    assert_eq!(limit(&limiter), 8);
+    // What started before the cut does not raise the limit either.
+    late.end(&end(LimitVerdict::Answered));
+    assert_eq!(limit(&limiter), 8);
+    assert_eq!(limiter.status(Instant::now()).rate_limited, 15);
+    // Nearly all were refused, so that the next one nearly halves it again.
+    slot(&limiter.call())
+        .await
+        .end(&end(LimitVerdict::RateLimited));
+    assert_eq!(limit(&limiter), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_recovers_from_a_storm_one_by_one() {
+    let limiter = adaptive(32, 32);
+    for _ in 0..10 {
+        for slot in slots(&limiter, limit(&limiter)).await {
+            slot.end(&end(LimitVerdict::RateLimited));
+        }
+    }
+    assert_eq!(limit(&limiter), 1);
+    answered(&limiter, 4).await;
+    assert!((2..=6).contains(&limit(&limiter)), "{}", limit(&limiter));
+    answered(&limiter, 300).await;
+    assert_eq!(limit(&limiter), 32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_and_cancelled_attempts_change_nothing() {
+    let limiter = adaptive(4, 64);
+    for slot in slots(&limiter, 4).await {
+        slot.end(&end(LimitVerdict::Unrelated));
+    }
+    drop(slots(&limiter, 4).await);
+    let status = limiter.status(Instant::now());
+    assert_eq!((status.in_flight, status.limit), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
+    let (limits, limiter) = limits_of_one(8);
+    assert_eq!(limits.conversations(), 8);
+
+    let refused = limiter.call();
+    let others = slots(&limiter, 7).await;
+    slot(&refused).await.end(&end(LimitVerdict::RateLimited));
+    refused.delayed(89 * SECOND);
+    assert_eq!(limit(&limiter), 4);
+    assert_eq!(limits.conversations(), 5);
+    assert_eq!(limits.status().unwrap().pause, None);
+    // It holds no slot: the others continue.
+    for slot in others {
+        slot.end(&end(LimitVerdict::Answered));
+    }
+    let more = slots(&limiter, 4).await;
+    assert_eq!(limits.status().unwrap().in_flight, 4);
+    drop(more);
+    assert_eq!(limits.status().unwrap().pause, Some(89 * SECOND));
+    drop(refused);
+    assert_eq!(limits.conversations(), 4);
+    assert_eq!(limits.status().unwrap().pause, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
+    let (limits, limiter) = limits_of_one(8);
+    let mut refused = Vec::new();
+    for _ in 0..40 {
+        let call = limiter.call();
+        slot(&call).await.end(&end(LimitVerdict::RateLimited));
+        call.delayed(89 * SECOND);
+        refused.push(call);
+    }
+    assert_eq!(limits.conversations(), 2);
+}
+
+/// Only as many again took the place of calls that wait, so that long hints for some calls
+/// left most of the limit unused.
+#[tokio::test(start_paused = true)]
+async fn long_hints_for_some_calls_leave_the_limit_in_use() {
+    let (limits, limiter) = limits_of_one(4);
+    let mut refused = Vec::new();
+    for number in 1..=200 {
+        let call = limiter.call();
+        let slot = slot(&call).await;
+        if number % 10 == 0 {
+            slot.end(&end(LimitVerdict::RateLimited));
+            call.delayed(89 * SECOND);
+            refused.push(call);
+        } else {
+            slot.end(&end(LimitVerdict::Answered));
+        }
+    }
+    assert!(limits.conversations() > 12, "{}", limits.conversations());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_in_which_every_call_waits_is_probed_ever_more_rarely() {
+    let (limits, limiter) = limits_of_one(2);
+    let refuse = async || {
+        let call = limiter.call();
+        slot(&call).await.end(&end(LimitVerdict::RateLimited));
+        call.delayed(600 * SECOND);
+        call
+    };
+    let mut waiting = vec![refuse().await, refuse().await];
+    assert_eq!((limit(&limiter), limits.conversations()), (1, 3));
+    assert!(!limits.take_probe(2), "the refusals were just now");
+    let began = Instant::now();
+    let mut probes = Vec::new();
+    while began.elapsed() < 240 * SECOND {
+        limits.changed(waiting.len()).await;
+        if limits.take_probe(waiting.len()) {
+            assert!(!limits.take_probe(waiting.len()), "one at a time");
+            probes.push(began.elapsed().as_secs());
+            waiting.push(refuse().await);
+        }
+    }
+    // Two refusals before the first.
+    assert_eq!(probes, [2, 6, 14, 30, 62, 122, 182, 242]);
+
+    // Once one is answered, the run is under way, and the next pause is short again.
+    let probe = limiter.call();
+    let answered = slot(&probe).await;
+    advance(60 * SECOND).await;
+    assert!(!limits.take_probe(waiting.len()), "one is in flight");
+    answered.end(&end(LimitVerdict::Answered));
+    assert!(
+        !limits.take_probe(waiting.len() + 1),
+        "one has ended its wait"
+    );
+    assert!(limits.take_probe(waiting.len()));
+    waiting.push(refuse().await);
+    advance(SECOND).await;
+    assert!(limits.take_probe(waiting.len()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
+    for token in [
+        |stop: &Stop| stop.drain.clone(),
+        |stop: &Stop| stop.abort.clone(),
+    ] {
+        let limiter = adaptive(1, 1);
+        let held = slot(&limiter.call()).await;
+        let stop = Stop::default();
+        let before = Instant::now();
+        let waiting = tokio::spawn({
+            let (call, stop) = (limiter.call(), stop.clone());
+            async move { call.slot(SMALL, &stop).await.is_some() }
+        });
+        sleep(SECOND).await;
+        token(&stop).cancel();
+        assert!(!waiting.await.unwrap());
+        assert_eq!(before.elapsed(), SECOND);
+        drop(held);
+        // Nothing waits any more, and the slot is free.
+        drop(slot(&limiter.call()).await);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draining_run_still_gets_a_slot_that_is_free() {
+    let stop = Stop::default();
+    stop.drain.cancel();
+    assert!(adaptive(1, 1).call().slot(SMALL, &stop).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_oldest_call_is_first_however_often_it_was_refused() {
+    let limiter = adaptive(1, 1);
+    let old = Arc::new(limiter.call());
+    let held = slot(&old).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = Vec::new();
+    for name in ["second", "third"] {
+        let (call, order) = (limiter.call(), Arc::clone(&order));
+        tasks.push(tokio::spawn(async move {
+            let slot = slot(&call).await;
+            order.lock().push(name);
+            sleep(SECOND).await;
+            drop(slot);
+        }));
+        sleep(SECOND).await;
+    }
+    held.end(&end(LimitVerdict::Unrelated));
+    let again = {
+        let (call, order) = (Arc::clone(&old), Arc::clone(&order));
+        async move {
+            let slot = slot(&call).await;
+            order.lock().push("first");
+            drop(slot);
+            call.waited()
+        }
+    };
+    // The second has the slot by now; the first comes before the third.
+    sleep(SECOND / 2).await;
+    assert_eq!(again.await, SECOND / 2);
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(*order.lock(), ["second", "first", "third"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
+    let limiter = adaptive(8, 8);
+    let before = Instant::now();
+    let reply = reporting(0, Some(100), 2, 20 * SECOND);
+    slot(&limiter.call()).await.end(&reply);
+    // Two are left, however many are in flight.
+    let two = slots(&limiter, 2).await;
+    assert_eq!(before.elapsed(), Duration::ZERO);
+    let third = slot(&limiter.call()).await;
+    assert_eq!(before.elapsed(), 20 * SECOND);
+    drop((two, third));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_report_does_not_hide_a_newer_one() {
+    let limiter = adaptive(8, 8);
+    let report = |remaining| reporting(1, Some(1000), remaining, 30 * SECOND);
+    let mut both = slots(&limiter, 2).await;
+    let (newer, older) = (both.pop().unwrap(), both.pop().unwrap());
+    newer.end(&report(19));
+    older.end(&report(900));
+    let before = Instant::now();
+    // It may take 20, and 19 are left.
+    drop(slot(&limiter.call()).await);
+    assert_eq!(before.elapsed(), 30 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
+    let bound = TokenBound {
+        input: 100,
+        output: 1,
+    };
+    // The places of Anthropic's quotas of tokens read and of tokens written.
+    for (place, seconds) in [(4, 20), (5, 0)] {
+        let limiter = adaptive(8, 8);
+        let reply = reporting(place, None, 50, 20 * SECOND);
+        slot(&limiter.call()).await.end(&reply);
+        let before = Instant::now();
+        drop(limiter.call().slot(bound, &Stop::default()).await);
+        assert_eq!(before.elapsed(), seconds * SECOND, "{place}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reset_of_a_day_holds_for_a_minute() {
+    let limiter = adaptive(8, 8);
+    let reply = reporting(2, None, 0, 86_400 * SECOND);
+    slot(&limiter.call()).await.end(&reply);
+    let status = limiter.status(Instant::now());
+    assert_eq!(status.pause, None, "nobody waits yet");
+    let before = Instant::now();
+    drop(slot(&limiter.call()).await);
+    assert_eq!(before.elapsed(), 60 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
+    let limiter = limiter(LimitOptions {
+        tpm: Some(30),
+        ..LimitOptions::fixed(8)
+    });
+    let first = slot(&limiter.call()).await;
+    let waiting = tokio::spawn({
+        let call = limiter.call();
+        async move {
+            slot(&call).await;
+            Instant::now()
+        }
+    });
+    let before = Instant::now();
+    sleep(SECOND).await;
+    first.end(&AttemptEnd {
+        tokens: Some(7),
+        ..end(LimitVerdict::Answered)
+    });
+    assert_eq!(waiting.await.unwrap() - before, SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_endpoint_model_and_key_share_one_limit() {
+    let limits = Limits::default();
+    let connection = |model: &str, key: &str| {
+        let find = |name: &str| match name {
+            "OPENAI_API_KEY" => Some(key.to_owned()),
+            _ => None,
+        };
+        let flags = crate::llm::ModelSettings {
+            name: model.to_owned(),
+            ..Default::default()
+        };
+        ModelConnection::resolve(&find, &flags).unwrap()
+    };
+    let of = |model, key| limits.limiter(&connection(model, key), LimitOptions::fixed(3));
+    let _held = slots(&of("gpt-4o", "k"), 2).await;
+    let in_flight = |limiter: Limiter| limiter.status(Instant::now()).in_flight;
+    assert_eq!(in_flight(of("gpt-4o", "k")), 2);
+    assert_eq!(in_flight(of("gpt-4o", "another")), 0);
+    assert_eq!(in_flight(of("gpt-4o-mini", "k")), 0);
+    let status = limits.status().unwrap();
+    assert_eq!((status.in_flight, status.limit), (2, 9));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_given_up_takes_no_slot_with_it() {
+    let limiter = adaptive(1, 1);
+    for _ in 0..50 {
+        let held = slot(&limiter.call()).await;
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                let call = limiter.call();
+                tokio::spawn(async move { slot(&call).await })
+            })
+            .collect();
+        advance(SECOND).await;
+        drop(held);
+        // One of them has been granted the slot and does not know it yet.
+        for task in waiting {
+            task.abort();
+            drop(task.await);
+        }
+    }
+    drop(slot(&limiter.call()).await);
+    assert_eq!(limiter.status(Instant::now()).in_flight, 0);
+}

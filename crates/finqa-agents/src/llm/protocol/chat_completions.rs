@@ -1,0 +1,306 @@
+//! OpenAI's chat-completion JSON: written strictly, read leniently.
+//!
+//! async-openai's own types fail on an unknown `finish_reason` or
+//! `service_tier`; compatible servers send arguments as objects, content as parts, codes
+//! as numbers. Whatever can be understood is accepted.
+
+use serde_json::{Value, json};
+
+use super::{
+    ApiDialect, ReplyBody, SystemRole, TokenLimit, arguments, call_id, count, object,
+    openai_format, openai_tool_choice, temperature, text, tools,
+};
+use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
+
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+    let messages = request.messages.iter();
+    let limit = |which| {
+        let limit = request.max_output_tokens;
+        limit
+            .filter(|_| dialect.token_limit == which)
+            .map(Value::from)
+    };
+    let format = |name: &str, strict: bool, schema: &Value| {
+        let schema = json!({"name": name, "strict": strict, "schema": schema});
+        json!({"type": "json_schema", "json_schema": schema})
+    };
+    let function = |name: &str| json!({"type": "function", "function": {"name": name}});
+    object([
+        ("model", Some(model.into())),
+        (
+            "messages",
+            Some(
+                messages
+                    .map(|it| message(it, dialect.system_role))
+                    .collect(),
+            ),
+        ),
+        ("temperature", temperature(request, dialect)),
+        ("max_tokens", limit(TokenLimit::MaxTokens)),
+        (
+            "max_completion_tokens",
+            limit(TokenLimit::MaxCompletionTokens),
+        ),
+        (
+            "seed",
+            request.seed.filter(|_| dialect.seed).map(Value::from),
+        ),
+        ("response_format", openai_format(request, dialect, format)),
+        ("tools", tools(request, tool)),
+        ("tool_choice", openai_tool_choice(request, function)),
+    ])
+}
+
+pub(in crate::llm) fn message(message: &ChatMessage, system: SystemRole) -> Value {
+    let role = match (message.role, system) {
+        (Role::System, SystemRole::System) => "system",
+        (Role::System, SystemRole::Developer) => "developer",
+        (Role::System, SystemRole::User) | (Role::User, _) => "user",
+        (Role::Assistant, _) => "assistant",
+        (Role::Tool, _) => "tool",
+    };
+    // An assistant message that only calls tools has no text.
+    let silent = message.content.is_empty() && !message.tool_calls.is_empty();
+    let content = Some(message.content.as_str()).filter(|_| !silent);
+    let calls = message.tool_calls.iter().map(|call| {
+        let function = json!({"name": call.name, "arguments": call.arguments});
+        json!({"id": call.id, "type": "function", "function": function})
+    });
+    object([
+        ("role", Some(role.into())),
+        ("content", Some(content.into())),
+        (
+            "tool_calls",
+            (!message.tool_calls.is_empty()).then(|| calls.collect()),
+        ),
+        (
+            "tool_call_id",
+            message.tool_call_id.as_deref().map(Value::from),
+        ),
+    ])
+}
+
+pub(in crate::llm) fn tool(spec: &ToolSpec) -> Value {
+    json!({"type": "function", "function": spec})
+}
+
+/// Reads the first choice of a chat completion.
+pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
+    let choice = body
+        .get("choices")
+        .and_then(Value::as_array)
+        .ok_or("it has no `choices`")?
+        .first()
+        .ok_or("its `choices` are empty")?;
+    let message = choice
+        .get("message")
+        .filter(|message| message.is_object())
+        .ok_or("its first choice has no `message`")?;
+    let tool_calls: Vec<ToolCall> = message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .map(|calls| calls.iter().enumerate().filter_map(read_call).collect())
+        .unwrap_or_default();
+    let finish = match text(choice.get("finish_reason")) {
+        Some(word) => FinishReason::from(word),
+        None => FinishReason::Other(String::new()),
+    };
+    let mut answer = ReplyBody {
+        content: content(message.get("content")),
+        // Some servers say `stop` although they call a tool.
+        finish: match finish {
+            FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
+            other => other,
+        },
+        tool_calls,
+        refusal: text(message.get("refusal")),
+        model: text(body.get("model")),
+        id: text(body.get("id")),
+        ..ReplyBody::default()
+    };
+    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
+    answer.set_usage(
+        tokens("prompt_tokens"),
+        tokens("completion_tokens"),
+        Usage {
+            cached_input_tokens: tokens("prompt_tokens_details/cached_tokens").unwrap_or(0),
+            // OpenAI's models since GPT-5.6 bill what they store.
+            cache_write_tokens: tokens("prompt_tokens_details/cache_write_tokens").unwrap_or(0),
+            reasoning_tokens: tokens("completion_tokens_details/reasoning_tokens").unwrap_or(0),
+            ..Usage::default()
+        },
+    );
+    Ok(answer)
+}
+
+/// Text, or a list of parts of which those with text count.
+fn content(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter_map(|part| part.get("text").and_then(Value::as_str))
+            .collect(),
+        _ => String::new(),
+    }
+}
+
+fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
+    let function = call.get("function")?;
+    Some(ToolCall {
+        id: call_id(call.get("id"), index),
+        name: function.get("name")?.as_str()?.to_owned(),
+        arguments: arguments(function.get("arguments")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::protocol::FormatLevel;
+    use crate::llm::types::{ReplyFormat, ToolChoice};
+
+    const FULL: ApiDialect = ApiDialect {
+        token_limit: TokenLimit::MaxCompletionTokens,
+        system_role: SystemRole::System,
+        temperature: true,
+        seed: true,
+        format: FormatLevel::JsonSchema,
+        cache_marks: false,
+    };
+
+    fn request() -> ChatRequest {
+        ChatRequest {
+            temperature: Some(0.0),
+            max_output_tokens: Some(800),
+            seed: Some(7),
+            format: ReplyFormat::JsonSchema {
+                name: "answer".into(),
+                schema: json!({"type": "object"}),
+                strict: true,
+                or_text: false,
+            },
+            ..ChatRequest::new(
+                "analyst",
+                vec![ChatMessage::system("s"), ChatMessage::user("u")],
+            )
+        }
+    }
+
+    #[test]
+    fn a_dialect_names_and_drops_parameters() {
+        let request = request();
+        let full = body("m", &request, FULL);
+        assert_eq!(
+            full,
+            json!({
+                "model": "m",
+                "messages": [
+                    {"role": "system", "content": "s"},
+                    {"role": "user", "content": "u"},
+                ],
+                "temperature": 0.0,
+                "max_completion_tokens": 800,
+                "seed": 7,
+                "response_format": {"type": "json_schema", "json_schema":
+                    {"name": "answer", "strict": true, "schema": {"type": "object"}}},
+            })
+        );
+        let poor = ApiDialect {
+            token_limit: TokenLimit::MaxTokens,
+            system_role: SystemRole::User,
+            temperature: false,
+            seed: false,
+            format: FormatLevel::JsonObject,
+            ..FULL
+        };
+        let poor = body("m", &request, poor);
+        assert_eq!(
+            poor,
+            json!({
+                "model": "m",
+                "messages": [
+                    {"role": "user", "content": "s"},
+                    {"role": "user", "content": "u"},
+                ],
+                "max_tokens": 800,
+                "response_format": {"type": "json_object"},
+            })
+        );
+    }
+
+    #[test]
+    fn tools_and_their_results_are_written_as_openai_wants_them() {
+        let mut request = ChatRequest::new("player", vec![ChatMessage::user("u")]);
+        request.messages.push(ChatMessage {
+            tool_calls: vec![ToolCall {
+                id: "c1".into(),
+                name: "look".into(),
+                arguments: "{}".into(),
+            }],
+            ..ChatMessage::assistant("")
+        });
+        request.messages.push(ChatMessage::tool("c1", "seen"));
+        request.tools.push(ToolSpec {
+            name: "look".into(),
+            description: "Looks.".into(),
+            parameters: json!({"type": "object"}),
+        });
+        request.tool_choice = ToolChoice::Function("look".into());
+        let body = body("m", &request, FULL);
+        assert_eq!(
+            body["messages"][1],
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]})
+        );
+        assert_eq!(
+            body["messages"][2],
+            json!({"role": "tool", "content": "seen", "tool_call_id": "c1"})
+        );
+        assert_eq!(body["tools"][0]["function"]["name"], "look");
+        assert_eq!(body["tool_choice"]["function"]["name"], "look");
+    }
+
+    #[test]
+    fn odd_answers_are_understood() {
+        let answer = read_answer(&json!({
+            "choices": [{"message": {
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}],
+            }, "finish_reason": "stop"}],
+            "service_tier": 7,
+        }))
+        .unwrap();
+        assert_eq!(answer.content, "ab");
+        assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
+        assert_eq!(answer.tool_calls[0].id, "call_0");
+        assert_eq!(answer.finish, FinishReason::ToolCalls);
+    }
+
+    #[test]
+    fn missing_usage_is_unknown_and_not_zero() {
+        let body = |usage| {
+            let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
+            let answer = read_answer(&body).unwrap();
+            let partial = answer.partial_usage;
+            let partial = partial.map(|usage| (usage.input_tokens, usage.output_tokens));
+            (answer.usage, partial)
+        };
+        assert_eq!(body(Value::Null), (None, None));
+        assert_eq!(body(json!({})), (None, None));
+        assert_eq!(body(json!({"prompt_tokens": 3})), (None, Some((3, 0))));
+        assert_eq!(body(json!({"completion_tokens": 3})), (None, Some((0, 3))));
+    }
+
+    #[test]
+    fn a_body_that_is_not_a_completion_says_why() {
+        for (body, why) in [
+            (json!({}), "no `choices`"),
+            (json!({"choices": []}), "empty"),
+            (json!({"choices": [{"text": "old"}]}), "no `message`"),
+            (json!("text"), "no `choices`"),
+        ] {
+            assert!(read_answer(&body).unwrap_err().contains(why));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Anthropic's Messages: written strictly, read leniently.
+//!
+//! What differs from OpenAI: instructions are apart from the conversation, roles alternate,
+//! the token limit is mandatory, there is no seed, the provider caches only what is marked,
+//! and a JSON schema is that of a tool which the model must call.
+
+use serde_json::{Value, json};
+
+use super::{
+    ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, object, temperature, text, tools,
+};
+use crate::llm::types::{
+    ChatMessage, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role, ToolCall,
+    ToolChoice, ToolSpec, Usage,
+};
+
+/// The protocol demands a limit.
+pub(super) fn max_tokens(request: &ChatRequest) -> u32 {
+    request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)
+}
+
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+    let system = system(request, dialect);
+    let forced = forced_tool(request).filter(|_| dialect.format == FormatLevel::JsonSchema);
+    let (tools, tool_choice) = match forced {
+        Some((name, schema)) => {
+            let tool = json!({
+                "name": name,
+                "description": "Give the reply in this form.",
+                "input_schema": schema,
+            });
+            let choice = json!({"type": "tool", "name": name});
+            (Some(json!([tool])), Some(choice))
+        }
+        None => (tools(request, tool), tool_choice(request)),
+    };
+    object([
+        ("model", Some(model.into())),
+        ("max_tokens", Some(max_tokens(request).into())),
+        ("system", (!system.is_empty()).then(|| system.into())),
+        ("messages", Some(conversation(request, dialect).into())),
+        ("temperature", temperature(request, dialect)),
+        ("tools", tools),
+        ("tool_choice", tool_choice),
+    ])
+}
+
+/// The name and schema of the format, which a tool may carry if the request has none itself.
+fn forced_tool(request: &ChatRequest) -> Option<(&str, &Value)> {
+    match &request.format {
+        ReplyFormat::JsonSchema { name, schema, .. } if request.tools.is_empty() => {
+            Some((name, schema))
+        }
+        _ => None,
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.parameters,
+    })
+}
+
+fn tool_choice(request: &ChatRequest) -> Option<Value> {
+    match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(json!({"type": "none"})),
+        ToolChoice::Required => Some(json!({"type": "any"})),
+        ToolChoice::Function(name) => Some(json!({"type": "tool", "name": name})),
+    }
+}
+
+/// The instructions, the same for every question, and so worth the provider's cache.
+fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
+    let instructions = request.messages.iter();
+    let mut blocks: Vec<Value> = instructions
+        .filter(|message| message.role == Role::System)
+        .filter_map(|message| text_block(&message.content))
+        .collect();
+    if let Some(last) = blocks.last_mut().filter(|_| dialect.cache_marks) {
+        mark(last);
+    }
+    blocks
+}
+
+/// The messages, with neighbours of one role as one.
+fn conversation(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
+    let mut merged: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in &request.messages {
+        let (role, blocks) = match message.role {
+            Role::System => continue,
+            Role::User => ("user", user_blocks(message, dialect)),
+            Role::Tool => ("user", vec![tool_result(message)]),
+            Role::Assistant => ("assistant", assistant_blocks(message)),
+        };
+        match merged.last_mut() {
+            _ if blocks.is_empty() => {}
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ => merged.push((role, blocks)),
+        }
+    }
+    let messages = merged.into_iter();
+    messages
+        .map(|(role, content)| json!({"role": role, "content": content}))
+        .collect()
+}
+
+/// The text, cut where the part ends that later requests repeat.
+fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
+    let cut = if dialect.cache_marks {
+        message.stable_bytes
+    } else {
+        0
+    };
+    let (stable, rest) = message
+        .content
+        .split_at_checked(cut)
+        .unwrap_or(("", &message.content));
+    let mut stable = text_block(stable);
+    if let Some(stable) = &mut stable {
+        mark(stable);
+    }
+    stable.into_iter().chain(text_block(rest)).collect()
+}
+
+fn assistant_blocks(message: &ChatMessage) -> Vec<Value> {
+    let calls = message.tool_calls.iter().map(|call| {
+        // The protocol takes only objects.
+        let input = serde_json::from_str(&call.arguments)
+            .ok()
+            .filter(Value::is_object)
+            .unwrap_or_else(|| json!({"arguments": call.arguments}));
+        json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+    });
+    let text = text_block(&message.content).into_iter();
+    text.chain(calls).collect()
+}
+
+fn tool_result(message: &ChatMessage) -> Value {
+    json!({
+        "type": "tool_result",
+        "tool_use_id": message.tool_call_id,
+        "content": message.content,
+    })
+}
+
+/// A block of text; the protocol refuses a blank one.
+fn text_block(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+}
+
+/// Asks the provider to cache the prompt up to the end of a block.
+fn mark(block: &mut Value) {
+    if let Some(block) = block.as_object_mut() {
+        block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+    }
+}
+
+pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBody, &'static str> {
+    let blocks = body
+        .get("content")
+        .and_then(Value::as_array)
+        .ok_or("it has no `content`")?;
+    let mut answer = ReplyBody {
+        model: text(body.get("model")),
+        id: text(body.get("id")),
+        ..ReplyBody::default()
+    };
+    let mut formatted = None;
+    for (index, block) in blocks.iter().enumerate() {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => answer.content.push_str(
+                block
+                    .get("text")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default(),
+            ),
+            Some("tool_use") => {
+                let name = text(block.get("name")).unwrap_or_default();
+                if forced_tool(request).is_some_and(|(forced, _)| forced == name) {
+                    formatted = Some(arguments(block.get("input")));
+                } else {
+                    answer.tool_calls.push(ToolCall {
+                        id: call_id(block.get("id"), index),
+                        name,
+                        arguments: arguments(block.get("input")),
+                    });
+                }
+            }
+            // Reasoning, and kinds that do not exist yet: not part of the answer.
+            _ => {}
+        }
+    }
+    let reason = text(body.get("stop_reason")).unwrap_or_default();
+    if reason == "refusal" {
+        let why = text(body.pointer("/stop_details/explanation"));
+        let content = Some(answer.content.clone()).filter(|text| !text.is_empty());
+        answer.refusal = Some(
+            why.or(content)
+                .unwrap_or_else(|| "the provider stopped the reply".to_owned()),
+        );
+    }
+    answer.finish = match FinishReason::from(reason) {
+        FinishReason::ToolCalls | FinishReason::Stop if !answer.tool_calls.is_empty() => {
+            FinishReason::ToolCalls
+        }
+        FinishReason::ToolCalls if formatted.is_some() => FinishReason::Stop,
+        other => other,
+    };
+    answer.ignored_format = forced_tool(request).is_some()
+        && formatted.is_none()
+        && answer.finish == FinishReason::Stop;
+    if let Some(formatted) = formatted {
+        answer.content = formatted;
+    }
+    let tokens = |name: &str| count(body, &format!("/usage/{name}"));
+    let cached = tokens("cache_read_input_tokens").unwrap_or(0);
+    let written = tokens("cache_creation_input_tokens").unwrap_or(0);
+    answer.set_usage(
+        // Here without those read from the cache or written to it.
+        tokens("input_tokens").map(|fresh| fresh.saturating_add(cached).saturating_add(written)),
+        tokens("output_tokens"),
+        Usage {
+            cached_input_tokens: cached,
+            cache_write_tokens: written,
+            ..Usage::default()
+        },
+    );
+    Ok(answer)
+}

@@ -1,0 +1,208 @@
+//! OpenAI's Responses: written strictly, read leniently.
+//!
+//! What differs from chat completions: instructions are apart from the input, calls and
+//! results are items of their own, a format is one of the text, and there is no seed.
+//! Nothing is stored at the provider.
+
+use serde_json::{Value, json};
+
+use super::{
+    ApiDialect, ReplyBody, arguments, call_id, count, object, openai_format, openai_tool_choice,
+    temperature, text, tools,
+};
+use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
+
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+    let messages = request.messages.iter();
+    let instructions: Vec<&str> = messages
+        .clone()
+        .filter(|message| message.role == Role::System)
+        .map(|message| message.content.as_str())
+        .collect();
+    let format = |name: &str, strict: bool, schema: &Value| json!({"type": "json_schema", "name": name, "strict": strict, "schema": schema});
+    let format = openai_format(request, dialect, format);
+    let function = |name: &str| json!({"type": "function", "name": name});
+    object([
+        ("model", Some(model.into())),
+        (
+            "instructions",
+            (!instructions.is_empty()).then(|| instructions.join("\n\n").into()),
+        ),
+        ("input", Some(messages.flat_map(items).collect())),
+        ("temperature", temperature(request, dialect)),
+        (
+            "max_output_tokens",
+            request.max_output_tokens.map(Value::from),
+        ),
+        ("text", format.map(|format| json!({"format": format}))),
+        ("tools", tools(request, tool)),
+        ("tool_choice", openai_tool_choice(request, function)),
+        ("store", Some(false.into())),
+    ])
+}
+
+fn items(message: &ChatMessage) -> Vec<Value> {
+    match message.role {
+        Role::System => Vec::new(),
+        Role::User => vec![json!({"role": "user", "content": message.content})],
+        Role::Tool => vec![json!({
+            "type": "function_call_output",
+            "call_id": message.tool_call_id,
+            "output": message.content,
+        })],
+        Role::Assistant => {
+            // An assistant message that only calls tools has no text.
+            let silent = message.content.is_empty() && !message.tool_calls.is_empty();
+            // In the long form, which llama-server requires of a model's own words.
+            let text = (!silent).then(|| {
+                json!({
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": message.content}],
+                })
+            });
+            let calls = message.tool_calls.iter().map(|call| {
+                json!({
+                    "type": "function_call",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": call.arguments,
+                })
+            });
+            text.into_iter().chain(calls).collect()
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.parameters,
+        // Here the default is true, which many schemas do not fit.
+        "strict": false,
+    })
+}
+
+pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
+    let status = text(body.get("status"));
+    match status.as_deref() {
+        Some("failed") => return Err("its `status` is `failed`"),
+        Some("queued" | "in_progress" | "cancelled") => return Err("it is not complete"),
+        _ => {}
+    }
+    let output = body
+        .get("output")
+        .and_then(Value::as_array)
+        .ok_or("it has no `output`")?;
+    let mut answer = ReplyBody {
+        model: text(body.get("model")),
+        id: text(body.get("id")),
+        ..ReplyBody::default()
+    };
+    let mut refusal = String::new();
+    for (index, item) in output.iter().enumerate() {
+        match item.get("type").and_then(Value::as_str) {
+            // What a model says on its way to the answer is not part of it.
+            Some("message") if item.get("phase").is_none_or(|phase| phase != "commentary") => {
+                read_message(item, &mut answer.content, &mut refusal);
+            }
+            Some("function_call") => answer.tool_calls.push(ToolCall {
+                id: call_id(item.get("call_id"), index),
+                name: text(item.get("name")).unwrap_or_default(),
+                arguments: arguments(item.get("arguments")),
+            }),
+            _ => {}
+        }
+    }
+    answer.refusal = (!refusal.is_empty()).then_some(refusal);
+    answer.finish = if status.as_deref() == Some("incomplete") {
+        let reason = text(body.pointer("/incomplete_details/reason"));
+        FinishReason::from(reason.unwrap_or_else(|| "incomplete".to_owned()))
+    } else if answer.tool_calls.is_empty() {
+        FinishReason::Stop
+    } else {
+        FinishReason::ToolCalls
+    };
+    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
+    answer.set_usage(
+        tokens("input_tokens"),
+        tokens("output_tokens"),
+        Usage {
+            cached_input_tokens: tokens("input_tokens_details/cached_tokens").unwrap_or(0),
+            cache_write_tokens: tokens("input_tokens_details/cache_write_tokens").unwrap_or(0),
+            reasoning_tokens: tokens("output_tokens_details/reasoning_tokens").unwrap_or(0),
+            ..Usage::default()
+        },
+    );
+    Ok(answer)
+}
+
+fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
+    match item.get("content") {
+        Some(Value::String(text)) => content.push_str(text),
+        Some(Value::Array(parts)) => {
+            let words = |part: &Value, name: &str| {
+                part.get(name)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            for part in parts {
+                content.push_str(&words(part, "text"));
+                refusal.push_str(&words(part, "refusal"));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_before_the_answer_is_not_part_of_it() {
+        let message = |phase: &str, text: &str| {
+            let content = json!([{"type": "output_text", "text": text}]);
+            json!({"type": "message", "phase": phase, "content": content})
+        };
+        let body = json!({
+            "status": "completed",
+            "output": [message("commentary", "I look at the page."), message("final_answer", "42")],
+        });
+        assert_eq!(read_answer(&body).unwrap().content, "42");
+    }
+
+    #[test]
+    fn cached_and_hidden_tokens_are_counted() {
+        let body = json!({
+            "output": [],
+            "usage": {
+                "input_tokens": 100,
+                "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
+                "output_tokens": 20,
+                "output_tokens_details": {"reasoning_tokens": 5},
+            },
+        });
+        let usage = Usage {
+            input_tokens: 100,
+            cached_input_tokens: 64,
+            cache_write_tokens: 8,
+            output_tokens: 20,
+            reasoning_tokens: 5,
+        };
+        assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
+    }
+
+    #[test]
+    fn the_schema_of_a_tool_need_not_be_strict() {
+        let look = ToolSpec {
+            name: "look".into(),
+            description: "Looks.".into(),
+            parameters: json!({"type": "object"}),
+        };
+        assert_eq!(tool(&look)["strict"], false);
+    }
+}

@@ -1,0 +1,339 @@
+//! The analyst node: one reply, read with at most one re-ask, becomes a round.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tracing::{Instrument, Span};
+
+use crate::graph::Node;
+use crate::llm::{ChatMessage, ChatModel, Scope};
+use crate::parse::{self, Leniency};
+use crate::prompt::{Prompts, Rendering};
+use finqa_core::outcome::Outcome;
+use finqa_core::text::{cut, single_spaced};
+
+use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
+use super::calls::order_samples;
+use super::embedded::EmbeddedAgent;
+use super::exchange::{Exchange, QuestionFailure, opening};
+use super::settings::{SampleCount, Sampling};
+use super::trace;
+use super::verify;
+use super::vote::DraftVotes;
+use super::wiring::Route;
+
+pub(super) struct AnalystDraft {
+    pub(super) answer: Answer,
+    pub(super) leniencies: Vec<Leniency>,
+    pub(super) reply: String,
+    pub(super) reasked: bool,
+}
+
+/// Who writes analyses.
+pub(super) enum AnalystKind {
+    Llm(LlmAnalyst),
+    Embedded(Box<EmbeddedAgent>),
+}
+
+pub(super) struct AnalystNode {
+    pub(super) kind: AnalystKind,
+    pub(super) answer_from: AnswerFrom,
+}
+
+#[async_trait]
+impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
+    fn routes(&self) -> &[Route] {
+        &[Route::Submit, Route::Stop]
+    }
+
+    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+        let number = exchange.next_round();
+        exchange.round = trace::round(number);
+        let span = trace::agent(&exchange.round, "analyst");
+        let taken = self.answer(exchange, number).instrument(span.clone()).await;
+        let reply = match taken {
+            Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
+            // The round ends here.
+            _ => {
+                exchange.round = Span::none();
+                None
+            }
+        };
+        trace::record_step(&span, &taken, reply);
+        taken
+    }
+}
+
+impl AnalystNode {
+    async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
+        let drafted = match &self.kind {
+            AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
+            AnalystKind::Embedded(analyst) => Ok(analyst.draft(exchange, self.answer_from)),
+        };
+        let draft = match drafted {
+            Ok(Some(draft)) => draft,
+            Ok(None) => {
+                if exchange.rounds.is_empty() {
+                    let reason = "the document contains no number that fits the question";
+                    exchange.failure = Some(QuestionFailure::new(
+                        Outcome::ParseFailure,
+                        reason.to_owned(),
+                    ));
+                }
+                exchange.stop = Some(super::StopReason::NoNewAnswer);
+                return Ok(Route::Stop);
+            }
+            Err(failure) if !failure.is_outcome() => return Err(failure),
+            Err(failure) => {
+                exchange.stop = Some(super::StopReason::Failed);
+                exchange.failure = Some(failure);
+                return Ok(Route::Stop);
+            }
+        };
+        if let Some(reason) = no_value(&draft.answer) {
+            exchange.stop = Some(super::StopReason::Failed);
+            exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
+            return Ok(Route::Stop);
+        }
+        exchange.rounds.push(Round {
+            number,
+            reply: draft.reply,
+            answer: draft.answer,
+            leniencies: draft.leniencies,
+            reasked: draft.reasked,
+            findings: Vec::new(),
+            critic_reply: None,
+            verdict: CriticVerdict::Skipped,
+            critic_error: None,
+        });
+        Ok(Route::Submit)
+    }
+}
+
+pub(super) struct LlmAnalyst {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) prompts: Arc<Prompts>,
+    pub(super) rendering: Rendering,
+    pub(super) sampling: Sampling,
+    /// First drafts.
+    pub(super) samples: SampleCount,
+    /// All deterministic checks are on.
+    pub(super) verify: bool,
+}
+
+impl LlmAnalyst {
+    /// The first draft is the most common of the samples; a revision answers criticism and
+    /// is sampled once.
+    async fn draft(
+        &self,
+        exchange: &mut Exchange,
+        answer_from: AnswerFrom,
+    ) -> Result<AnalystDraft, QuestionFailure> {
+        let most = match exchange.rounds.is_empty() {
+            true => self.samples.most(),
+            false => 1,
+        };
+        let is_auto = self.samples == SampleCount::AUTO;
+        // A live provider may serve the others from its prompt cache then.
+        let together = match self.model.sends_batches() && !is_auto {
+            true => most,
+            false => 1,
+        };
+        let asked = exchange.calls.calls.len();
+        let mut votes = DraftVotes::default();
+        let mut doubted = false;
+        for numbers in [1..=together, together + 1..=most] {
+            let settled = is_auto && !doubted && *numbers.start() > 1;
+            if settled || numbers.is_empty() {
+                break;
+            }
+            for drafted in self.sample(exchange, numbers, answer_from).await? {
+                match drafted {
+                    Ok(draft) => {
+                        doubted |= is_auto && self.needs_more_samples(exchange, &draft.answer);
+                        votes.add(draft);
+                    }
+                    Err(failure) => {
+                        doubted = true;
+                        votes.add_failure(failure);
+                    }
+                }
+            }
+        }
+        if let Some(made) = exchange.calls.calls.get_mut(asked..) {
+            order_samples(made);
+        }
+        let chosen = votes.winner(exchange.opinion.as_ref())?;
+        if chosen.tally.is_of_several() {
+            exchange.votes = Some(chosen.tally);
+            exchange.first_sample = chosen.first.map(Box::new);
+        }
+        Ok(chosen.draft)
+    }
+
+    /// True if a check objects to the answer, or the second opinion disagrees.
+    fn needs_more_samples(&self, exchange: &Exchange, answer: &Answer) -> bool {
+        let findings = verify::findings(&exchange.question, answer, self.verify);
+        findings.iter().any(|finding| finding.kind.sends_back())
+            || exchange.opinion_disagrees(answer)
+    }
+
+    /// The drafts with these numbers, from 1, sampled in parallel. Their node names differ,
+    /// so that a resumed run gives each its own reply.
+    async fn sample(
+        &self,
+        exchange: &mut Exchange,
+        numbers: RangeInclusive<u32>,
+        answer_from: AnswerFrom,
+    ) -> Result<Vec<Result<AnalystDraft, QuestionFailure>>, QuestionFailure> {
+        let (round, epoch) = (exchange.next_round(), exchange.epoch);
+        let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
+            let sampling = self.sampling.nth(epoch, self.samples.most(), number);
+            match number {
+                1 => sampling.analysis_request(name, messages),
+                number => sampling.analysis_request(&format!("{name}#{number}"), messages),
+            }
+        };
+        let dialogue = self.dialogue(exchange)?;
+        let first = numbers
+            .clone()
+            .map(|number| request("analyst", number, dialogue.clone()));
+        let first = first.collect();
+        let unread = |failure: String| QuestionFailure::new(Outcome::ParseFailure, failure);
+        let mut drafts = Vec::new();
+        let mut again = Vec::new();
+        let replies = exchange.call_all(&*self.model, round, first).await;
+        for (number, reply) in numbers.zip(replies) {
+            drafts.push(match reply {
+                Ok(reply) => match read(&reply, exchange, answer_from) {
+                    Ok(draft) => Ok(draft),
+                    // One re-ask that quotes the error; a second failure is the outcome.
+                    Err(failure) => {
+                        let mut messages = dialogue.clone();
+                        let reask = self.prompts.reask(&failure).map_err(prompt_failure)?;
+                        messages.push(ChatMessage::assistant(reply));
+                        messages.push(ChatMessage::user(reask));
+                        again.push((drafts.len(), request("analyst_reask", number, messages)));
+                        Err(unread(failure))
+                    }
+                },
+                Err(failure) if !failure.is_outcome() => return Err(failure),
+                Err(failure) => Err(failure),
+            });
+        }
+        let (places, again): (Vec<_>, Vec<_>) = again.into_iter().unzip();
+        let replies = exchange.call_all(&*self.model, round, again).await;
+        for (place, reply) in places.into_iter().zip(replies) {
+            let drafted = match reply {
+                Ok(reply) => read(&reply, exchange, answer_from)
+                    .map(|draft| AnalystDraft {
+                        reasked: true,
+                        ..draft
+                    })
+                    .map_err(unread),
+                Err(failure) if !failure.is_outcome() => return Err(failure),
+                Err(failure) => Err(failure),
+            };
+            if let Some(draft) = drafts.get_mut(place) {
+                *draft = drafted;
+            }
+        }
+        Ok(drafts)
+    }
+
+    /// System and question, then each earlier reply with the criticism of it.
+    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
+        let prompt = self
+            .prompts
+            .analyst(&exchange.question, &self.rendering)
+            .map_err(prompt_failure)?;
+        let mut messages = opening(prompt);
+        for round in &exchange.rounds {
+            messages.push(ChatMessage::assistant(round.reply.clone()));
+            let criticism = super::critic::criticism(round);
+            messages.push(ChatMessage::user(
+                self.prompts.revise(&criticism).map_err(prompt_failure)?,
+            ));
+        }
+        Ok(messages)
+    }
+}
+
+/// The draft in a reply, or in one line why there is none: the reply cannot be read, has no
+/// value, or repeats what was said against an earlier round.
+fn read(reply: &str, exchange: &Exchange, answer_from: AnswerFrom) -> Result<AnalystDraft, String> {
+    let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
+    let answer = Answer::from_analysis(&parsed.value, &exchange.question, answer_from);
+    if let Some(reason) = no_value(&answer) {
+        return Err(reason);
+    }
+    if answer.source == AnswerFrom::Text && is_echo(&answer.stated, &exchange.rounds) {
+        return Err("its `answer` repeats a finding of the review instead of a value".to_owned());
+    }
+    Ok(AnalystDraft {
+        answer,
+        leniencies: parsed.leniencies,
+        reply: reply.to_owned(),
+        reasked: false,
+    })
+}
+
+/// The reason why an answer has no value; `None` if it has one.
+fn no_value(answer: &Answer) -> Option<String> {
+    if answer.value.is_some() {
+        return None;
+    }
+    let program = match (&answer.program_error, &answer.program) {
+        (Some(error), _) => format!("its program cannot be executed ({error}), and "),
+        (None, None) => "it has no program, and ".to_owned(),
+        (None, Some(_)) => String::new(),
+    };
+    let stated = cut(&single_spaced(&answer.stated), 200, "…");
+    Some(format!(
+        "{program}its `answer` (`{stated}`) is neither one number nor yes or no"
+    ))
+}
+
+/// True if a stated answer repeats the text of a finding about an earlier round.
+fn is_echo(stated: &str, rounds: &[Round]) -> bool {
+    let plain = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<String> = words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        format!(" {} ", words.join(" "))
+    };
+    let stated = plain(stated);
+    // A finding may well contain a value such as `12.00 million`.
+    let is_sentence = stated
+        .split_whitespace()
+        .filter(|w| w.contains(char::is_alphabetic))
+        .count()
+        >= 3;
+    let repeats = |text: &str| {
+        let text = plain(text);
+        text.len() > 2 && (text.contains(&stated) || stated.contains(&text))
+    };
+    is_sentence
+        && rounds.iter().any(|round| {
+            let checks = round.findings.iter();
+            let from_critic = match &round.verdict {
+                CriticVerdict::Revise { findings } => findings.as_slice(),
+                _ => &[],
+            };
+            checks.map(|found| &found.problem).any(|text| repeats(text))
+                || from_critic.iter().any(|found| {
+                    found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
+                })
+        })
+}
+
+/// A template that cannot be rendered fails every question alike.
+pub(super) fn prompt_failure(error: crate::prompt::PromptError) -> QuestionFailure {
+    QuestionFailure {
+        scope: Scope::Run,
+        ..QuestionFailure::new(Outcome::ProviderError, error.to_string())
+    }
+}

@@ -1,0 +1,306 @@
+//! The model calls about one question: recorded before they are used, and recalled when
+//! an interrupted run is resumed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use crate::llm::{
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
+    RequestOrigin, Stop,
+};
+use finqa_core::question::Question;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The node that asked: `analyst`, `analyst_reask`, `critic`.
+    pub node: String,
+    /// From 1.
+    pub round: u32,
+    /// blake3 of the request's JSON, by which a resumed run recognises the request.
+    pub request_hash: String,
+    pub messages: Vec<ChatMessage>,
+    pub reply: Option<ChatReply>,
+    /// One line, if the call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// HTTP requests, retries included.
+    pub attempts: u32,
+    /// From the first request to the reply, retries included, waiting for a slot excluded.
+    pub seconds: f64,
+    /// The time that it waited for slots, if this process made it. Of parallel calls only
+    /// the first has it, for all of them: the longest wait.
+    #[serde(skip)]
+    pub waited: Duration,
+    /// The price of a reply is unknown where none is listed; requests that were lost may
+    /// have been billed. Absent in journals of earlier versions.
+    #[serde(default = "unknown_cost")]
+    pub cost: Cost,
+}
+
+fn unknown_cost() -> Cost {
+    Cost::unknown(1)
+}
+
+impl Call {
+    pub fn usage(&self) -> NodeUsage {
+        match &self.reply {
+            Some(reply) => NodeUsage::of_reply(reply, self.cost),
+            None => NodeUsage::of_failure(self.attempts, self.cost),
+        }
+    }
+
+    /// The number of the first draft's sample that it belongs to, from 1.
+    fn sample(&self) -> Option<u32> {
+        let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
+        let is_draft = self.round == 1 && ["analyst", "analyst_reask"].contains(&node);
+        number.parse().ok().filter(|_| is_draft)
+    }
+}
+
+pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
+
+/// Replies that an interrupted run has already paid for, and where new ones are recorded
+/// before they are used.
+#[derive(Default)]
+pub struct CallMemory {
+    /// In the order in which they were made. A question may send the same request twice (a
+    /// critic asked again about the same answer), so each is used once.
+    pub replies: Vec<Call>,
+    /// The models have answered an earlier process of the same run.
+    pub answered_before: bool,
+    /// Calls without a reply when the question was asked before.
+    pub failed: Vec<Call>,
+    pub record: Option<CallRecorder>,
+}
+
+pub struct RecordedCalls {
+    /// Every call so far, failed ones included.
+    pub(crate) calls: Vec<Call>,
+    memory: CallMemory,
+    stop: Stop,
+    /// Whose calls they are.
+    origin: RequestOrigin,
+}
+
+impl RecordedCalls {
+    /// Starts with the failed calls of earlier attempts.
+    pub(crate) fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
+        Self {
+            origin: RequestOrigin {
+                question: question.key.to_string(),
+                epoch,
+                ..RequestOrigin::default()
+            },
+            calls: std::mem::take(&mut memory.failed),
+            memory,
+            stop,
+        }
+    }
+
+    /// Asks a model, or recalls the reply that an interrupted run already has. The call is
+    /// recorded without the first `known` messages, which earlier calls hold.
+    pub(crate) async fn call(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        request: ChatRequest,
+        known: usize,
+    ) -> Result<ChatReply, ModelError> {
+        let prepared = self.prepare(model, request);
+        let (call, result) = self.ask(model, round, prepared, known).await;
+        self.calls.extend(call);
+        result
+    }
+
+    /// Sends several requests in parallel; the replies are in their order.
+    pub(crate) async fn call_all(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        requests: Vec<ChatRequest>,
+    ) -> Vec<Result<ChatReply, ModelError>> {
+        let prepared: Vec<_> = requests
+            .into_iter()
+            .map(|request| self.prepare(model, request))
+            .collect();
+        let asked = prepared
+            .into_iter()
+            .map(|one| self.ask(model, round, one, 0));
+        let (calls, results): (Vec<_>, Vec<_>) = join_all(asked).await.into_iter().unzip();
+        let made = self.calls.len();
+        self.calls.extend(calls.into_iter().flatten());
+        let together = self.calls.get_mut(made..).unwrap_or_default();
+        let waited = together
+            .iter_mut()
+            .map(|call| std::mem::take(&mut call.waited));
+        let longest = waited.max().unwrap_or_default();
+        if let Some(first) = together.first_mut() {
+            first.waited = longest;
+        }
+        results
+    }
+
+    /// Recalls the reply to a request, or says which call of the question it is.
+    fn prepare(&mut self, model: &dyn ChatModel, mut request: ChatRequest) -> PreparedCall {
+        let hash = request_hash(&request);
+        let mut recorded = self.memory.replies.iter();
+        let known_at = recorded.position(|call| call.request_hash == hash && call.reply.is_some());
+        if let Some(call) = known_at.map(|at| self.memory.replies.remove(at))
+            && let Some(reply) = call.reply.clone()
+        {
+            super::trace::record_recalled(model, &request, &call);
+            return PreparedCall::Recalled(Box::new((call, reply)));
+        }
+        let count = |is: &dyn Fn(&&Call) -> bool| {
+            u32::try_from(self.calls.iter().filter(is).count()).unwrap_or(u32::MAX)
+        };
+        request.origin = RequestOrigin {
+            call: count(&|call| call.node == request.node),
+            repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
+            ..self.origin.clone()
+        };
+        PreparedCall::New {
+            request: Box::new(request),
+            hash,
+        }
+    }
+
+    /// Sends what was not recalled, and records it.
+    async fn ask(
+        &self,
+        model: &dyn ChatModel,
+        round: u32,
+        prepared: PreparedCall,
+        known: usize,
+    ) -> (Option<Call>, Result<ChatReply, ModelError>) {
+        let (request, hash) = match prepared {
+            PreparedCall::Recalled(recalled) => return (Some(recalled.0), Ok(recalled.1)),
+            PreparedCall::New { request, hash } => (request, hash),
+        };
+        // A stop lets the request in flight finish and begins no other.
+        if self.stop.drain.is_cancelled() {
+            return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
+        }
+        let answered = model.chat(&request, &self.stop).await;
+        let mut call = Call {
+            node: request.node,
+            round,
+            request_hash: hash,
+            messages: request.messages.into_iter().skip(known).collect(),
+            reply: None,
+            error: None,
+            attempts: 0,
+            seconds: 0.0,
+            waited: match &answered {
+                Ok(reply) => reply.waited,
+                Err(error) => error.waited,
+            },
+            cost: Cost::default(),
+        };
+        let result = match answered {
+            Ok(reply) => {
+                call.attempts = reply.attempts;
+                call.seconds = reply.latency.as_secs_f64();
+                call.cost = Cost::of_reply(&reply, model.cost(&reply));
+                call.reply = Some(reply.clone());
+                Ok(reply)
+            }
+            // A stop came before anything was sent: nothing to record.
+            Err(error) if error.kind == ErrorKind::Cancelled && error.attempts == 0 => {
+                return (None, Err(error));
+            }
+            Err(mut error) => {
+                // An earlier process does not know whether the host is there now.
+                error.after_success |= self.memory.answered_before
+                    && !matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls);
+                call.attempts = error.attempts;
+                call.seconds = error.latency.as_secs_f64();
+                call.cost = Cost::unknown(u64::from(error.lost));
+                call.error = Some(error.to_string());
+                Err(error)
+            }
+        };
+        // Recorded before it is used, so that a paid reply outlives the process.
+        if let Some(record) = &self.memory.record {
+            record(&call);
+        }
+        (Some(call), result)
+    }
+}
+
+/// A call before it is sent.
+enum PreparedCall {
+    Recalled(Box<(Call, ChatReply)>),
+    New {
+        request: Box<ChatRequest>,
+        hash: String,
+    },
+}
+
+/// Puts the samples of a first draft into the order of their numbers: several are asked at a
+/// time, and a journal has them as they were answered.
+pub fn order_samples(calls: &mut [Call]) {
+    let others = calls.iter().position(|call| call.sample().is_none());
+    if let Some(samples) = calls.get_mut(..others.unwrap_or(calls.len())) {
+        samples.sort_by_key(Call::sample);
+    }
+}
+
+/// The duration of calls made one after the other; of parallel samples, the longest counts.
+pub fn total_seconds(calls: &[Call]) -> f64 {
+    let mut alone = 0.0;
+    let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
+    for call in calls {
+        match call.sample() {
+            // The first one is asked before the others.
+            Some(number) if number > 1 => {
+                let samples = together.entry(call.node.split('#').next()).or_default();
+                *samples.entry(number).or_default() += call.seconds;
+            }
+            _ => alone += call.seconds,
+        }
+    }
+    let longest = |samples: &BTreeMap<u32, f64>| samples.values().copied().fold(0.0, f64::max);
+    alone + together.values().map(longest).sum::<f64>()
+}
+
+fn request_hash(request: &ChatRequest) -> String {
+    let json = serde_json::to_vec(request).unwrap_or_default();
+    blake3::hash(&json).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_samples_that_were_asked_together_the_longest_counts() {
+        let call = |node: &str, round, seconds| Call {
+            node: node.to_owned(),
+            round,
+            request_hash: String::new(),
+            messages: Vec::new(),
+            reply: None,
+            error: None,
+            attempts: 1,
+            seconds,
+            waited: Duration::ZERO,
+            cost: Cost::default(),
+        };
+        let calls = [
+            call("analyst", 1, 1.0),
+            call("analyst#2", 1, 2.0),
+            // It failed before.
+            call("analyst#2", 1, 4.0),
+            call("analyst#3", 1, 5.0),
+            call("analyst_reask#2", 1, 8.0),
+            call("analyst_reask#3", 1, 7.0),
+            call("critic", 1, 16.0),
+            call("analyst", 2, 32.0),
+        ];
+        assert_eq!(total_seconds(&calls), 1.0 + 6.0 + 8.0 + 16.0 + 32.0);
+    }
+}

@@ -1,0 +1,193 @@
+//! The critic node: the deterministic checks first, then the LLM critic.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tracing::{Instrument, Span};
+
+use crate::graph::Node;
+use crate::llm::ChatModel;
+use crate::parse::{self, ParsedVerdict};
+use crate::prompt::{CriticView, Prompts, Rendering};
+
+use super::StopReason;
+use super::analyst::prompt_failure;
+use super::answer::{CriticVerdict, Round};
+use super::exchange::{Exchange, QuestionFailure, opening};
+use super::settings::{CriticMode, Sampling};
+use super::trace;
+use super::verify::{self, Finding};
+use super::wiring::Route;
+
+pub(super) struct CriticNode {
+    pub(super) mode: CriticMode,
+    pub(super) verify: bool,
+    pub(super) max_rounds: u32,
+    /// From this confidence on a second opinion that differs is a finding.
+    pub(super) opinion_from: Option<f64>,
+    pub(super) llm: Option<LlmCritic>,
+}
+
+#[async_trait]
+impl Node<Exchange, Route, QuestionFailure> for CriticNode {
+    fn routes(&self) -> &[Route] {
+        &[Route::Accept, Route::Revise]
+    }
+
+    async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+        let span = trace::agent(&exchange.round, "critic");
+        let taken = self.judge(exchange).instrument(span.clone()).await;
+        let round = exchange.rounds.last();
+        let reply = round.and_then(|round| round.critic_reply.as_deref());
+        trace::record_step(&span, &taken, reply);
+        if let Some(round) = round {
+            trace::record_verdict(&exchange.round, round);
+        }
+        exchange.round = Span::none();
+        taken
+    }
+}
+
+impl CriticNode {
+    /// Gives the last round its findings and its verdict.
+    async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
+        let findings = match exchange.rounds.last() {
+            Some(round) if self.mode != CriticMode::Off => {
+                let mut findings = verify::findings(&exchange.question, &round.answer, self.verify);
+                findings.extend(self.other_opinion(exchange, round));
+                findings
+            }
+            _ => Vec::new(),
+        };
+        if let Some(round) = exchange.rounds.last_mut() {
+            round.findings = findings;
+        }
+        let mut reply = None;
+        let mut error = None;
+        let is_asked = match (self.mode, exchange.rounds.last()) {
+            (CriticMode::Auto, Some(round)) => {
+                round.objections() > 0 || exchange.opinion_disagrees(&round.answer)
+            }
+            (mode, _) => mode == CriticMode::Llm,
+        };
+        let verdict = match (self.mode, &self.llm) {
+            (CriticMode::Off, _) => CriticVerdict::Skipped,
+            (_, Some(critic)) if is_asked => match critic.judge(exchange).await {
+                Ok((verdict, text)) => {
+                    reply = Some(text);
+                    verdict
+                }
+                Err(failure) if !failure.is_outcome() => return Err(failure),
+                Err(failure) => {
+                    // The answer is kept; its round says that no critic reviewed it.
+                    error = Some(failure.message);
+                    CriticVerdict::Skipped
+                }
+            },
+            _ => rules_verdict(exchange.rounds.last()),
+        };
+        if let Some(round) = exchange.rounds.last_mut() {
+            round.verdict = verdict;
+            round.critic_reply = reply;
+            round.critic_error = error;
+        }
+        Ok(self.decide(exchange))
+    }
+
+    /// The second opinion, where it is confident and the answer differs.
+    fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
+        let opinion = exchange.opinion.as_ref()?;
+        let sure = opinion.confidence >= self.opinion_from?;
+        (sure && !opinion.agrees_with(&round.answer)).then(|| opinion.finding())
+    }
+
+    fn decide(&self, exchange: &mut Exchange) -> Route {
+        let Some(round) = exchange.rounds.last() else {
+            return Route::Accept;
+        };
+        let clean = round.objections() == 0;
+        let stop = match &round.verdict {
+            CriticVerdict::Ok if clean => Some(StopReason::Accepted),
+            CriticVerdict::Skipped if clean => Some(StopReason::NoVerdict),
+            CriticVerdict::Unparsable { .. } if clean => Some(StopReason::NoVerdict),
+            _ if repeats(&exchange.rounds) => Some(StopReason::NoNewAnswer),
+            _ if round.number >= self.max_rounds => Some(StopReason::RoundLimit),
+            _ => None,
+        };
+        exchange.stop = stop;
+        if stop.is_some() {
+            Route::Accept
+        } else {
+            Route::Revise
+        }
+    }
+}
+
+/// True if the last round repeats an earlier one: more rounds would only add cost.
+fn repeats(rounds: &[Round]) -> bool {
+    rounds.split_last().is_some_and(|(last, earlier)| {
+        earlier.iter().any(|round| {
+            round.answer.printed == last.answer.printed
+                && round.answer.program == last.answer.program
+        })
+    })
+}
+
+fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
+    match round {
+        Some(round) if round.objections() > 0 => CriticVerdict::Revise {
+            findings: Vec::new(),
+        },
+        _ => CriticVerdict::Ok,
+    }
+}
+
+/// The criticism of a round for the analyst: the findings of the checks and of the critic,
+/// one per line.
+pub(super) fn criticism(round: &Round) -> Vec<String> {
+    let mut lines: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
+    if let CriticVerdict::Revise { findings } = &round.verdict {
+        lines.extend(findings.iter().map(ToString::to_string));
+    }
+    lines
+}
+
+pub(super) struct LlmCritic {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) prompts: Arc<Prompts>,
+    pub(super) rendering: Rendering,
+    pub(super) sampling: Sampling,
+    /// First drafts of the analyst in each pass.
+    pub(super) samples: u32,
+}
+
+impl LlmCritic {
+    async fn judge(
+        &self,
+        exchange: &mut Exchange,
+    ) -> Result<(CriticVerdict, String), QuestionFailure> {
+        let Some(round) = exchange.rounds.last() else {
+            return Ok((CriticVerdict::Skipped, String::new()));
+        };
+        let number = round.number;
+        let view = CriticView {
+            analysis: round.answer.to_analysis_json(),
+            value: round.answer.value.as_ref().map(ToString::to_string),
+            printed: round.answer.printed.clone(),
+            findings: round.findings.iter().map(ToString::to_string).collect(),
+        };
+        let prompt = self
+            .prompts
+            .critic(&exchange.question, &view, &self.rendering)
+            .map_err(prompt_failure)?;
+        let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
+        let request = sampling.verdict_request(opening(prompt));
+        let reply = exchange.call(&*self.model, number, request).await?;
+        let verdict = match parse::verdict(&reply).value {
+            ParsedVerdict::AllOk => CriticVerdict::Ok,
+            ParsedVerdict::Revise { findings } => CriticVerdict::Revise { findings },
+            ParsedVerdict::Unparsable { reason } => CriticVerdict::Unparsable { reason },
+        };
+        Ok((verdict, reply))
+    }
+}

@@ -1,0 +1,153 @@
+//! The embedded analyst as one of the agents: it drafts answers in the chat model's place, or
+//! gives a second opinion on the model's.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::parse::Analysis;
+use finqa_core::question::{Document, Question};
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
+
+use super::analyst::AnalystDraft;
+use super::answer::{Answer, AnswerFrom, Round};
+use super::exchange::Exchange;
+use super::opinion::SecondOpinion;
+use super::verify::{self, FindingKind};
+
+/// Pages whose index is kept: the turns of a conversation share a page.
+const PAGES_KEPT: usize = 16;
+
+#[derive(Default)]
+pub struct EmbeddedAgent {
+    analyst: EmbeddedAnalyst,
+    pages: Mutex<Vec<(Arc<Document>, PageIndex)>>,
+}
+
+impl EmbeddedAgent {
+    /// `None` if the page has no number that fits.
+    fn embedded_answer(&self, question: &Question) -> Option<EmbeddedAnswer> {
+        self.analyst
+            .answer(&self.page(&question.document), question)
+    }
+
+    /// The second opinion on a question. There is none where the question names a year that
+    /// the page lacks: the embedded analyst would answer for another year.
+    pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
+        if verify::unnamed_year(question).is_some() {
+            return None;
+        }
+        self.embedded_answer(question).map(SecondOpinion::from)
+    }
+
+    /// Its answer as an answer of the two agents.
+    pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
+        let guess = self.embedded_answer(question)?;
+        let doubt = guess.doubt.clone();
+        let analysis = analyses(guess).into_iter().next()?;
+        Some(Answer {
+            doubt,
+            ..Answer::from_analysis(&analysis, question, AnswerFrom::Program)
+        })
+    }
+
+    fn page(&self, document: &Arc<Document>) -> PageIndex {
+        let lock = || self.pages.lock();
+        let known = |pages: &[(Arc<Document>, PageIndex)]| {
+            let mut known = pages.iter();
+            let page = known.find(|(known, _)| Arc::ptr_eq(known, document))?;
+            Some(page.1.clone())
+        };
+        if let Some(page) = known(&lock()) {
+            return page;
+        }
+        // Read without the lock: questions about other pages do not wait.
+        let page = self.analyst.index(document);
+        let mut pages = lock();
+        if known(&pages).is_none() {
+            if pages.len() >= PAGES_KEPT {
+                pages.remove(0);
+            }
+            pages.push((Arc::clone(document), page.clone()));
+        }
+        page
+    }
+
+    /// The next draft: the best answer first; when that is sent back, the next best to which
+    /// the checks do not object. `None` if none is left.
+    pub(super) fn draft(&self, exchange: &Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
+        let question = &exchange.question;
+        let guess = self.embedded_answer(question)?;
+        let doubt = guess.doubt.clone();
+        let candidates = analyses(guess);
+        let mut fresh = candidates.into_iter().filter(|analysis| {
+            !exchange
+                .rounds
+                .iter()
+                .any(|round| round.answer.program == analysis.program)
+        });
+        // The choice has weighed an answer's size: exchanging it broke more than it fixed.
+        let weighed = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
+        let only_doubted = |round: &Round| {
+            let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
+            objections.all(|finding| weighed(finding.kind))
+        };
+        let analysis = if exchange.rounds.is_empty() {
+            fresh.next()
+        } else if exchange.rounds.last().is_some_and(only_doubted) {
+            // Nothing speaks for another answer.
+            None
+        } else {
+            fresh.find(|analysis| is_clean(question, analysis))
+        }?;
+        let reply = serde_json::to_string(&analysis).unwrap_or_default();
+        Some(AnalystDraft {
+            answer: Answer {
+                doubt,
+                ..Answer::from_analysis(&analysis, question, from)
+            },
+            leniencies: Vec::new(),
+            reply,
+            reasked: false,
+        })
+    }
+}
+
+fn is_clean(question: &Question, analysis: &Analysis) -> bool {
+    verify::check(
+        question,
+        &Answer::from_analysis(analysis, question, AnswerFrom::Program),
+    )
+    .iter()
+    .all(|finding| !finding.kind.sends_back())
+}
+
+/// The answer and its alternatives, best first, as analyses.
+fn analyses(answer: EmbeddedAnswer) -> Vec<Analysis> {
+    let first = Analysis {
+        confidence: Some(answer.confidence),
+        ..analysis(answer.best)
+    };
+    let first = match answer.words {
+        Some(words) => Analysis {
+            program: None,
+            answer: words,
+            ..first
+        },
+        None => first,
+    };
+    let rest = answer.alternatives.into_iter().map(analysis);
+    std::iter::once(first).chain(rest).collect()
+}
+
+fn analysis(ranked: RankedAnswer) -> Analysis {
+    Analysis {
+        steps: ranked.steps,
+        answer: String::new(),
+        evidence: ranked.evidence,
+        program: Some(ranked.program),
+        unit: Some(ranked.unit),
+        label: Some(ranked.label).filter(|label| !label.is_empty()),
+        confidence: None,
+    }
+}

@@ -1,0 +1,173 @@
+//! The state that the two agents share while they answer one question.
+
+use std::sync::Arc;
+
+use tracing::Span;
+
+use crate::llm::{
+    ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, ModelError, Scope,
+    Stop,
+};
+use crate::prompt::Prompt;
+use finqa_core::outcome::Outcome;
+use finqa_core::question::Question;
+use finqa_core::text;
+
+use super::answer::{Answer, Round, Solution, StopReason};
+use super::calls::{CallMemory, RecordedCalls};
+use super::opinion::SecondOpinion;
+use super::vote::VoteTally;
+
+/// The error that ends a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuestionFailure {
+    pub outcome: Outcome,
+    /// One line.
+    pub message: String,
+    /// The scope of the error: it is an outcome only if this request alone is at fault.
+    pub(crate) scope: Scope,
+}
+
+impl QuestionFailure {
+    pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            message: message.into(),
+            scope: Scope::Request,
+        }
+    }
+
+    /// True if it is the question's own outcome, rather than a failure of the provider or
+    /// the run.
+    pub(crate) fn is_outcome(&self) -> bool {
+        self.scope == Scope::Request
+    }
+}
+
+impl From<&ModelError> for QuestionFailure {
+    fn from(error: &ModelError) -> Self {
+        let outcome = match error.kind {
+            ErrorKind::ContentFilter => Outcome::ContentFilter,
+            _ => Outcome::ProviderError,
+        };
+        Self {
+            outcome,
+            message: error.to_string(),
+            scope: error.scope(),
+        }
+    }
+}
+
+pub struct Exchange {
+    pub question: Arc<Question>,
+    /// Rounds with an answer, oldest first.
+    pub rounds: Vec<Round>,
+    pub calls: RecordedCalls,
+    /// Set when the exchange cannot continue.
+    pub(crate) failure: Option<QuestionFailure>,
+    /// Set by the critic node when it ends the loop.
+    pub stop: Option<StopReason>,
+    /// The embedded analyst's answer, if it was asked.
+    pub opinion: Option<SecondOpinion>,
+    /// The votes of the samples of the first draft, if there were several.
+    pub votes: Option<VoteTally>,
+    /// The first sample's answer, where another was chosen.
+    pub first_sample: Option<Box<Answer>>,
+    /// The repetition of the question, from 0.
+    pub epoch: u32,
+    /// The span of the round in progress.
+    pub(super) round: Span,
+}
+
+impl Exchange {
+    pub(crate) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
+        let calls = RecordedCalls::new(memory, stop, &question, epoch);
+        Self {
+            question,
+            rounds: Vec::new(),
+            calls,
+            failure: None,
+            stop: None,
+            opinion: None,
+            votes: None,
+            first_sample: None,
+            epoch,
+            round: Span::none(),
+        }
+    }
+
+    /// The number of the round in progress, from 1.
+    pub(crate) fn next_round(&self) -> u32 {
+        u32::try_from(self.rounds.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1)
+    }
+
+    /// Asks a model, or recalls the reply that an interrupted run already has. A reply that
+    /// is filtered, refused or cut off is returned as a failure.
+    pub(crate) async fn call(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        request: ChatRequest,
+    ) -> Result<String, QuestionFailure> {
+        content(self.calls.call(model, round, request, 0).await)
+    }
+
+    /// Sends several requests in parallel; the replies are in their order.
+    pub(crate) async fn call_all(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        requests: Vec<ChatRequest>,
+    ) -> Vec<Result<String, QuestionFailure>> {
+        let replies = self.calls.call_all(model, round, requests).await;
+        replies.into_iter().map(content).collect()
+    }
+
+    /// True if the second opinion disagrees with `answer`.
+    pub(super) fn opinion_disagrees(&self, answer: &Answer) -> bool {
+        let opinion = self.opinion.as_ref();
+        opinion.is_some_and(|opinion| !opinion.agrees_with(answer))
+    }
+
+    /// Closes the exchange with the best candidate among its rounds.
+    pub(crate) fn into_solution(self) -> Solution {
+        super::best::close(self)
+    }
+}
+
+/// The messages of a prompt.
+pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
+    vec![
+        ChatMessage::system(prompt.system),
+        ChatMessage {
+            stable_bytes: prompt.page_bytes,
+            ..ChatMessage::user(prompt.user)
+        },
+    ]
+}
+
+fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
+    let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
+    if let Some(refusal) = &reply.refusal {
+        // Control characters are kept, because a run records what was written; a terminal
+        // shows them as symbols.
+        let words = text::cut(&text::single_spaced(refusal), 200, "…");
+        return Err(QuestionFailure::new(
+            Outcome::Refusal,
+            format!("the model declined: {words}"),
+        ));
+    }
+    match &reply.finish {
+        FinishReason::ContentFilter => Err(QuestionFailure::new(
+            Outcome::ContentFilter,
+            "the provider's content filter stopped the reply",
+        )),
+        FinishReason::Length => Err(QuestionFailure::new(
+            Outcome::Truncated,
+            "the reply was cut at the output limit; raise --max-tokens",
+        )),
+        _ => Ok(reply.content),
+    }
+}

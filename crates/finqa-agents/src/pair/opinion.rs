@@ -1,0 +1,215 @@
+//! A second opinion on a chat model's answer: the embedded analyst's answer to the same
+//! question. It costs no call. Whether the two agree says more about an answer than the
+//! model's own confidence (docs/offline.md, "As a second opinion").
+//!
+//! It breaks ties between samples, is shown to the critic where it is confident, and is
+//! recorded with the answer. It replaces answers on request alone (`arbitration`).
+
+use serde::{Deserialize, Serialize};
+
+use finqa_core::number::{NEAR, Value, print, read};
+use finqa_core::program::Program;
+use finqa_core::question::CitedEvidence;
+use finqa_embedded::EmbeddedAnswer;
+
+use super::answer::Answer;
+use super::arbitration::Arbitration;
+use super::percent;
+use super::verify::{Finding, FindingKind};
+
+/// The use of the second opinion (`--second-opinion`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum OpinionUse {
+    /// No second opinion.
+    Off,
+    /// Record it with the answer, and use it to break ties between samples.
+    Record,
+    /// Also show it to the critic if it is confident and differs.
+    Show,
+    /// Also withhold answers that it does not confirm.
+    Require,
+    /// Like `show`, but return the second opinion if it is more likely to be right.
+    Arbitrate,
+}
+
+/// The embedded analyst's answer to a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondOpinion {
+    /// Unrounded.
+    pub value: Value,
+    /// As printed for a person.
+    pub printed: String,
+    /// In the dataset's language.
+    pub program: String,
+    pub evidence: Vec<CitedEvidence>,
+    /// Probability that it is right, calibrated on the embedded analyst's own runs.
+    pub confidence: f64,
+    /// The opinion agrees with the answer; absent without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agrees: Option<bool>,
+    /// Whose answer was returned, where they were weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
+}
+
+impl From<EmbeddedAnswer> for SecondOpinion {
+    fn from(answer: EmbeddedAnswer) -> Self {
+        let best = answer.best;
+        let printed = match Program::parse(&best.program) {
+            Ok(program) => percent::print(&program, &best.value, best.unit, best.in_percent),
+            Err(_) => print(&best.value, best.unit, best.in_percent),
+        };
+        Self {
+            printed,
+            value: best.value,
+            program: best.program,
+            evidence: best.evidence,
+            confidence: answer.confidence,
+            agrees: None,
+            arbitration: None,
+        }
+    }
+}
+
+impl SecondOpinion {
+    pub(crate) fn agrees_with(&self, answer: &Answer) -> bool {
+        let value = answer.value.as_ref();
+        value.is_some_and(|value| self.is(value, &answer.printed))
+    }
+
+    pub fn is(&self, value: &Value, printed: &str) -> bool {
+        is_same_answer((value, printed), (&self.value, &self.printed))
+    }
+
+    /// The note to the critic about an answer that differs.
+    pub(super) fn finding(&self) -> Finding {
+        let cells: Vec<String> = self
+            .evidence
+            .iter()
+            .map(|cited| format!("{} ({})", cited.id, cited.literal))
+            .collect();
+        let from = if cells.is_empty() {
+            String::new()
+        } else {
+            format!(", from {}", cells.join(", "))
+        };
+        Finding {
+            kind: FindingKind::SecondOpinion,
+            place: "answer".to_owned(),
+            problem: format!(
+                "a second analyst, which works by rules, answers {}, calculated as {}{from}.",
+                self.printed, self.program
+            ),
+            fix:
+                "check which of the two answers the page supports: rows, columns, years, operation."
+                    .to_owned(),
+        }
+    }
+}
+
+/// True if two answers, each a value with its printed form, are the same: the same word,
+/// equal as printed (a percent with 1 decimal, another number with 3), or within half a
+/// percent. A percent and its fraction are the same only if one of the two is printed as a
+/// percent. The sign counts.
+pub(crate) fn is_same_answer(one: (&Value, &str), other: (&Value, &str)) -> bool {
+    match (one.0, other.0) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (PrintedNumber::of(*a, one.1), PrintedNumber::of(*b, other.1));
+            match (a.is_percent, b.is_percent) {
+                (true, true) => close(a.number, b.number, 1),
+                (false, false) => close(a.number, b.number, 3),
+                (true, false) => is_percent_of(a.number, b.number),
+                (false, true) => is_percent_of(b.number, a.number),
+            }
+        }
+        (Value::Text(a), Value::Text(b)) => a.trim().eq_ignore_ascii_case(b.trim()),
+        _ => false,
+    }
+}
+
+/// A number on the scale of its printed form, not rounded.
+struct PrintedNumber {
+    number: f64,
+    is_percent: bool,
+}
+
+impl PrintedNumber {
+    fn of(value: f64, printed: &str) -> Self {
+        let reading = read(printed).filter(|reading| reading.percent);
+        let number = match &reading {
+            // A value is a fraction, or in percent already: whichever is printed.
+            Some(reading) => {
+                let distance = |number: f64| (number - reading.value).abs();
+                let percent = value * 100.0;
+                if distance(percent) <= distance(value) {
+                    percent
+                } else {
+                    value
+                }
+            }
+            None => value,
+        };
+        Self {
+            number,
+            is_percent: reading.is_some(),
+        }
+    }
+}
+
+/// True if a number without a sign is a percent, or its fraction.
+fn is_percent_of(percent: f64, number: f64) -> bool {
+    close(percent, number, 1) || close(percent / 100.0, number, 3)
+}
+
+fn close(a: f64, b: f64, decimals: usize) -> bool {
+    let relative = (a - b).abs() <= NEAR * a.abs().min(b.abs()) + 1e-9;
+    relative || a.is_finite() && format!("{a:.decimals$}") == format!("{b:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(a: (f64, &str), b: (f64, &str)) -> bool {
+        super::is_same_answer((&Value::Number(a.0), a.1), (&Value::Number(b.0), b.1))
+    }
+
+    #[test]
+    fn answers_that_print_alike_are_the_same() {
+        // 1.27 % and 1.34 % are 5 % apart and both print as 1.3 %.
+        assert!(same((0.0127, "1.3%"), (0.0134, "1.3%")));
+        assert!(same((1.3, "1.3%"), (0.0134, "1.3%")));
+        assert!(!same((0.0127, "1.3%"), (0.0141, "1.4%")));
+        assert!(same((0.012_34, "0.012"), (0.0117, "0.012")));
+        assert!(!same((1.0, "1"), (1.4, "1.4")));
+    }
+
+    #[test]
+    fn a_factor_of_100_is_the_same_only_with_a_percent() {
+        assert!(same((0.14136, "14.1%"), (14.1, "14.1")));
+        assert!(same((0.14136, "0.141"), (0.14136, "14.1%")));
+        assert!(!same((0.14136, "0.141"), (14.1, "14.1")));
+        assert!(!same((1250.0, "1250"), (12.5, "12.5")));
+        assert!(!same((0.056, "5.6%"), (5.6, "560.0%")));
+    }
+
+    #[test]
+    fn a_sign_counts_and_half_a_percent_does_not() {
+        assert!(same((100.0, "100"), (100.4, "100.4")));
+        assert!(!same((5.0, "5"), (-5.0, "-5")));
+        assert!(!same((100.0, "100"), (101.0, "101")));
+        assert!(!same((0.0, "0"), (3.0, "3")));
+        assert!(same((0.0, "0"), (0.0, "0")));
+        assert!(!same((f64::NAN, "n/a"), (f64::NAN, "n/a")));
+        let word = |text: &str| Value::Text(text.to_owned());
+        assert!(super::is_same_answer(
+            (&word("yes"), "yes"),
+            (&word("Yes "), "Yes")
+        ));
+        assert!(!super::is_same_answer(
+            (&word("yes"), "yes"),
+            (&Value::Number(1.0), "1")
+        ));
+    }
+}

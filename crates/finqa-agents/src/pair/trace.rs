@@ -1,0 +1,161 @@
+//! The spans of a question, its rounds, and the two agents within them. A round lasts
+//! from the analyst's first call to the critic's verdict.
+
+use serde_json::json;
+use tracing::{Span, info_span};
+
+use crate::llm::{ChatModel, ChatRequest, Scope};
+use crate::telemetry::{
+    attributes as names, count, fail, if_content, set, set_content, set_list, set_output,
+    set_question, word,
+};
+use finqa_core::outcome::Outcome;
+use finqa_core::question::{Question, QuestionKey};
+
+use super::answer::{Round, Solution};
+use super::calls::Call;
+use super::exchange::QuestionFailure;
+use super::wiring::{Interruption, Route};
+
+/// The name of the two agents and their loop in traces.
+const WORKFLOW: &str = "analyst_critic";
+
+/// The span of one question, the root of a trace; `run` is the run's span, if any.
+pub fn question(question: &Question, run: Option<&str>) -> Span {
+    let QuestionKey { id, part } = &question.key;
+    let span = info_span!(
+        parent: None,
+        "question",
+        otel.name = format!("invoke_workflow {WORKFLOW}"),
+        { names::RUN_ID } = run,
+        { names::QUESTION_ID } = id,
+        { names::QUESTION_PART } = part,
+    );
+    if span.is_disabled() {
+        return span;
+    }
+    set(&span, names::OPERATION, "invoke_workflow");
+    set(&span, names::WORKFLOW, WORKFLOW);
+    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
+    set(&span, names::MLFLOW_TRACE_NAME, question.key.to_string());
+    set_question(&span, &question.text);
+    span
+}
+
+/// Records the question's outcome.
+pub fn solution(span: &Span, solution: &Solution) {
+    if span.is_disabled() {
+        return;
+    }
+    let outcome = solution.outcome.name();
+    set(span, names::OUTCOME, outcome);
+    set(span, names::MLFLOW_OUTCOME, outcome);
+    set(span, names::STOP, word(&solution.stop));
+    set(span, names::ROUNDS, count(solution.rounds.len()));
+    set(span, names::CALLS, count(solution.calls.len()));
+    if solution.outcome != Outcome::Answered {
+        fail(span, outcome, reason(solution));
+    }
+    if let Some(answer) = &solution.answer {
+        set_output(span, &answer.printed);
+        set_content(span, names::MLFLOW_OUTPUTS, || {
+            let reply = json!({"role": "assistant", "content": answer.printed});
+            json!({"messages": [reply], "program": answer.program, "label": answer.label})
+                .to_string()
+        });
+    }
+}
+
+/// The reason why there is no answer, as far as it may be recorded: a refusal, an
+/// unreadable reply, a withheld answer and a provider's own words may all quote content.
+pub fn reason(solution: &Solution) -> &str {
+    recordable(
+        solution.outcome,
+        solution.error.as_deref().unwrap_or_default(),
+    )
+}
+
+fn recordable(outcome: Outcome, message: &str) -> &str {
+    match outcome {
+        // These reasons are always our own words.
+        Outcome::Truncated | Outcome::BudgetStop => message,
+        _ => if_content(message),
+    }
+}
+
+/// Records that the question has no outcome and is asked again later or on resume.
+pub fn record_interruption(span: &Span, why: &Interruption) {
+    match why {
+        Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
+        Interruption::Provider(solution) => {
+            fail(span, Outcome::ProviderError.name(), reason(solution));
+        }
+        Interruption::Fatal(failure) => fail(span, "fatal", if_content(&failure.message)),
+    }
+}
+
+/// The span of a round, within the current question's.
+pub(super) fn round(number: u32) -> Span {
+    let span = info_span!(
+        "round",
+        otel.name = format!("round {number}"),
+        { names::ROUND } = i64::from(number)
+    );
+    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
+    span
+}
+
+/// The span of an agent's turn within a round.
+pub(super) fn agent(round: &Span, name: &'static str) -> Span {
+    let span = info_span!(
+        parent: round,
+        "agent",
+        otel.name = format!("invoke_agent {name}"),
+        { names::AGENT } = name,
+    );
+    set(&span, names::OPERATION, "invoke_agent");
+    span
+}
+
+/// Records an agent's turn: its route, or why it failed, and what it said.
+pub(super) fn record_step(
+    span: &Span,
+    taken: &Result<Route, QuestionFailure>,
+    reply: Option<&str>,
+) {
+    match taken {
+        Ok(route) => set(span, names::ROUTE, route.to_string()),
+        Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
+        Err(failure) => fail(
+            span,
+            failure.outcome.name(),
+            recordable(failure.outcome, &failure.message),
+        ),
+    }
+    if let Some(reply) = reply {
+        set_output(span, reply);
+    }
+}
+
+/// Records the round's verdict.
+pub(super) fn record_verdict(span: &Span, round: &Round) {
+    if span.is_disabled() {
+        return;
+    }
+    set(span, names::VERDICT, round.verdict.name());
+    let findings = round.findings.iter().map(|finding| finding.kind);
+    let findings: Vec<String> = findings.map(|kind| word(&kind)).collect();
+    if !findings.is_empty() {
+        set_list(span, names::FINDINGS, findings.iter().map(String::as_str));
+    }
+    set_output(span, &round.answer.printed);
+}
+
+/// Records a reused reply as a call without a duration.
+pub(super) fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
+    if let Some(reply) = &call.reply {
+        let span = crate::llm::trace::chat(model.name(), request);
+        set(&span, names::RECALLED, true);
+        crate::llm::trace::record_reply(&span, reply);
+    }
+}

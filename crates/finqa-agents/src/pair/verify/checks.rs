@@ -1,0 +1,419 @@
+//! The checks, one function each.
+
+use std::collections::BTreeSet;
+
+use finqa_core::number::{self, UnitKind, Value};
+use finqa_core::program::{Argument, Op, Program};
+
+use super::places::LiteralPlaces;
+use super::question::QuestionCues;
+use super::{Answer, Finding, FindingKind};
+
+/// A share above this is suspect: a part is rarely half as large again as its whole.
+const LARGEST_SHARE: f64 = 1.5;
+/// A percent above this (as a fraction: 1,000 %) is suspect.
+const LARGEST_PERCENT: f64 = 10.0;
+
+pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
+    Finding {
+        kind,
+        place: place.to_owned(),
+        problem,
+        fix: fix.to_owned(),
+    }
+}
+
+pub(super) fn value(answer: &Answer) -> Option<Finding> {
+    answer.value.is_none().then(|| {
+        finding(
+            FindingKind::NoValue,
+            "answer",
+            format!("`{}` holds no number, yes or no.", answer.printed),
+            "give the best supported answer, with low confidence if need be.",
+        )
+    })
+}
+
+pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
+    let why = answer.doubt.as_deref()?;
+    if answer.is_undefined() {
+        return Some(finding(
+            FindingKind::Doubt,
+            "answer",
+            format!("it is not defined: {why}."),
+            "ask for a figure that is, such as the difference of the two.",
+        ));
+    }
+    Some(finding(
+        FindingKind::Doubt,
+        "answer",
+        format!("it is a guess: {why}."),
+        "check it against the page, or ask for figures that the page has.",
+    ))
+}
+
+pub(super) fn invalid_program(error: &str) -> Finding {
+    finding(
+        FindingKind::InvalidProgram,
+        "program",
+        format!("it cannot be executed: {error}."),
+        "write steps such as subtract(a, b), divide(#0, b) with literals from the page.",
+    )
+}
+
+/// Every literal must be found; small whole numbers and powers of ten are constants in
+/// any notation.
+pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for literal in program
+        .literals()
+        .filter(|literal| !literal.starts_with("const_"))
+    {
+        if !seen.insert(literal) || is_constant(literal) {
+            continue;
+        }
+        let found = places.find(literal);
+        if found.is_empty() {
+            findings.push(finding(
+                FindingKind::UnsupportedLiteral,
+                literal,
+                format!("{literal} is not in the page, the question or the earlier answers."),
+                "copy the number from a cell or sentence and cite it.",
+            ));
+        } else if found.iter().all(|place| place.dash) {
+            findings.push(finding(
+                FindingKind::DashLiteral,
+                literal,
+                format!("{literal} is a dash in the table: there is no value."),
+                "use the row or column that holds the number asked for.",
+            ));
+        }
+    }
+    findings
+}
+
+pub(in crate::pair) fn is_constant(literal: &str) -> bool {
+    number::python_float(literal).is_some_and(|x| {
+        let x = x.abs();
+        x.fract() == 0.0 && (x <= 12.0 || [100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e9].contains(&x))
+    })
+}
+
+/// The page must have every year that the question names: a figure of another year is
+/// not its answer.
+pub(super) fn period_unknown(missing: i32) -> Finding {
+    finding(
+        FindingKind::PeriodMissing,
+        "evidence",
+        format!("the question names {missing}, but the page does not."),
+        "check which period is meant; where the page has no figure of it, give the best evidence with a low confidence.",
+    )
+}
+
+/// A year that the question names and the table has must be among the years of the
+/// program's numbers.
+pub(super) fn periods_named(
+    program: &Program,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
+) -> Option<Finding> {
+    let used: Vec<_> = program
+        .literals()
+        .flat_map(|literal| places.find(literal))
+        .collect();
+    let from_table = !used.is_empty() && used.iter().all(|place| place.id.starts_with('r'));
+    if !from_table || program.rows().next().is_some() || asked.years.len() > 2 {
+        return None;
+    }
+    let missing = asked.years.iter().find(|year| {
+        places.has_year(**year) && !used.iter().any(|place| place.years.contains(year))
+    })?;
+    Some(finding(
+        FindingKind::PeriodMissing,
+        "evidence",
+        format!("the question names {missing}, but no number used is from {missing}."),
+        "take the number from the column or row of that year.",
+    ))
+}
+
+/// Rule 1: a change is later minus earlier, a percent change is over the earlier value.
+pub(super) fn period_order(
+    program: &Program,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
+) -> Option<Finding> {
+    if !asked.change {
+        return None;
+    }
+    let (at, first) = program
+        .steps()
+        .iter()
+        .enumerate()
+        .find(|(_, step)| step.op == Op::Subtract)?;
+    let [a, b] = &first.arguments;
+    let (later, earlier) = (only_year(a, places)?, only_year(b, places)?);
+    if later < earlier {
+        return Some(finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!(
+                "it subtracts the value of {earlier} from that of {later}; a change is later minus earlier."
+            ),
+            "swap the two numbers; keep the sign that results, also for a decline.",
+        ));
+    }
+    let base = program.steps().iter().find(|step| {
+        step.op == Op::Divide && step.arguments.first() == Some(&Argument::Reference(at))
+    })?;
+    let base = only_year(base.arguments.get(1)?, places)?;
+    (later > earlier && base == later).then(|| {
+        finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!("it divides the change by the value of {later}."),
+            "divide by the value of the earlier year.",
+        )
+    })
+}
+
+/// An increase with a negative result is a swapped subtraction, unless the columns prove
+/// that later was taken minus earlier.
+pub(super) fn direction(
+    program: &Program,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
+    answer: &Answer,
+) -> Option<Finding> {
+    let negative = answer.value.as_ref()?.number()? < 0.0;
+    if !negative || !asked.increase {
+        return None;
+    }
+    let first = program
+        .steps()
+        .iter()
+        .find(|step| step.op == Op::Subtract)?;
+    let [a, b] = &first.arguments;
+    let proven =
+        matches!((only_year(a, places), only_year(b, places)), (Some(a), Some(b)) if a > b);
+    (!proven).then(|| {
+        finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!(
+                "the question speaks of an increase, the answer is {}.",
+                answer.printed
+            ),
+            "check which of the two values is the later one.",
+        )
+    })
+}
+
+/// The year of a literal, if all its places agree on a single one.
+fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<i32> {
+    let Argument::Literal { text, .. } = argument else {
+        return None;
+    };
+    let years: BTreeSet<i32> = places
+        .find(text)
+        .iter()
+        .filter(|place| place.id.starts_with('r'))
+        .flat_map(|place| place.years.iter().copied())
+        .collect();
+    match (years.first(), years.len()) {
+        (Some(year), 1) => Some(*year),
+        _ => None,
+    }
+}
+
+/// The executed value and the stated one must agree, up to rounding and the percent
+/// sign. Small models compute badly and write good programs, so a difference within an
+/// order of magnitude is a slip.
+pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
+    let executed = answer.value.as_ref()?;
+    if answer.stated.is_empty() || answer.stated == answer.printed {
+        return None;
+    }
+    let kind = match (executed, executed.yes_no()) {
+        (_, Some(truth)) => {
+            let stated = Value::Text(answer.stated.trim().trim_end_matches('.').to_owned());
+            let differs = stated.yes_no().is_some_and(|word| word != truth);
+            differs.then_some(FindingKind::AnswerMismatch)
+        }
+        (Value::Number(x), None) => number::read(&answer.stated)
+            .and_then(|reading| numbers_differ(&reading, &forms(&reading, answer, *x))),
+        _ => None,
+    }?;
+    Some(finding(
+        kind,
+        "answer",
+        format!(
+            "it says {}, but the program yields {}.",
+            answer.stated, answer.printed
+        ),
+        "check which of the two is meant and make them agree.",
+    ))
+}
+
+/// The forms in which an executed value may be stated. A factor of 100 is one of them
+/// only where a percent sign or the unit says so.
+fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<f64> {
+    let is_percent = answer.unit.kind == UnitKind::Percent;
+    let (percent, fraction) = if answer.in_percent {
+        (executed, executed / 100.0)
+    } else {
+        (executed * 100.0, executed)
+    };
+    match (is_percent, stated.percent) {
+        (true, true) => vec![percent],
+        (true, false) => vec![percent, fraction],
+        // `14.1%` of a fraction, or of a figure that is printed without its sign.
+        (false, true) => vec![executed * 100.0, executed],
+        (false, false) => vec![executed],
+    }
+}
+
+/// The difference between a stated number and all forms of the executed one, with or
+/// without its scale word; conventions decide the sign.
+fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
+    let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
+    let agrees = |form: &f64| {
+        readings
+            .iter()
+            .any(|(value, decimals)| close(value.abs(), form.abs(), *decimals))
+    };
+    if forms.iter().any(agrees) {
+        return None;
+    }
+    let size = stated.value.abs();
+    let same_order = |form: &f64| size * 10.0 > form.abs() && form.abs() * 10.0 > size;
+    Some(if forms.iter().any(same_order) {
+        FindingKind::ArithmeticSlip
+    } else {
+        FindingKind::AnswerMismatch
+    })
+}
+
+/// Equal to the stated decimals, or within half a percent.
+fn close(stated: f64, executed: f64, decimals: u32) -> bool {
+    let unit = number::last_digit(decimals);
+    (stated - executed).abs() <= unit || number::within(stated, executed, number::NEAR)
+}
+
+/// Rule 2: a percent is printed as a percent.
+pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
+    let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
+    (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
+        finding(
+            FindingKind::Unit,
+            "unit",
+            "the question asks for a percent, the answer is not one.".to_owned(),
+            "let the program yield the fraction and set the unit to percent.",
+        )
+    })
+}
+
+/// Rule 6: a yes/no question is answered with yes or no.
+pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
+    let value = answer.value.as_ref()?;
+    match (asked.yes_no, value.yes_no().is_some()) {
+        (true, false) => Some(finding(
+            FindingKind::YesNo,
+            "answer",
+            "the question asks for yes or no, the answer is a number.".to_owned(),
+            "compare the two numbers with greater(a, b).",
+        )),
+        (false, true) if asked.percent || asked.change || asked.share => Some(finding(
+            FindingKind::YesNo,
+            "answer",
+            "the question asks for a number, the answer is yes or no.".to_owned(),
+            "compute the number asked for.",
+        )),
+        _ => None,
+    }
+}
+
+/// A share above 1.5 or a percent above 1,000 % is more often a swapped division than a
+/// fact.
+pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
+    let value = answer.value.as_ref()?.number()?.abs();
+    let fraction = if answer.in_percent {
+        value / 100.0
+    } else {
+        value
+    };
+    let percent = asked.percent || answer.unit.kind == UnitKind::Percent;
+    if asked.share && percent && fraction > LARGEST_SHARE {
+        return Some(finding(
+            FindingKind::Magnitude,
+            "answer",
+            format!("a share of {} is more than the whole.", answer.printed),
+            "divide the part by the whole, not the whole by the part.",
+        ));
+    }
+    (percent && fraction > LARGEST_PERCENT).then(|| {
+        finding(
+            FindingKind::Magnitude,
+            "answer",
+            format!("{} is beyond 1,000 %.", answer.printed),
+            "check the base, and that both numbers are in one unit.",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use finqa_core::number::{Unit, read};
+
+    fn differ(stated: &str, executed: f64, kind: UnitKind) -> Option<FindingKind> {
+        let reading = read(stated).unwrap();
+        let answer = Answer {
+            unit: Unit { kind, scale: None },
+            ..Answer::default()
+        };
+        numbers_differ(&reading, &forms(&reading, &answer, executed))
+    }
+
+    #[test]
+    fn rounding_percent_and_scale_agree() {
+        for (stated, executed, kind) in [
+            ("14.1%", 0.14136, UnitKind::Percent),
+            ("14.1%", 0.14136, UnitKind::Ratio),
+            ("0.14", 0.14136, UnitKind::Percent),
+            ("14.1", 0.14136, UnitKind::Percent),
+            ("$1.2 billion", 1.2, UnitKind::Number),
+            ("-5", 5.0, UnitKind::Number),
+        ] {
+            assert_eq!(differ(stated, executed, kind), None, "{stated} {executed}");
+        }
+    }
+
+    #[test]
+    fn a_factor_of_100_needs_a_percent() {
+        for (stated, executed, kind) in [
+            ("1250", 12.5, UnitKind::Number),
+            ("14.1", 0.14136, UnitKind::Ratio),
+            ("5.6%", 5.6, UnitKind::Percent),
+        ] {
+            let found = differ(stated, executed, kind);
+            assert_eq!(
+                found,
+                Some(FindingKind::AnswerMismatch),
+                "{stated} {executed}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slip_is_within_an_order_of_magnitude() {
+        let percent = |stated, executed| differ(stated, executed, UnitKind::Percent);
+        assert_eq!(percent("20%", 0.14136), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(percent("9%", 0.01269), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(percent("41%", 4.91), Some(FindingKind::AnswerMismatch));
+        let number = |stated, executed| differ(stated, executed, UnitKind::Number);
+        assert_eq!(number("3", 36.0), Some(FindingKind::AnswerMismatch));
+        assert!(!FindingKind::ArithmeticSlip.sends_back());
+        assert!(FindingKind::AnswerMismatch.sends_back());
+    }
+}

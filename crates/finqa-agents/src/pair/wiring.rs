@@ -1,0 +1,287 @@
+//! The two agents on the graph: `START → analyst → critic → END`, with
+//! `critic → analyst` on *revise*.
+
+use std::sync::{Arc, OnceLock};
+
+use thiserror::Error;
+
+use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, StepEvent};
+use crate::llm::{Scope, Stop};
+use finqa_core::question::Question;
+
+use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
+use super::answer::{Round, Solution};
+use super::best::{abstain, arbitrate, without_agreement};
+use super::calls::CallMemory;
+use super::critic::{CriticNode, LlmCritic};
+use super::embedded::EmbeddedAgent;
+use super::exchange::{Exchange, QuestionFailure};
+use super::opinion::OpinionUse;
+use super::settings::{Backend, CriticMode, PairOptions};
+
+const ANALYST: &str = "analyst";
+const CRITIC: &str = "critic";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub enum Route {
+    /// The analyst has an answer.
+    Submit,
+    /// The analyst cannot continue, or has nothing new.
+    Stop,
+    /// The critic accepts the answer, or the loop is over.
+    Accept,
+    /// The critic sends it back.
+    Revise,
+}
+
+/// The reason why a question has no outcome and is asked again.
+#[derive(Debug, Error)]
+pub enum Interruption {
+    #[error("cancelled")]
+    Cancelled,
+    /// The provider failed; holds the result so far.
+    #[error("{}", .0.error.as_deref().unwrap_or_default())]
+    Provider(Box<Solution>),
+    /// No question of this run can succeed.
+    #[error("{0}")]
+    Fatal(RunFailure),
+}
+
+/// An error that no question of a run can avoid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct RunFailure {
+    /// One line.
+    pub message: String,
+    /// The party at fault.
+    pub fault: Fault,
+}
+
+impl RunFailure {
+    /// A failure of a provider or of another server.
+    pub fn from_provider(message: String) -> Self {
+        Self {
+            message,
+            fault: Fault::Provider,
+        }
+    }
+}
+
+/// The party at fault when a run ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A provider or an environment's server: it may answer later.
+    Provider,
+    /// The options: another model or address is needed.
+    Usage,
+    /// The model: it does not support tool calls, and another one is needed.
+    NoTools,
+    /// The data that a server sends.
+    Data,
+    /// This program.
+    Bug,
+}
+
+pub struct Pair {
+    graph: CompiledGraph<Exchange, Route, QuestionFailure>,
+    step_limit: usize,
+    /// An answer below this confidence is withheld; 0 for never.
+    min_confidence: f64,
+    /// Gives second opinions on a chat model's answers.
+    second_opinion: Option<EmbeddedAgent>,
+    /// The second opinion must agree.
+    agreement_required: bool,
+    /// The likelier of the two answers is returned.
+    arbitrates: bool,
+    /// The model's accuracy; without it nothing is weighed.
+    model_accuracy: OnceLock<f64>,
+}
+
+impl Pair {
+    /// # Errors
+    /// A [`GraphError`] if the wiring is wrong, which a test excludes.
+    pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
+        let graph = Graph::builder()
+            .node(ANALYST, Box::new(analyst(options)))
+            .node(CRITIC, Box::new(critic(options)))
+            .start(ANALYST)
+            .edge(ANALYST, Route::Submit, CRITIC)
+            .edge(ANALYST, Route::Stop, crate::graph::END)
+            .edge(CRITIC, Route::Accept, crate::graph::END)
+            .edge(CRITIC, Route::Revise, ANALYST)
+            .compile()?;
+        // Two steps a round, and one for an analyst that stops.
+        let rounds = usize::try_from(options.settings.max_rounds).unwrap_or(usize::MAX);
+        let is_llm = matches!(options.backend, Backend::Llm { .. });
+        Ok(Self {
+            graph,
+            second_opinion: (is_llm && options.settings.second_opinion != OpinionUse::Off)
+                .then(EmbeddedAgent::default),
+            agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
+            arbitrates: is_llm && options.settings.second_opinion == OpinionUse::Arbitrate,
+            model_accuracy: options
+                .settings
+                .model_accuracy
+                .map_or_else(OnceLock::new, OnceLock::from),
+            step_limit: rounds.saturating_mul(2).saturating_add(1),
+            min_confidence: match options.backend {
+                Backend::Embedded => options.settings.min_confidence,
+                // A chat model's own confidence is not calibrated.
+                Backend::Llm { .. } => 0.0,
+            },
+        })
+    }
+
+    pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
+        &self.graph
+    }
+
+    /// Sets the model's accuracy, unless the options do.
+    pub(crate) fn set_model_accuracy(&self, accuracy: f64) {
+        self.model_accuracy.get_or_init(|| accuracy);
+    }
+
+    /// Answers one question in the pass `epoch` (from 0); `on_round` is called with every
+    /// reviewed round.
+    ///
+    /// # Errors
+    /// [`Interruption`] if the run was cancelled, the provider failed, or no question can
+    /// succeed; any other failure is an outcome in [`Solution`].
+    pub async fn ask(
+        &self,
+        question: Arc<Question>,
+        epoch: u32,
+        memory: CallMemory,
+        stop: Stop,
+        on_round: &(dyn Fn(&Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        let opinion = self
+            .second_opinion
+            .as_ref()
+            .and_then(|embedded| embedded.opinion(&question));
+        let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
+        exchange.opinion = opinion;
+        let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
+            if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
+                on_round(round);
+            }
+        };
+        let options = RunOptions {
+            step_limit: self.step_limit,
+            cancel: stop.abort,
+            hook: Some(&hook),
+        };
+        match self.graph.run(&mut exchange, options).await {
+            Ok(()) => Ok(self.choose(exchange.into_solution(), &question)),
+            Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
+            Err(GraphRunError::Node { source, .. }) => match source.scope {
+                Scope::Cancelled => Err(Interruption::Cancelled),
+                Scope::Run => Err(Interruption::Fatal(RunFailure::from_provider(
+                    source.message,
+                ))),
+                Scope::Provider => {
+                    exchange.failure = Some(source);
+                    Err(Interruption::Provider(Box::new(exchange.into_solution())))
+                }
+                Scope::Request => {
+                    exchange.failure = Some(source);
+                    Ok(self.choose(exchange.into_solution(), &question))
+                }
+            },
+            Err(error @ (GraphRunError::StepLimit { .. } | GraphRunError::Undeclared { .. })) => {
+                Err(Interruption::Fatal(RunFailure {
+                    message: error.to_string(),
+                    fault: Fault::Bug,
+                }))
+            }
+        }
+    }
+
+    /// Replaces an answer that is less likely right than the embedded analyst's, and
+    /// withholds one that is not certain enough.
+    fn choose(&self, solution: Solution, question: &Question) -> Solution {
+        if let (true, Some(accuracy), Some(embedded)) = (
+            self.arbitrates,
+            self.model_accuracy.get(),
+            &self.second_opinion,
+        ) {
+            return arbitrate(solution, *accuracy, || embedded.answer(question));
+        }
+        let solution = abstain(solution, self.min_confidence);
+        if self.agreement_required {
+            without_agreement(solution)
+        } else {
+            solution
+        }
+    }
+}
+
+fn analyst(options: &PairOptions) -> AnalystNode {
+    let kind = match &options.backend {
+        Backend::Embedded => AnalystKind::Embedded(Box::default()),
+        Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
+            model: Arc::clone(analyst),
+            prompts: Arc::clone(&options.prompts),
+            rendering: options.rendering(),
+            sampling: options.sampling.clone(),
+            samples: options.settings.samples,
+            verify: options.settings.verify,
+        }),
+    };
+    AnalystNode {
+        kind,
+        answer_from: options.settings.answer_from,
+    }
+}
+
+fn critic(options: &PairOptions) -> CriticNode {
+    let llm = match (&options.backend, options.critic()) {
+        (Backend::Llm { critic, .. }, CriticMode::Llm | CriticMode::Auto) => Some(LlmCritic {
+            model: Arc::clone(critic),
+            prompts: Arc::clone(&options.prompts),
+            rendering: options.rendering(),
+            sampling: options.sampling.clone(),
+            samples: options.settings.samples.most(),
+        }),
+        _ => None,
+    };
+    CriticNode {
+        mode: options.critic(),
+        verify: options.settings.verify,
+        max_rounds: options.settings.max_rounds.max(1),
+        opinion_from: matches!(
+            options.settings.second_opinion,
+            OpinionUse::Show | OpinionUse::Require | OpinionUse::Arbitrate
+        )
+        .then_some(options.settings.opinion_confidence),
+        llm,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_graph_beyond_its_step_limit_is_a_bug() {
+        let mut pair = Pair::new(&PairOptions::new(Backend::Embedded)).unwrap();
+        pair.step_limit = 0;
+        let question = Arc::new(Question {
+            key: finqa_core::question::QuestionKey {
+                id: "page".to_owned(),
+                part: "qa".to_owned(),
+            },
+            document: Arc::default(),
+            text: "what was revenue?".to_owned(),
+            history: Vec::new(),
+        });
+        let solution = pair
+            .ask(question, 0, CallMemory::default(), Stop::default(), &|_| {})
+            .await;
+        let Err(Interruption::Fatal(failure)) = solution else {
+            panic!("{solution:?}");
+        };
+        assert_eq!(failure.fault, Fault::Bug, "{failure}");
+    }
+}

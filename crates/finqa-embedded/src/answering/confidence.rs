@@ -1,0 +1,110 @@
+//! The probability that an answer is right: a logistic model over how far it leads the other
+//! candidates, by what is known of earlier turns, and by the kind of calculation.
+//!
+//! Fitted on answers about pages that the other weights were not trained on;
+//! `docs/offline.md` has the reliability.
+
+use super::filling::FilledPlan;
+use crate::expr::Expr;
+use crate::ranking::{ChoiceContext, flag};
+use crate::shape::{SHAPES, shape};
+use finqa_core::question::{HistoryEntry, HistorySource};
+
+pub(crate) const SIGNAL_NAMES: [&str; 25] = [
+    "by itself", "own history", "given history", "odds, by itself", "odds, own history",
+    "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",
+    "question words not covered", "words that the page lacks", "a year asked for is missing",
+    "kind not proposed", "look-up", "ratio", "difference", "relative change", "sum", "average",
+    "product", "more steps", "opens a conversation", "score, by itself", "score, own history",
+    "score, given history",
+];
+
+/// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
+pub(crate) fn signals(
+    context: &ChoiceContext<'_>,
+    history: &[HistoryEntry],
+    ranked: &[(f64, FilledPlan)],
+) -> Vec<f64> {
+    let Some((score, best)) = ranked.first() else {
+        return vec![0.0; SIGNAL_NAMES.len()];
+    };
+    let own = history.iter().any(|turn| turn.source == HistorySource::Own);
+    let alone = history.is_empty();
+    let odds = odds(ranked);
+    let shape = shape(&best.expr);
+    let name = SHAPES.get(shape).copied().unwrap_or_default();
+    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
+    let years: Vec<u16> = best
+        .expr
+        .leaves()
+        .into_iter()
+        .filter_map(|l| context.facts.all.get(l.source?))
+        .flat_map(|f| f.years.iter().copied())
+        .collect();
+    let missing = context.asked.years.iter().any(|year| !years.contains(year));
+    let earlier = |leaf: &str| {
+        let bare = leaf.trim_start_matches('-');
+        context.earlier_literals.iter().any(|known| known == bare)
+    };
+    let repeats = best
+        .expr
+        .leaves()
+        .into_iter()
+        .any(|leaf| earlier(&leaf.literal));
+    let look_up = name.starts_with("look-up");
+    let one_of = |names: &[&str]| flag(names.contains(&name));
+    vec![
+        flag(alone),
+        flag(own),
+        flag(!alone && !own),
+        flag(alone) * odds,
+        flag(own) * odds,
+        flag(!alone && !own) * odds,
+        flag(alone && look_up) * odds,
+        flag(own) * small(history.len()),
+        flag(own && repeats),
+        context.uncovered(&best.expr),
+        context.unknown(),
+        flag(missing),
+        proposed.max(-6.0),
+        flag(look_up),
+        one_of(&["ratio"]),
+        one_of(&["difference"]),
+        one_of(&["relative change", "return on a constant"]),
+        one_of(&["sum", "sum of three or more"]),
+        one_of(&["average", "average of three or more"]),
+        one_of(&["product"]),
+        flag(best.expr.parts().len() > 5),
+        flag(alone && !context.alone),
+        flag(alone) * score,
+        flag(own) * score,
+        flag(!alone && !own) * score,
+    ]
+}
+
+fn small(n: usize) -> f64 {
+    f64::from(u8::try_from(n.min(5)).unwrap_or(5))
+}
+
+/// The logarithm of the odds of the best candidate's value against the others', if the scores
+/// are logarithms of probabilities.
+fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
+    let top = ranked.first().map_or(0.0, |(score, _)| *score);
+    let value = |expr: &Expr| expr.value();
+    let best = ranked.first().and_then(|(_, filled)| value(&filled.expr));
+    let (mut with, mut against) = (0.0, 0.0);
+    for (score, filled) in ranked {
+        let mass = libm::exp(score - top);
+        if value(&filled.expr) == best {
+            with += mass;
+        } else {
+            against += mass;
+        }
+    }
+    libm::log(with / f64::max(against, 1e-3)).clamp(-4.0, 6.0)
+}
+
+pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
+    let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
+    1.0 / (1.0 + libm::exp(-z))
+}

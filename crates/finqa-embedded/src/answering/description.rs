@@ -1,0 +1,234 @@
+//! How an answer describes itself: a label for its value, steps in plain sentences, and
+//! the place of each literal.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use finqa_core::question::{CitedEvidence, Document};
+
+use crate::expr::{Expr, PageLeaf};
+use crate::reading::facts::{Fact, FactPlace, Facts};
+use finqa_core::program::Op;
+
+/// A page in its parsed and its original wording: people are shown the original.
+pub(crate) struct DescribedPage<'a> {
+    pub(crate) facts: &'a Facts,
+    document: &'a Document,
+    /// The words for the places of facts: the best programs share most of theirs.
+    labels: RefCell<Vec<(usize, Rc<str>)>>,
+}
+
+impl<'a> DescribedPage<'a> {
+    pub(crate) fn new(facts: &'a Facts, document: &'a Document) -> Self {
+        Self {
+            facts,
+            document,
+            labels: RefCell::default(),
+        }
+    }
+
+    /// The words for a fact's place, by the fact's index.
+    fn fact_label(&self, index: usize, fact: &Fact) -> Rc<str> {
+        let known = |labels: &[(usize, Rc<str>)]| {
+            let found = labels.iter().find(|(of, _)| *of == index);
+            found.map(|(_, label)| Rc::clone(label))
+        };
+        if let Some(label) = known(&self.labels.borrow()) {
+            return label;
+        }
+        let label: Rc<str> = fact_label(self, fact).into();
+        self.labels.borrow_mut().push((index, Rc::clone(&label)));
+        label
+    }
+}
+
+/// The words for a fact's place: `net revenue, 2009`.
+fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
+    let facts = page.facts;
+    let mut label = match fact.place {
+        FactPlace::Cell { row, col } => {
+            let row = facts
+                .rows
+                .get(row)
+                .map(|r| r.name.trim().to_owned())
+                .unwrap_or_default();
+            let column = facts
+                .columns
+                .get(col)
+                .map(|c| c.name.trim())
+                .unwrap_or_default();
+            let dated = !fact.years.is_empty() && crate::reading::text::year_of(column).is_some();
+            match (row.is_empty(), column.is_empty() || dated) {
+                (false, false) => format!("{row}, {column}"),
+                (false, true) => row,
+                (true, _) => column.to_owned(),
+            }
+        }
+        FactPlace::Text { filed, .. } => {
+            let text = page.document.sentences().nth(filed.saturating_sub(1));
+            let words = text.and_then(|text| words_before(text, &fact.literal));
+            words.unwrap_or_default()
+        }
+    };
+    for year in &fact.years {
+        if !label.contains(&year.to_string()) {
+            label = format!("{label}, {year}");
+        }
+    }
+    label
+}
+
+/// The words before a number in a sentence, eight at most.
+fn words_before(text: &str, literal: &str) -> Option<String> {
+    let digits = |text: &str| -> String {
+        let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');
+        kept.collect::<String>().trim_matches('.').to_owned()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number = digits(literal);
+    let numeric = |word: &str| word.bytes().any(|b| b.is_ascii_digit());
+    let same = |word: &&str| numeric(word) && digits(word) == number;
+    let at = words.iter().position(same)?;
+    let before = words.get(at.saturating_sub(8)..at)?.join(" ");
+    let opens = |c: char| c.is_whitespace() || "$€£([".contains(c);
+    Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
+}
+
+fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> Rc<str> {
+    leaf.source
+        .and_then(|i| Some((i, page.facts.all.get(i)?)))
+        .map_or_else(
+            || leaf.literal.as_ref().into(),
+            |(i, fact)| page.fact_label(i, fact),
+        )
+}
+
+/// A name for a value, from its expression.
+pub(crate) fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
+    match expr {
+        Expr::Leaf(leaf) => leaf_label(page, leaf).to_string(),
+        Expr::Step(..) => {
+            let mut parts: Vec<Rc<str>> = Vec::new();
+            for leaf in expr.leaves().into_iter().filter(|l| l.source.is_some()) {
+                let part = leaf_label(page, leaf);
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+            format!("{template}: {}", parts.join("; "))
+        }
+    }
+}
+
+/// One sentence for every value read and every operation, in order.
+pub(crate) fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
+    let mut out = Vec::new();
+    for leaf in expr.leaves() {
+        let of_page = leaf.source.and_then(|i| Some((i, page.facts.all.get(i)?)));
+        let Some((index, fact)) = of_page else {
+            continue;
+        };
+        let line = format!(
+            "Take {} from {} ({}).",
+            leaf.literal,
+            fact.id(),
+            page.fact_label(index, fact)
+        );
+        if !out.contains(&line) {
+            out.push(line);
+        }
+    }
+    operations(expr, &mut out);
+    out
+}
+
+fn operations(expr: &Expr, out: &mut Vec<String>) {
+    let Expr::Step(op, a, b) = expr else { return };
+    operations(a, out);
+    operations(b, out);
+    let shown = |e: &Expr| match e {
+        Expr::Leaf(leaf) => leaf.literal.replace("const_", ""),
+        Expr::Step(..) => e
+            .value()
+            .map(|v| {
+                v.number()
+                    .map_or(v.to_string(), |x| finqa_core::number::round5(x).to_string())
+            })
+            .unwrap_or_default(),
+    };
+    let (x, y, result) = (shown(a), shown(b), shown(expr));
+    let line = match op {
+        Op::Add => format!("Add {x} and {y}: {result}."),
+        Op::Subtract => format!("Subtract {y} from {x}: {result}."),
+        Op::Multiply => format!("Multiply {x} by {y}: {result}."),
+        Op::Divide => format!("Divide {x} by {y}: {result}."),
+        Op::Greater => format!("Compare {x} with {y}: {result}."),
+        Op::Exp => format!("Raise {x} to the power {y}: {result}."),
+        // Expressions have none: their rows are leaves.
+        Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => return,
+    };
+    if !out.contains(&line) {
+        out.push(line);
+    }
+}
+
+/// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
+/// difference or average.
+pub(crate) fn percentages(facts: &Facts, expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .source
+            .and_then(|fact| facts.all.get(fact))
+            .is_some_and(|fact| fact.percent),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
+        Expr::Step(Op::Divide, sum, count) => {
+            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
+        }
+        Expr::Step(..) => false,
+    }
+}
+
+/// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
+/// whose program has them.
+pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
+    let mut out: Vec<CitedEvidence> = Vec::new();
+    for leaf in expr.leaves() {
+        if leaf.is_constant() {
+            continue;
+        }
+        let of_page = leaf.source.and_then(|i| facts.all.get(i)).map(Fact::id);
+        let of_history = || {
+            let turn = history
+                .iter()
+                .position(|p| p.is_some_and(|p| p.contains(&*leaf.literal)))?;
+            Some(format!("h{}", turn + 1))
+        };
+        if let Some(id) = of_page.or_else(of_history) {
+            let reference = CitedEvidence {
+                id,
+                literal: leaf.literal.to_string(),
+            };
+            if !out.contains(&reference) {
+                out.push(reference);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People were once shown the stems that are matched: `capital expenditur were $`.
+    #[test]
+    fn a_number_in_prose_is_named_in_the_original_wording() {
+        let text = "Capital expenditures were $75.3 million in 2019, compared to $ ( 60,1 ).";
+        let before = |literal| words_before(text, literal);
+        assert_eq!(before("75.3").as_deref(), Some("Capital expenditures were"));
+        let last = before("-601").unwrap();
+        assert!(last.ends_with("in 2019, compared to"), "{last}");
+        assert_eq!(before("12"), None);
+        assert_eq!(words_before("5 shares", "5"), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! What makes an answer no more than a guess: a kind of question that no program of the
+//! analyst answers, a year or a thing that the page lacks, or a low confidence.
+
+use crate::question::operations::{
+    COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
+};
+use crate::question::templates::{COMPLEMENT, COMPOUND_GROWTH, PROFIT, YEAR_OF};
+use crate::question::wording::Wording;
+use crate::reading::text::{TokenKind, stem};
+use crate::reading::words::{is_stop, is_weak};
+
+use super::analyst::RankedAnswer;
+use crate::ranking::ChoiceContext;
+use finqa_core::number::UnitKind;
+
+/// From this confidence on stand-alone questions are answered right at least four times in
+/// five (docs/offline.md, "Confidence").
+const SURE: f64 = 0.67;
+
+/// Phrases of questions that ask for what no program gives, and what that is.
+const BEYOND: [(&[&str], &str); 7] = [
+    (&COMPOUND, "a compound rate"),
+    (&STATISTICS, "a statistic"),
+    (&LARGEST, LARGEST_OF_SEVERAL),
+    (&SMALLEST, LARGEST_OF_SEVERAL),
+    (
+        &[
+            "which year", "what year", "which quarter", "which month", "when",
+        ],
+        "a date",
+    ),
+    (&LEFT_OF_WHOLE, "what is left of a whole"),
+    (&["who", "where", "why", "how come"], "a name or a reason"),
+];
+
+/// What candidates for a user's own page seldom are, where its labels were not understood.
+const OF_OWN_PAGES: [(&[&str], &str); 6] = [
+    (
+        &[
+            "over quarter", "over month", "two quarters", "three quarters", "quarterly", "monthly",
+        ],
+        "a figure of single quarters or months",
+    ),
+    (&["average", "mean"], "an average"),
+    (&["rate", "rates"], "a rate"),
+    (&["negative", "positive"], "a sign"),
+    (&["added", "gained", "hired", "opened", "lost"], "a change"),
+    (&["share of", "portion of", "proportion of"], "a share"),
+];
+
+const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
+
+/// Why an answer is a guess; `None` if it is more.
+pub(crate) fn doubt(
+    context: &ChoiceContext<'_>,
+    best: &RankedAnswer,
+    confidence: f64,
+) -> Option<String> {
+    let asked = context.asked;
+    let (template, value) = (best.template, &best.value);
+    let year = value
+        .number()
+        .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
+    let answered = |what: &str| match what {
+        "a compound rate" => template == COMPOUND_GROWTH,
+        LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
+        "a date" => year,
+        "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
+        "a change" => best.program.contains("subtract("),
+        "a rate" | "a share" => best.in_percent || best.program.contains("divide("),
+        "an average" => best.program.contains("table_average(") || best.program.contains("divide("),
+        _ => false,
+    };
+    let beyond = |asked_for: &[(&[&str], &'static str)]| {
+        let mut beyond = asked_for.iter();
+        let found = beyond.find(|(phrases, what)| asks(context, phrases) && !answered(what));
+        found.map(|(_, what)| *what)
+    };
+    let which = asked.starts(&["which", "in which", "what company", "what segment"]);
+    if let Some(what) = beyond(&BEYOND) {
+        return Some(format!(
+            "the question asks for {what}, which is not supported"
+        ));
+    }
+    if which && value.number().is_some() && !year {
+        return Some("the question asks for a name, not a number".to_owned());
+    }
+    if context.facts.own
+        && let Some(what) = beyond(&OF_OWN_PAGES)
+    {
+        return Some(format!("the question asks for {what}"));
+    }
+    if context.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
+        return Some("the question asks for yes or no".to_owned());
+    }
+    let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
+    if context.facts.own && asked.percent() && !percent && value.number().is_some() {
+        return Some("the question asks for a percentage".to_owned());
+    }
+    if let Some(year) = context.missing_year() {
+        return Some(format!("the page has no {year}"));
+    }
+    if template != PROFIT
+        && let Some(word) = lacking(context, asked)
+    {
+        return Some(format!("the page does not mention {word:?}"));
+    }
+    (confidence < SURE).then(|| "confidence is low".to_owned())
+}
+
+/// Whether a question has one of these phrases other than as the page's own word: shares
+/// "remaining available" may be a row.
+fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
+    let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
+    let mut said = phrases
+        .iter()
+        .filter(|phrase| context.asked.says(&[phrase]));
+    said.any(|phrase| !of_page(phrase))
+}
+
+/// A word of the question that the page lacks, if it lacks at least half of them. On the
+/// user's own page, where nothing shows how its questions name rows, one is enough.
+fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
+    let most = if context.facts.own {
+        f64::MIN_POSITIVE
+    } else {
+        0.5
+    };
+    if context.unknown() < most {
+        return None;
+    }
+    let lacks = |text: &str| context.facts.vocabulary.find(text).is_none();
+    let missing = asked.tokens.iter().find(|token| {
+        let content = token.kind == TokenKind::Word && !is_stop(&token.text);
+        content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)
+    })?;
+    Some(asked.spelled(&missing.text).to_owned())
+}

@@ -1,0 +1,263 @@
+//! Fills a plan's slots with facts: the best joint choice, and the next best.
+
+use std::sync::Arc;
+
+use super::scale;
+use crate::expr::{Expr, PageLeaf, literal_value};
+use crate::question::plan::{Pairing, ProgramPattern, ProgramPlan};
+use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, keep_first};
+use crate::reading::facts::{Fact, Facts};
+use crate::reading::outflow::is_outflow;
+use finqa_core::program::Op;
+
+#[derive(Clone, Debug)]
+pub(crate) struct FilledPlan {
+    /// Index of the plan.
+    pub plan: usize,
+    pub(crate) expr: Expr,
+    /// Mean slot score, with what the pairing adds.
+    pub score: f64,
+    /// Score of the slot that fits worst; 0 without an open slot.
+    pub(crate) lowest: f64,
+    /// How it departs from its plan: an index into `ranking::VARIANTS`.
+    pub(crate) variant: usize,
+}
+
+const TRIED: usize = 8;
+
+/// The best fillings of a plan, best first.
+pub(crate) fn fill(
+    facts: &Facts,
+    plan: &ProgramPlan,
+    index: usize,
+    keep: usize,
+    rankings: &mut Rankings,
+) -> Vec<FilledPlan> {
+    #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
+    let count = plan.slots.len().max(1) as f64;
+    choices(facts, plan, TRIED, keep, rankings)
+        .iter()
+        .filter_map(|choice| {
+            let leaves = leaves(facts, plan, choice.facts)?;
+            let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
+            let expr = match (&plan.pattern, plan.slots.first()) {
+                (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
+                _ => expr,
+            };
+            expr.value()?;
+            Some(FilledPlan {
+                plan: index,
+                expr,
+                score: choice.score / count,
+                lowest: choice.lowest.unwrap_or_default(),
+                variant: 0,
+            })
+        })
+        .collect()
+}
+
+/// Facts chosen jointly for a plan's slots.
+pub(crate) struct FactChoice<'a> {
+    pub(crate) facts: &'a [usize],
+    /// The sum of the slots' scores and of what the pairs add.
+    pub score: f64,
+    pub(crate) lowest: Option<f64>,
+}
+
+/// Choices of the same number of facts, best first.
+pub(crate) struct FactChoices {
+    /// How many facts each has.
+    slots: usize,
+    /// The facts of all, one choice after the other.
+    facts: Vec<usize>,
+    /// The score of each, and the lowest of its slots.
+    scores: Vec<(f64, Option<f64>)>,
+}
+
+impl FactChoices {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = FactChoice<'_>> {
+        let scores = self.scores.iter().enumerate();
+        scores.map(|(at, (score, lowest))| FactChoice {
+            facts: self
+                .facts
+                .get(at * self.slots..)
+                .and_then(|all| all.get(..self.slots))
+                .unwrap_or_default(),
+            score: *score,
+            lowest: *lowest,
+        })
+    }
+}
+
+/// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for each
+/// slot.
+pub(crate) fn choices(
+    facts: &Facts,
+    plan: &ProgramPlan,
+    tried: usize,
+    keep: usize,
+    rankings: &mut Rankings,
+) -> FactChoices {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
+    let mut beam = FactChoices {
+        slots: 0,
+        facts: Vec::new(),
+        scores: vec![(0.0, None)],
+    };
+    for (slot, query) in plan.slots.iter().enumerate() {
+        let last = slot + 1 == plan.slots.len();
+        let ranked = rankings.of(facts, query, tried);
+        let kept = if last { keep } else { tried * 3 };
+        let mut next = Vec::with_capacity(beam.scores.len() * ranked.len());
+        for choice in beam.iter() {
+            for (fact, score) in ranked {
+                let joint: f64 = pairs(facts, plan.pairing, &known, choice.facts, *fact)
+                    .map(weight)
+                    .sum();
+                let lowest = choice.lowest.map_or(*score, |lowest| lowest.min(*score));
+                let sum = choice.score + score + joint;
+                next.push((next.len(), choice.facts, *fact, sum, lowest));
+            }
+        }
+        keep_first(&mut next, kept, |a, b| {
+            b.3.total_cmp(&a.3).then(a.0.cmp(&b.0))
+        });
+        beam = FactChoices {
+            slots: slot + 1,
+            facts: next
+                .iter()
+                .flat_map(|(_, before, fact, ..)| before.iter().chain([fact]))
+                .copied()
+                .collect(),
+            scores: next
+                .iter()
+                .map(|(.., sum, lowest)| (*sum, Some(*lowest)))
+                .collect(),
+        };
+    }
+    beam
+}
+
+/// The features of a joint choice, summed over its slots.
+pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let mut sum = vec![0.0; FEATURES];
+    for (slot, fact) in chosen.iter().enumerate() {
+        let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
+            continue;
+        };
+        let features = SlotScorer::new(facts, query).features(of_page, *fact);
+        for (total, value) in sum.iter_mut().zip(features) {
+            *total += value;
+        }
+        for k in pairs(
+            facts,
+            plan.pairing,
+            &known,
+            chosen.get(..slot).unwrap_or_default(),
+            *fact,
+        ) {
+            if let Some(total) = sum.get_mut(PAIRS + k) {
+                *total += 1.0;
+            }
+        }
+    }
+    sum
+}
+
+/// How a fact relates to those chosen before it, as indices of pair features.
+fn pairs<'a>(
+    facts: &'a Facts,
+    pairing: Pairing,
+    known: &'a [usize],
+    chosen: &'a [usize],
+    fact: usize,
+) -> impl Iterator<Item = usize> + 'a {
+    let of_pairs = chosen
+        .iter()
+        .filter_map(move |other| pair(facts, pairing, *other, fact));
+    let literal = |i: &usize| facts.all.get(*i).map(|f| &*f.literal);
+    let again = known
+        .iter()
+        .any(|k| *k == fact || literal(k) == literal(&fact));
+    of_pairs.chain(again.then_some(KNOWN))
+}
+
+/// The pair feature of a fact whose value is already in the expression.
+const KNOWN: usize = 10;
+
+/// The pair feature of two facts, if the pairing asks for any.
+fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
+    let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
+    if pairing == Pairing::Free {
+        return None;
+    }
+    let copy = one.cell().is_none() != two.cell().is_none() && one.literal == two.literal;
+    if a == b || copy {
+        return Some(9);
+    }
+    let dated = |f: &Fact| {
+        f.cell()
+            .and_then(|(r, _)| facts.rows.get(r))
+            .is_some_and(|r| !r.years.is_empty())
+    };
+    Some(match (one.cell(), two.cell()) {
+        (Some((r1, c1)), Some((r2, c2))) => match pairing {
+            Pairing::Periods if r1 == r2 => 0,
+            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => 1,
+            Pairing::Periods => 2,
+            _ if c1 == c2 => 3,
+            _ if r1 == r2 && dated(one) => 4,
+            _ => 5,
+        },
+        (None, None) if one.same_series(two) => 6,
+        (None, None) => 7,
+        _ => 8,
+    })
+}
+
+fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
+    chosen
+        .iter()
+        .enumerate()
+        .map(|(slot, i)| {
+            let fact = facts.all.get(*i)?;
+            let query = plan.slots.get(slot)?;
+            Some(leaf(facts, plan, query, fact, *i))
+        })
+        .collect()
+}
+
+/// A fact as a literal: an outflow's magnitude, a percentage as printed.
+fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
+    let single = matches!(plan.pattern, ProgramPattern::Slot(_));
+    let mut literal: &str = &fact.literal;
+    if fact.percent && !(query.percent || fact.cell().is_none()) {
+        literal = literal.trim_end_matches('%');
+    }
+    if literal.starts_with('-')
+        && (query.outflow || is_outflow(facts, fact))
+        && (single || !mixes(plan))
+    {
+        literal = literal.trim_start_matches('-');
+    }
+    let (literal, value) = if literal.len() == fact.literal.len() {
+        (Arc::clone(&fact.literal), fact.value)
+    } else {
+        let value = literal_value(literal).unwrap_or(fact.number);
+        (literal.into(), value)
+    };
+    Expr::Leaf(PageLeaf {
+        literal,
+        value,
+        source: Some(index),
+    })
+}
+
+/// Sums keep signs: an outflow is added to inflows.
+fn mixes(plan: &ProgramPlan) -> bool {
+    matches!(plan.pattern, ProgramPattern::Step(Op::Add, _, _))
+}

@@ -1,0 +1,157 @@
+//! One scale for both sides: a text's billions against a table's millions; and the scale
+//! in which a value is stated.
+
+use crate::expr::Expr;
+use crate::reading::facts::{Fact, Facts};
+use finqa_core::number::Scale;
+use finqa_core::program::Op;
+
+/// The scale of an amount: the word next to it, else the table's caption.
+fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
+    if fact.percent {
+        return None;
+    }
+    match fact.cell() {
+        Some(_) => fact.scale.or(facts.scale),
+        None => fact.scale,
+    }
+}
+
+fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    match expr {
+        Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.source?)?),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => {
+            of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale))
+        }
+        Expr::Step(..) => None,
+    }
+}
+
+/// How many times the second scale the first is, if it is the larger.
+fn times(large: Scale, small: Scale) -> Option<u32> {
+    let (large, small) = (large.units(), small.units());
+    (large > small).then_some(large / small)
+}
+
+/// A quotient of amounts in different scales, converted to the smaller one.
+pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
+    let Expr::Step(Op::Divide, a, b) = expr else {
+        return expr;
+    };
+    let (x, y) = (of_expr(facts, &a), of_expr(facts, &b));
+    let raise =
+        |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
+    match (x, y) {
+        (Some(x), Some(y)) => match (times(x, y), times(y, x)) {
+            (Some(n), _) => Expr::Step(Op::Divide, raise(a, n), b),
+            (_, Some(n)) => Expr::Step(Op::Divide, a, raise(b, n)),
+            _ => Expr::Step(Op::Divide, a, b),
+        },
+        _ => Expr::Step(Op::Divide, a, b),
+    }
+}
+
+/// A quotient of an amount of money with a scale word and a count without one, in units of
+/// money per thing.
+pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
+    let Some((Op::Divide, Expr::Leaf(amount), Expr::Leaf(count))) = expr.top() else {
+        return None;
+    };
+    let (money, things) = (
+        facts.all.get(amount.source?)?,
+        facts.all.get(count.source?)?,
+    );
+    let units = money.scale.filter(|_| money.dollar)?.units();
+    (!things.dollar && !things.percent && things.scale.is_none()).then(|| {
+        let raised = Expr::step(
+            Op::Multiply,
+            Expr::Leaf(amount.clone()),
+            Expr::constant(units),
+        );
+        Expr::step(Op::Divide, raised, Expr::Leaf(count.clone()))
+    })
+}
+
+/// A value in the scale that the question names.
+pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
+        return expr;
+    };
+    match (times(from, to), times(to, from)) {
+        (Some(n), _) => Expr::step(Op::Multiply, expr, Expr::constant(n)),
+        (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),
+        _ => expr,
+    }
+}
+
+/// A sum, a difference or a product in the scale that the question names; a product of a
+/// count and a price is in units.
+pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some(to) = asked else { return expr };
+    if matches!(expr.top(), Some((Op::Multiply, ..))) {
+        return Expr::step(Op::Divide, expr, Expr::constant(to.units()));
+    }
+    to_asked(facts, expr, asked)
+}
+
+/// The scale word for a value: the page's, followed through the calculation. `None` for
+/// a value without one, such as a share or a price, or where the page does not say.
+pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    match expr {
+        Expr::Leaf(leaf) => {
+            let fact = facts.all.get(leaf.source?)?;
+            of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
+        }
+        Expr::Step(Op::Add | Op::Subtract, a, b) => {
+            scale_of(facts, a).filter(|scale| scale_of(facts, b) == Some(*scale))
+        }
+        Expr::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
+            let (scale, by) = (scale_of(facts, a)?, b.number()?);
+            let of_factor = |factor: f64| {
+                let mut all = Scale::ALL.into_iter();
+                all.find(|scale| (factor - scale.factor()).abs() < 0.5)
+            };
+            match (of_factor(by), op) {
+                // An average, or a multiple of an amount.
+                (None, _) => Some(scale),
+                // A scale is converted to another, or to none.
+                (_, Op::Divide) => of_factor(scale.factor() * by),
+                (..) => of_factor(scale.factor() / by),
+            }
+        }
+        Expr::Step(..) => None,
+    }
+}
+
+/// Whether a row or column has values to which a table's scale does not apply: prices,
+/// rates, years, numbers of people.
+fn is_apart(facts: &Facts, fact: &Fact) -> bool {
+    const APART: [&str; 15] = [
+        "per", "price", "prices", "rate", "rates", "ratio", "percent", "percentage", "%", "years",
+        "months", "days", "employees", "yield", "multiple",
+    ];
+    let Some((row, column)) = fact.cell() else {
+        return false;
+    };
+    let names = [
+        facts.rows.get(row).map(|row| row.name.as_str()),
+        facts.columns.get(column).map(|column| column.name.as_str()),
+    ];
+    let mut words = names.into_iter().flatten().flat_map(|name| {
+        name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/'))
+    });
+    words.any(|word| APART.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_a_multiple_of_a_smaller_one() {
+        assert_eq!(times(Scale::Billion, Scale::Million), Some(1000));
+        assert_eq!(times(Scale::Billion, Scale::Thousand), Some(1_000_000));
+        assert_eq!(times(Scale::Million, Scale::Million), None);
+        assert_eq!(times(Scale::Thousand, Scale::Million), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! Follow-ups about a change: the difference, the relative change, and a change
+//! compared with something.
+
+use super::super::conversation::{EarlierTurn, is_bare};
+use super::super::mention::span;
+use super::super::plan::{Pairing, ProgramPlan};
+use super::super::reference::{Operand, join, resolve, shifted_period};
+use super::super::slot_words::weighted;
+use super::super::templates::{self, PlanQuestion};
+use super::super::wording::Wording;
+use crate::expr::Expr;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// "How much does that change represent in relation to the 2005 value?"
+pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let difference = q.state.last_difference()?;
+    let (a, b) = difference.difference()?;
+    let (left, rest) = [
+        "in relation to", "as a percent of", "as percent of", "as a portion of",
+        "as a proportion of", "divided by", "over the", "over", "relative to",
+    ]
+    .iter()
+    .find_map(|c| q.asked.split(c))?;
+    let time = [
+        "the year", "the years", "year", "the period", "the following", "the previous", "the same",
+        "this period", "that period", "time", "the time", "the month", "the quarter", "those",
+        "these",
+    ];
+    if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
+        return None;
+    }
+    let left = Wording::read(&left);
+    let points = left.says(&["that", "this", "the", "net", "change", "it"])
+        && left.change()
+        && is_bare(&left);
+    let back = is_bare(&left) && left.years.is_empty() && last.difference().is_some();
+    if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
+        return None;
+    }
+    let base = base(q, difference, a, b, &rest);
+    join(
+        "relative change",
+        Op::Divide,
+        Operand::Known(difference.expr.clone()),
+        base,
+        Pairing::Free,
+        UnitKind::Percent,
+    )
+}
+
+/// What the change is compared with: one of its own operands, or something named.
+fn base(q: &PlanQuestion<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> Operand {
+    let part = Wording::read(rest);
+    let dated = |e: &Expr| {
+        e.leaves()
+            .iter()
+            .filter_map(|l| q.facts.all.get(l.source?))
+            .any(|x| x.years.iter().any(|y| part.years.contains(y)))
+    };
+    let (words, unknown) = weighted(q.facts, &part.tokens);
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let known = |word: u32| {
+        q.state
+            .turns
+            .iter()
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+            || difference.words.iter().any(|(w, _)| *w == word)
+    };
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
+    let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
+    if !same {
+        return Operand::Open(Box::new(q.query(rest)));
+    }
+    if !part.years.is_empty() && dated(a) && !dated(b) {
+        return Operand::Known(a.clone());
+    }
+    Operand::Known(b.clone())
+}
+
+/// "What is the difference between the two returns?": of two shares or changes.
+pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let results = q.asked.says(&[
+        "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
+        "growth",
+    ]) || q.refers;
+    if !q.asked.says(&["difference", "outperform", "higher"])
+        || !results
+        || !last.ends_in(Op::Divide)
+    {
+        return None;
+    }
+    let before = q
+        .state
+        .turns
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
+    let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
+    let name = "difference of changes";
+    Some(ProgramPlan::fixed(name, expr, UnitKind::Percent))
+}
+
+/// "And the percentage change?"
+pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
+        return None;
+    }
+    if !q.refers
+        && !asked.points_to_span()
+        && !asked.says(&[
+            "this represent", "that represent", "this value", "that value",
+        ])
+    {
+        return None;
+    }
+    let known = q.state.years();
+    if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
+        return None;
+    }
+    let (change, base) = if let Some(turn) = q.state.last_difference()
+        && let Some((_, b)) = turn.difference()
+    {
+        (turn.expr.clone(), b.clone())
+    } else {
+        let (late, early) = two_values(q)?;
+        (Expr::step(Op::Subtract, late, early.clone()), early)
+    };
+    let expr = Expr::step(Op::Divide, change, base);
+    Some(ProgramPlan::fixed(
+        "relative change",
+        expr,
+        UnitKind::Percent,
+    ))
+}
+
+/// The last two values, the later year first; otherwise in order of mention.
+fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
+    let (one, two) = (q.state.back(1)?, q.state.back(0)?);
+    let year = |t: &EarlierTurn| t.years.iter().max().copied();
+    match (year(one), year(two)) {
+        (Some(a), Some(b)) if b > a => Some((two.expr.clone(), one.expr.clone())),
+        _ => Some((one.expr.clone(), two.expr.clone())),
+    }
+}
+
+/// "What was, then, the change?", "what is that less the 2004 value?"
+pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
+        if let Some((a, b)) = asked.split(connector)
+            && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
+        {
+            let (a, b) = pair(q, &a, &b);
+            return join(
+                "difference",
+                Op::Subtract,
+                a,
+                b,
+                Pairing::Parts,
+                UnitKind::Number,
+            );
+        }
+    }
+    if !asked.change() || asked.share() || asked.percent() {
+        return None;
+    }
+    let known = q.state.years();
+    let new_year = asked.years.iter().any(|y| !known.contains(y));
+    let less = |a: Expr, b: Expr| {
+        let expr = Expr::step(Op::Subtract, a, b);
+        Some(ProgramPlan::fixed("difference", expr, UnitKind::Number))
+    };
+    if asked.says(&["number one", "and one", "and 1"]) {
+        return less(last.expr.clone(), Expr::constant(1));
+    }
+    let values = q.state.back(1).is_some() && !new_year;
+    let both = values
+        && (last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up)
+            || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
+    let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
+    if both && (q.refers || asked.points_to_span() && look_ups) {
+        let (late, early) = two_values(q)?;
+        return less(late, early);
+    }
+    let start = asked.says(&["initial", "original", "invested", "originally"])
+        || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
+    if templates::starts_at_hundred(q.facts) && last.is_look_up() && start {
+        return less(last.expr.clone(), Expr::constant(100));
+    }
+    let mut years: Vec<u16> = asked.years.clone();
+    if years.len() == 1 && q.refers {
+        years.extend(
+            last.years
+                .iter()
+                .copied()
+                .filter(|y| last.is_look_up() && !asked.years.contains(y)),
+        );
+    }
+    let shifted = shifted_period(asked, last);
+    let years = shifted.unwrap_or(years);
+    let mut asked = asked.clone();
+    asked.years = years;
+    let q = q.with(&asked);
+    templates::index_return(&q).or_else(|| templates::difference(&q))
+}
+
+/// Two operands as a follow-up names them; if both point to the same turn, a pronoun
+/// alone means the turn before it.
+pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (Operand, Operand) {
+    let one = resolve(q, a);
+    let two = resolve(q, b);
+    if let (Operand::Known(x), Operand::Known(y)) = (&one, &two)
+        && x == y
+    {
+        let open = |text: &str| Operand::Open(Box::new(q.query(text)));
+        let before = q.state.back(1).map(|t| Operand::Known(t.expr.clone()));
+        let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
+        return match (span(a).names(), span(b).names()) {
+            (false, true) if !definite => (one, open(b)),
+            (false, true) => match before {
+                Some(before) => (before, two),
+                None => (one, open(b)),
+            },
+            (true, _) => (open(a), two),
+            (false, false) => (before.unwrap_or(one), two),
+        };
+    }
+    (one, two)
+}

@@ -1,0 +1,181 @@
+//! Operation templates for a follow-up question: what it takes from earlier turns, by
+//! reference or by leaving it out.
+
+mod change;
+mod share;
+mod totals;
+
+use super::plan::ProgramPattern::Slot;
+use super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
+use super::wording::Wording;
+use crate::expr::Expr;
+use crate::reading::facts::Facts;
+use finqa_core::program::Op;
+
+use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
+use super::slots::SlotQuery;
+use super::templates::PlanQuestion;
+use finqa_core::number::UnitKind;
+
+/// The plans for a follow-up, best first; empty if none applies. Their order alone gives
+/// their priors.
+pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let Some(last) = q.state.last() else {
+        return Vec::new();
+    };
+    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
+        super::arithmetic::numbers_only,
+        super::arithmetic::constant_step,
+        super::arithmetic::convert,
+        greater,
+        change::of_results,
+        share::product,
+        change::relation,
+        change::relative_change,
+        totals::including,
+        totals::unit_price,
+        totals::average,
+        totals::sum,
+        change::difference,
+        share::ratio,
+        redo,
+        look_up,
+    ];
+    let mut out: Vec<ProgramPlan> = rules.iter().filter_map(|rule| rule(q, last)).collect();
+    let mut prior = 0.95;
+    for plan in &mut out {
+        plan.prior = prior;
+        prior *= 0.7;
+    }
+    out
+}
+
+/// Whether the last turns already named every content word.
+pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
+    let (words, unknown) = super::slot_words::weighted(facts, &asked.content());
+    let known = |word: u32| {
+        state
+            .turns
+            .iter()
+            .rev()
+            .take(3)
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+    };
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
+    total > 0.0 && seen / total > 0.75
+}
+
+/// `greater(#a, #b)` of the last two values.
+fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let cue = q.asked.says(&["greater", "higher", "larger", "bigger"])
+        && q.asked.says(&["which", "was", "is", "did"])
+        && !q.asked.starts(&["how", "by"]);
+    if !(cue || q.asked.yes_no() && q.asked.says(&["more than", "greater", "exceed"])) {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let expr = Expr::step(Op::Greater, before.expr.clone(), last.expr.clone());
+    Some(ProgramPlan::fixed("comparison", expr, UnitKind::YesNo))
+}
+
+/// "And in 2012?", "what about for canada?" after something other than a look-up.
+fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    if last.is_look_up() || last.facts.is_empty() {
+        return None;
+    }
+    let asked = q.asked;
+    let bare = is_bare(asked);
+    let elsewhere = asked.starts(&[
+        "and for", "what about for", "how about for", "and what about for", "what was it for",
+        "and what was it for",
+    ]);
+    let again = asked.starts(&[
+        "what about", "how about", "and in", "and for", "and what about", "and what was it",
+        "what was it", "and what is it", "what is it", "and what were they", "what were they",
+    ]);
+    let points = asked.says(&[
+        "that change", "this change", "that percent", "this percent", "that ratio",
+        "that variation", "that average", "that difference", "this difference", "that fluctuation",
+        "that portion",
+    ]);
+    if !(again && bare || elsewhere || points) || asked.says(&["value"]) {
+        return None;
+    }
+    let named = !bare;
+    let mut slots: Vec<SlotQuery> = Vec::new();
+    let base = q.whole();
+    for index in &last.facts {
+        let fact = q.facts.all.get(*index)?;
+        let words = if named {
+            base.words.clone()
+        } else {
+            fact.label
+                .iter()
+                .map(|w| (*w, q.facts.weight(*w)))
+                .collect()
+        };
+        let years = if asked.years.is_empty() {
+            fact.years.clone()
+        } else {
+            asked.years.clone()
+        };
+        slots.push(SlotQuery {
+            words,
+            years,
+            anchors: [*index].into(),
+            elliptical: !named,
+            years_inherited: false,
+            ..SlotQuery::default()
+        });
+    }
+    let pattern = open(&last.expr, &last.facts);
+    let kind = if last.ends_in(Op::Divide) {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    let pairing = if named {
+        Pairing::Periods
+    } else {
+        Pairing::Parts
+    };
+    Some(ProgramPlan {
+        pairing,
+        kind,
+        ..ProgramPlan::new("same again", pattern, slots)
+    })
+}
+
+/// The expression with a slot for each fact.
+fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .source
+            .and_then(|f| facts.iter().position(|x| *x == f))
+            .map_or_else(|| ProgramPattern::Fixed(expr.clone()), Slot),
+        Expr::Step(op, a, b) => step(*op, open(a, facts), open(b, facts)),
+    }
+}
+
+/// Another value of the page.
+fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if asked.relative_change() && !q.refers && asked.years.len() >= 2 {
+        return None;
+    }
+    let standalone =
+        !q.refers && (asked.change() || asked.share() || asked.sum() || asked.percent());
+    if standalone {
+        return None;
+    }
+    let mut query = q.whole();
+    if let Some(year) = super::reference::shifted_year(asked, last) {
+        query.years = vec![year];
+    }
+    Some(ProgramPlan::look_up(query))
+}

@@ -1,0 +1,139 @@
+//! Follow-ups that add up: sums, extended sums, averages, a price per unit.
+
+use super::super::conversation::{EarlierTurn, is_bare};
+use super::super::mention::span;
+use super::super::plan::{Pairing, ProgramPlan};
+use super::super::reference::{Operand, join};
+use super::super::templates::PlanQuestion;
+use super::super::wording::Wording;
+use crate::expr::Expr;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// "And including the 2006 value?", "the total of all three years?"
+pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let cue = [
+        "including", "adding", "plus", "includes", "is included", "included", "added",
+    ]
+    .iter()
+    .find_map(|c| q.asked.split(c).map(|(a, b)| (*c, a, b)));
+    let (connector, left, right) = cue?;
+    let turns = q.state.turns.len();
+    let sum = q.state.latest(Op::Add).or((turns == 1).then_some(last));
+    let other = if span(&right).says_anything() {
+        &right
+    } else {
+        &left
+    };
+    let part = Wording::read(other);
+    let base = match sum {
+        Some(turn) => turn.expr.clone(),
+        None if connector == "plus" => last.expr.clone(),
+        None => return None,
+    };
+    let dated = || part.years.is_empty() || part.years.len() >= 2 || part.years == last.years;
+    let already = last.is_look_up()
+        && turns >= 2
+        && (!span(other).says_anything() || is_bare(&part) && dated());
+    let added = if already {
+        Operand::Known(last.expr.clone())
+    } else {
+        Operand::Open(Box::new(q.with(&part).query(other)))
+    };
+    join(
+        "sum",
+        Op::Add,
+        Operand::Known(base),
+        added,
+        Pairing::Free,
+        UnitKind::Number,
+    )
+}
+
+/// "What was, then, the average price of each?": an amount over a count.
+pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    let per = asked.says(&["per", "each", "for each", "apiece"]);
+    let mean = asked.says(&["average"]) && asked.says(&["price", "cost", "value", "payment"]);
+    if !(per || mean)
+        || !asked.years.is_empty()
+        || asked.says(&["per share", "per year", "annual", "percent"])
+    {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let counts = |t: &EarlierTurn| t.asked.says(&["how many", "number of", "shares", "units"]);
+    let (amount, count) = match (counts(before), counts(last)) {
+        (false, true) => (before, last),
+        (true, false) => (last, before),
+        _ if per && (asked.says(&["then"]) || !q.refers) => (before, last),
+        _ => return None,
+    };
+    let expr = Expr::step(Op::Divide, amount.expr.clone(), count.expr.clone());
+    Some(ProgramPlan::fixed("unit price", expr, UnitKind::Number))
+}
+
+/// "And the average per year?"
+pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
+        return None;
+    }
+    let expr = match q.state.latest(Op::Add) {
+        Some(turn) => {
+            let n = u32::try_from(turn.expr.leaves().len()).ok()?;
+            Expr::step(Op::Divide, turn.expr.clone(), Expr::constant(n))
+        }
+        None => {
+            let before = q.state.back(1).filter(|t| t.is_look_up())?;
+            let run = q.state.latest_look_ups();
+            let count = if q.asked.says(&["three"]) {
+                run.len().min(3)
+            } else {
+                2.min(run.len())
+            };
+            let sum = run.iter().take(count).skip(2).fold(
+                Expr::step(Op::Add, before.expr.clone(), last.expr.clone()),
+                |sum, t| Expr::step(Op::Add, sum, t.expr.clone()),
+            );
+            Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
+        }
+    };
+    Some(ProgramPlan::fixed("average", expr, UnitKind::Number))
+}
+
+/// "What is the sum of those values?"
+pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked_years = q.asked.years.len() >= 2
+        && q.asked.years.iter().all(|y| {
+            q.state
+                .turns
+                .iter()
+                .any(|t| t.is_look_up() && t.years == [*y])
+        });
+    let span_words = q
+        .asked
+        .says(&["those", "these", "both", "two", "all", "three", "combined"]);
+    let cue = q.asked.sum()
+        || q.asked.says(&["total"]) && !q.asked.change() && (span_words || asked_years);
+    if !cue
+        || !q.refers
+        || q.asked
+            .says(&["percent", "divided", "over", "represent", "ratio"])
+    {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let run = q.state.latest_look_ups();
+    let expr = if last.is_look_up()
+        && let Some(sum) = q.state.latest(Op::Add)
+    {
+        Expr::step(Op::Add, sum.expr.clone(), last.expr.clone())
+    } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
+        let mut oldest = run.iter().rev();
+        let first = oldest.next()?.expr.clone();
+        oldest.fold(first, |sum, t| Expr::step(Op::Add, sum, t.expr.clone()))
+    } else {
+        Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
+    };
+    Some(ProgramPlan::fixed("sum", expr, UnitKind::Number))
+}

@@ -1,0 +1,170 @@
+//! The parts of a question that name an operation's operands.
+
+use super::wording::{Wording, plain};
+use crate::reading::text::{TokenKind, tokenize};
+use crate::reading::words::{is_stop, is_weak};
+
+/// A part of a question.
+pub(crate) struct OperandSpan {
+    content: usize,
+    years: usize,
+}
+
+impl OperandSpan {
+    pub(crate) fn names(&self) -> bool {
+        self.content > 0
+    }
+
+    pub(crate) fn says_anything(&self) -> bool {
+        self.content + self.years > 0
+    }
+}
+
+/// Reads a part.
+pub(crate) fn span(text: &str) -> OperandSpan {
+    let tokens = tokenize(text);
+    OperandSpan {
+        content: tokens
+            .iter()
+            .filter(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+            .count(),
+        years: tokens.iter().filter(|t| t.year().is_some()).count(),
+    }
+}
+
+/// Splits a question at the first connector that fits, after the lead phrase.
+pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
+    forms.iter().find_map(|(lead, connectors)| {
+        let found = if lead.is_empty() {
+            connectors.iter().find_map(|c| asked.split(c))
+        } else {
+            let rest = asked.phrase.get(asked.find(lead)? + lead.len() + 1..)?;
+            connectors.iter().find_map(|c| split(rest, c))
+        };
+        found.filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
+    })
+}
+
+/// The text on each side of a connector of whole words.
+pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
+    text.match_indices(' ').find_map(|(at, _)| {
+        let after = text.get(at + 1..)?.strip_prefix(connector)?;
+        let right = after.strip_prefix(' ')?;
+        Some((plain(text.get(..at)?), plain(right)))
+    })
+}
+
+/// Numerator and denominator of a share or ratio, as the question names them.
+pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
+    let text = asked.phrase.as_str();
+    let after = |lead: &str| {
+        asked
+            .find(lead)
+            .and_then(|i| text.get(i + lead.len() + 1..))
+    };
+    for connector in [
+        "represent in relation to", "represents in relation to", "represented in relation to",
+        "in relation to", "relative to", "divided by", "as a percent of", "as percent of",
+        "as a portion of", "as a proportion of", "as a share of", "as a fraction of",
+        "was what percent of", "were what percent of", "where what percent of",
+        "is what percent of", "are what percent of", "made up what percent of",
+    ] {
+        if let Some((a, b)) = asked.split(connector) {
+            return Some((tidy(&a), b));
+        }
+    }
+    if let Some((a, b)) = asked
+        .split("ratio")
+        .and_then(|(before, _)| split(&before, "to"))
+        && !asked.says(&["ratio of", "ratio between"])
+        && span(&a).names()
+        && span(&b).names()
+    {
+        return Some((tidy(&a), b));
+    }
+    for lead in ["ratio of", "ratio between", "fraction of"] {
+        if let Some(rest) = after(lead) {
+            for connector in ["to the", "to", "and", "over", "compared to", "compared"] {
+                if let Some(pair) = split(rest, connector) {
+                    return Some(pair);
+                }
+            }
+        }
+    }
+    for lead in [
+        "percent of", "portion of", "proportion of", "share of", "part of", "fraction of",
+        "much of", "percent from", "amount of",
+    ] {
+        let Some(rest) = after(lead) else { continue };
+        for verb in ["did", "does", "do"] {
+            if let Some((whole, part)) = split(rest, verb) {
+                return Some((tidy(&part), whole));
+            }
+        }
+        let verbs = [
+            "was attributable to", "is attributable to", "was attributed to", "was made of",
+            "is made of", "was made up of", "consisted of", "consists of", "comprised of",
+            "was due to", "were due to", "are due to", "due to", "attributable to", "came from",
+            "comes from", "are from", "was from", "were from", "is from", "related to",
+            "are related to", "is related to", "was related to", "dedicated to", "allocated to",
+            "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
+            "comprised", "that", "associated with", "from", "in", "for",
+        ];
+        let best = verbs
+            .iter()
+            .take(verbs.len() - 3)
+            .find_map(|verb| split(rest, verb))
+            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)));
+        if let Some((whole, part)) =
+            best.filter(|(w, p)| !w.trim().is_empty() && span(p).says_anything())
+        {
+            return Some((part, whole));
+        }
+    }
+    for verb in ["did", "does", "do", "was", "were", "is"] {
+        if let Some(rest) = after(&format!("percent {verb}")) {
+            return Some((tidy(rest), String::from(" total ")));
+        }
+    }
+    None
+}
+
+/// A numerator without the question words before it and the verb after it.
+fn tidy(text: &str) -> String {
+    let mut out = format!(" {} ", text.trim());
+    for lead in [
+        " did ", " does ", " do ", " what was ", " what were ", " what is ", " what are ",
+    ] {
+        if let Some(at) = out.rfind(lead) {
+            out = format!(" {}", out.get(at + lead.len()..).unwrap_or_default());
+        }
+    }
+    for tail in [
+        " represent ", " represents ", " account for ", " comprise ", " constitute ", " make up ",
+    ] {
+        if let Some(at) = out.rfind(tail) {
+            out.truncate(at + 1);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_names_its_operands_before_or_after_it() {
+        for text in [
+            "what is the ratio of sales to debt?",
+            "what is the sales to debt ratio in 2013?",
+        ] {
+            let (a, b) = ratio_operands(&Wording::read(text)).unwrap();
+            assert_eq!(
+                (a.trim().trim_start_matches("the "), b.trim()),
+                ("sales", "debt"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The words of the operations that questions ask for: they name no row of a page.
+//!
+//! The cues of the plans, the doubts and the direct reading of a table share these lists.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::reading::text::stem;
+
+/// Growth at a constant rate.
+pub(crate) const COMPOUND: [&str; 5] =
+    ["compound", "compounded", "cagr", "annualized", "annualised"];
+
+pub(crate) const LARGEST: [&str; 6] = [
+    "highest", "largest", "maximum", "biggest", "greatest", "most",
+];
+
+pub(crate) const SMALLEST: [&str; 4] = ["lowest", "smallest", "minimum", "least"];
+
+pub(crate) const AVERAGE: [&str; 3] = ["average", "mean", "averaged"];
+
+/// Statistics without a program.
+pub(crate) const STATISTICS: [&str; 3] = ["median", "deviation", "correlation"];
+
+/// What is left of a whole without a part.
+pub(crate) const LEFT_OF_WHOLE: [&str; 9] = [
+    "not", "other than", "excluding", "except", "remaining", "remainder", "outside", "rest",
+    "without",
+];
+
+/// A change, or a difference.
+pub(crate) const CHANGE: [&str; 32] = [
+    "change", "changes", "changed", "difference", "differences", "increase", "increased",
+    "increases", "decrease", "decreased", "decreases", "decline", "declined", "growth", "grow",
+    "grew", "fluctuation", "fluctuate", "variation", "variance", "vary", "varied", "rise", "rose",
+    "fall", "drop", "dropped", "reduction", "reduced", "gain", "improvement", "differ",
+];
+
+pub(crate) const SUM: [&str; 10] = [
+    "sum", "combined", "together", "altogether", "added", "in total", "aggregate of", "plus",
+    "sum total", "adding",
+];
+
+/// Words of operations in no other list.
+const OTHER: [&str; 32] = [
+    "annual", "yearly", "per", "point", "percent", "ratio", "share", "portion", "proportion",
+    "fraction", "total", "rate", "sum", "aggregate", "fell", "fallen", "risen", "grown", "fastest",
+    "slowest", "exceed", "higher", "lower", "larger", "smaller", "greater", "less", "more",
+    "fewer", "fewest", "compared", "multiplied",
+];
+
+static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let lists: [&[&str]; 9] = [
+        &COMPOUND, &LARGEST, &SMALLEST, &AVERAGE, &STATISTICS, &LEFT_OF_WHOLE, &CHANGE, &SUM,
+        &OTHER,
+    ];
+    let words = lists
+        .into_iter()
+        .flatten()
+        .flat_map(|phrase| phrase.split(' '));
+    words.map(|word| stem(word).into_owned()).collect()
+});
+
+/// Whether a stem is of a word for an operation.
+pub(crate) fn is_operation(stem: &str) -> bool {
+    STEMS.contains(stem)
+}

@@ -1,0 +1,115 @@
+//! A plan: an operation over open slots.
+//!
+//! Templates and references make plans; `filling` puts facts into their slots.
+
+use super::slots::SlotQuery;
+use crate::expr::Expr;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+#[derive(Clone, Debug)]
+pub(crate) enum ProgramPattern {
+    Slot(usize),
+    /// Known already: a constant, or an earlier turn's expression.
+    Fixed(Expr),
+    Step(Op, Box<ProgramPattern>, Box<ProgramPattern>),
+}
+
+impl ProgramPattern {
+    pub(crate) fn constant(n: u32) -> Self {
+        Self::Fixed(Expr::constant(n))
+    }
+
+    /// The same over slots that come so many later.
+    pub(crate) fn after(self, slots: usize) -> Self {
+        match self {
+            Self::Slot(i) => Self::Slot(i + slots),
+            Self::Fixed(expr) => Self::Fixed(expr),
+            Self::Step(op, a, b) => step(op, a.after(slots), b.after(slots)),
+        }
+    }
+
+    /// The facts of its known parts.
+    pub(crate) fn known_facts(&self, out: &mut Vec<usize>) {
+        match self {
+            Self::Slot(_) => {}
+            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.source)),
+            Self::Step(_, a, b) => {
+                a.known_facts(out);
+                b.known_facts(out);
+            }
+        }
+    }
+
+    /// Puts expressions into the slots; `None` if one is missing.
+    pub(crate) fn fill(&self, slots: &[Expr]) -> Option<Expr> {
+        match self {
+            Self::Slot(i) => slots.get(*i).cloned(),
+            Self::Fixed(expr) => Some(expr.clone()),
+            Self::Step(op, a, b) => Some(Expr::step(*op, a.fill(slots)?, b.fill(slots)?)),
+        }
+    }
+}
+
+/// `op(a, b)`
+pub(crate) fn step(op: Op, a: ProgramPattern, b: ProgramPattern) -> ProgramPattern {
+    ProgramPattern::Step(op, Box::new(a), Box::new(b))
+}
+
+/// `op` of the first two slots.
+pub(crate) fn of_slots(op: Op) -> ProgramPattern {
+    step(op, ProgramPattern::Slot(0), ProgramPattern::Slot(1))
+}
+
+/// How the facts of a plan's slots are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// They are not.
+    Free,
+    /// One quantity at two or more times.
+    Periods,
+    /// Two or more quantities at one time.
+    Parts,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramPlan {
+    /// Name of the template, for people and for the trainer.
+    pub name: &'static str,
+    pub(crate) pattern: ProgramPattern,
+    pub slots: Vec<SlotQuery>,
+    pub(crate) pairing: Pairing,
+    /// Prior confidence of the rule, 0 to 1.
+    pub(crate) prior: f64,
+    pub kind: UnitKind,
+}
+
+impl ProgramPlan {
+    /// A plan for a number from unrelated facts, with the lowest prior that a rule has.
+    pub(crate) fn new(name: &'static str, pattern: ProgramPattern, slots: Vec<SlotQuery>) -> Self {
+        Self {
+            name,
+            pattern,
+            slots,
+            pairing: Pairing::Free,
+            prior: 0.2,
+            kind: UnitKind::Number,
+        }
+    }
+
+    /// A look-up.
+    pub(crate) fn look_up(query: SlotQuery) -> Self {
+        Self {
+            prior: 0.4,
+            ..Self::new("look-up", ProgramPattern::Slot(0), vec![query])
+        }
+    }
+
+    /// No slot is open: only earlier values and constants.
+    pub(crate) fn fixed(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
+        Self {
+            kind,
+            ..Self::new(name, ProgramPattern::Fixed(expr), Vec::new())
+        }
+    }
+}

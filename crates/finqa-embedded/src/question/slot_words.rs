@@ -1,0 +1,107 @@
+//! The words of a slot's query: the page's own, synonyms for those it lacks, and words that
+//! mean nearly the same.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+
+use crate::reading::facts::Facts;
+use crate::reading::similarity;
+use crate::reading::text::{TextToken, TokenKind};
+use crate::reading::words::{is_stop, is_weak, synonyms};
+
+/// Words of the page, each with its weight.
+pub(crate) type WordWeights = Rc<[(u32, f64)]>;
+
+/// The weight of a synonym.
+const SYNONYM: f64 = 0.6;
+
+/// Content words with weights; and the weight of those that the document lacks.
+pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
+    let mut words: Vec<(u32, f64)> = Vec::new();
+    let mut unknown = 0.0;
+    for token in tokens {
+        if !matches!(token.kind, TokenKind::Word | TokenKind::Number) || is_stop(&token.text) {
+            continue;
+        }
+        let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
+        match facts.vocabulary.find(&token.text) {
+            Some(word) if words.iter().any(|(w, _)| *w == word) => {}
+            Some(word) => words.push((word, weak * facts.weight(word))),
+            None => {
+                let known = synonyms(&token.text)
+                    .iter()
+                    .filter_map(|other| facts.vocabulary.get(other));
+                let mut found = false;
+                for word in known {
+                    found = true;
+                    if !words.iter().any(|(w, _)| *w == word) {
+                        words.push((word, SYNONYM * weak * facts.weight(word)));
+                    }
+                }
+                if !found {
+                    unknown += weak;
+                }
+            }
+        }
+    }
+    (words, unknown)
+}
+
+/// How alike two words must be to count.
+const ALIKE: f64 = 0.45;
+
+/// The words of the page that mean nearly the same as one of a question's, by the vector of that
+/// word and with how alike they are: its parts have the same words again and again.
+#[derive(Debug, Default)]
+pub(crate) struct AlikeWords(RefCell<HashMap<u16, WordWeights, RandomState>>);
+
+impl AlikeWords {
+    fn of(&self, facts: &Facts, row: u16) -> WordWeights {
+        let found = || {
+            let others = (0_u32..).zip(&facts.vectors);
+            let alike = others.filter_map(|(other, vector)| {
+                let how = similarity::cosine(row, (*vector)?);
+                (how > ALIKE).then_some((other, how))
+            });
+            alike.collect()
+        };
+        Rc::clone(self.0.borrow_mut().entry(row).or_insert_with(found))
+    }
+
+    /// The words that mean nearly the same as one of these tokens, other than `words`; each
+    /// with how alike it is and the weight of the token.
+    pub(crate) fn to(
+        &self,
+        facts: &Facts,
+        tokens: &[TextToken<'_>],
+        words: &[(u32, f64)],
+    ) -> WordWeights {
+        let mut out: Vec<(u32, f64)> = Vec::new();
+        for token in tokens {
+            let named =
+                token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text);
+            let Some(row) = named.then(|| similarity::row(&token.text)).flatten() else {
+                continue;
+            };
+            let id = facts.vocabulary.get(&token.text);
+            let weight = id.map_or(UNKNOWN, |id| facts.weight(id));
+            for (other, how) in self.of(facts, row).iter() {
+                if words.iter().any(|(word, _)| word == other) {
+                    continue;
+                }
+                let weight = weight * (how - ALIKE) / (1.0 - ALIKE);
+                match out.iter_mut().find(|(word, _)| word == other) {
+                    Some((_, known)) => *known = known.max(weight),
+                    None => out.push((*other, weight)),
+                }
+            }
+        }
+        out.into()
+    }
+}
+
+/// The weight of a word that the page lacks.
+const UNKNOWN: f64 = 2.0;

@@ -1,0 +1,134 @@
+//! Plans for the kinds of calculation that are likely by the words of the question, whatever
+//! the other templates make of it: the facts that fit the question as a whole, and the values
+//! of earlier turns.
+
+use super::super::conversation::EarlierTurns;
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::slots::SlotQuery;
+use super::parts::added;
+use super::{PlanQuestion, change_pattern, factors, parts, series, steps, sums};
+use crate::expr::Expr;
+use crate::shape::SHAPES;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// How much less likely than the likeliest a kind may be.
+const LEAST: f64 = -5.0;
+
+pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
+    let facts = q.facts;
+    let whole = q.whole().amount();
+    let dated = q.periods();
+    let mut out = Vec::new();
+    let compared = parts::comparison(q).is_some()
+        || parts::direction(q).is_some()
+        || steps::profit(q).is_some();
+    let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
+    for name in likely.filter_map(|(i, _)| SHAPES.get(i).copied()) {
+        use UnitKind::{Number, Percent, YesNo};
+        let over = |a, b| step(Op::Divide, a, b);
+        let parts = match name {
+            "difference" => Some((of_slots(Op::Subtract), 2, Number)),
+            "relative change" => Some((change_pattern(), 2, Percent)),
+            "ratio" => Some((of_slots(Op::Divide), 2, Percent)),
+            "sum" => Some((of_slots(Op::Add), 2, Number)),
+            "sum of three or more" => added(3).map(|sum| (sum, 3, Number)),
+            "average" => {
+                let two = ProgramPattern::constant(2);
+                Some((over(of_slots(Op::Add), two), 2, Number))
+            }
+            "product" => Some((of_slots(Op::Multiply), 2, Number)),
+            "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
+            "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
+            "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),
+            "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
+            _ => None,
+        };
+        if let Some((pattern, n, kind)) = parts {
+            let plan = |name, pairing, slots| ProgramPlan {
+                pairing,
+                kind,
+                ..ProgramPlan::new(name, pattern.clone(), slots)
+            };
+            out.push(plan("any parts", Pairing::Parts, vec![whole.clone(); n]));
+            if matches!(name, "difference" | "relative change")
+                && let Some((a, b)) = dated.clone()
+            {
+                out.push(plan("any periods", Pairing::Periods, vec![a, b]));
+            }
+            if name == "ratio"
+                && let Some(total) = facts.total
+            {
+                let mut of_total = whole.clone();
+                of_total.words.retain(|(word, _)| *word != total);
+                of_total.words.push((total, 1.5));
+                let slots = vec![whole.clone(), of_total];
+                out.push(plan("any share", Pairing::Parts, slots));
+            }
+        }
+        match name {
+            "ratio" => out.extend(sums::shares(facts, &whole)),
+            "sum of three or more" => out.extend(series::sums(facts, &whole, false)),
+            "average of three or more" => out.extend(series::sums(facts, &whole, true)),
+            "product" => out.extend(factors::factors(facts, &whole)),
+            "over a sum" => out.extend(sums::shares_of_column(facts, &whole)),
+            _ => {}
+        }
+        if !q.state.turns.is_empty() {
+            out.extend(of_turns(q.state, &whole, name));
+        }
+    }
+    out
+}
+
+/// How many of the latest values are combined.
+const COMBINED: usize = 4;
+
+/// An operation on two earlier values, or on one of them and a number of the page.
+fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramPlan> {
+    let (op, kind) = match name {
+        "difference" | "difference of results" | "difference of ratios" => {
+            (Op::Subtract, UnitKind::Number)
+        }
+        "ratio"
+        | "over a sum"
+        | "sum over"
+        | "ratio of results"
+        | "difference over another"
+        | "relative change" => (Op::Divide, UnitKind::Percent),
+        "sum" | "sum of three or more" | "sum of results" => (Op::Add, UnitKind::Number),
+        "product" => (Op::Multiply, UnitKind::Number),
+        _ => return Vec::new(),
+    };
+    let latest: Vec<&Expr> = state
+        .turns
+        .iter()
+        .rev()
+        .take(COMBINED)
+        .map(|t| &t.expr)
+        .collect();
+    let mut out = Vec::new();
+    let fixed = |expr| ProgramPlan::fixed("any turns", expr, kind);
+    for (i, last) in latest.iter().enumerate() {
+        for before in latest.iter().skip(i + 1) {
+            let (a, b) = ((*before).clone(), (*last).clone());
+            if name == "relative change" {
+                let change = Expr::step(Op::Subtract, b, a.clone());
+                out.push(fixed(Expr::step(Op::Divide, change, a)));
+            } else {
+                out.push(fixed(Expr::step(op, a, b)));
+            }
+        }
+        if i < 2 && name != "relative change" {
+            let known = ProgramPattern::Fixed((*last).clone());
+            out.push(ProgramPlan {
+                kind,
+                ..ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
+            });
+        }
+    }
+    out
+}

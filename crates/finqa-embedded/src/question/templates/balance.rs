@@ -1,0 +1,69 @@
+//! Templates for a table that leads from an opening balance to a closing one.
+
+use super::super::plan::{ProgramPlan, of_slots};
+use super::super::slots::rank;
+use super::{PlanQuestion, change_pattern};
+use crate::reading::facts::Fact;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// "By what percentage did the allowance grow during 2012?": the closing balance
+/// against the opening one of the same column, or the closing balances of two years.
+pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
+    let leads = facts.all.iter().any(|f| f.opening);
+    if !leads || !asked.change() || asked.years.len() > 2 {
+        return None;
+    }
+    let wanted = q.whole();
+    let ranked = rank(facts, &wanted, facts.all.len());
+    let at = |index: usize| facts.all.get(index);
+    let two = asked.years.iter().max().zip(asked.years.iter().min());
+    let (late, early) = match two.filter(|(late, early)| late > early) {
+        Some((late, early)) => (Some(*late), Some(*early)),
+        None => (None, None),
+    };
+    let of_year = |fact: &Fact, year: u16| fact.years.contains(&year);
+    let closing = ranked.iter().map(|(i, _)| *i).find(|i| {
+        at(*i).is_some_and(|f| {
+            let dated = match late {
+                Some(late) => of_year(f, late),
+                None => {
+                    wanted.years.is_empty()
+                        || f.years.is_empty()
+                        || f.years.iter().any(|y| wanted.years.contains(y))
+                }
+            };
+            f.closing && dated
+        })
+    })?;
+    let (row, col) = at(closing)?.cell()?;
+    let of_column = |fact: &Fact| fact.cell().is_some_and(|(r, c)| c == col && r < row);
+    let earlier = early.and_then(|early| {
+        (0..facts.all.len()).find(|i| {
+            at(*i).is_some_and(|f| {
+                let of_series = f.cell().is_some_and(|(r, c)| r == row || c == col);
+                f.closing && of_series && of_year(f, early)
+            })
+        })
+    });
+    let opening =
+        || (0..facts.all.len()).rfind(|i| at(*i).is_some_and(|f| f.opening && of_column(f)));
+    let base = match (early, earlier) {
+        (Some(early), None) if late != Some(early + 1) => None,
+        (_, Some(earlier)) => Some(earlier),
+        (_, None) => opening(),
+    }?;
+    let wanted = wanted.undated().amount();
+    let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
+    let (pattern, kind) = if asked.relative_change() {
+        (change_pattern(), UnitKind::Percent)
+    } else {
+        (of_slots(Op::Subtract), UnitKind::Number)
+    };
+    Some(ProgramPlan {
+        prior: 0.7,
+        kind,
+        ..ProgramPlan::new("roll-forward", pattern, slots)
+    })
+}

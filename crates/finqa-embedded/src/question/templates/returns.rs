@@ -1,0 +1,132 @@
+//! Returns of an index or a stock whose table starts at 100.
+
+use super::super::mention::{operands, span};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
+use super::super::slots::SlotQuery;
+use super::PlanQuestion;
+use crate::reading::facts::Facts;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// The gain over the 100 at the start, or the difference of two such gains.
+pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
+    let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
+    let gains = asked.change()
+        || asked.relative_change()
+        || asked.says(&["return", "returns", "outperform", "roi"])
+        || less_hundred;
+    // "Cumulative return" alone says that the table is an index of 100 invested.
+    let named =
+        asked.says(&["cumulative", "cumulative total"]) && asked.says(&["return", "returns"]);
+    if !(starts_at_hundred(facts) || named) || !gains {
+        return None;
+    }
+    let two = asked
+        .years
+        .iter()
+        .max()
+        .zip(asked.years.iter().min())
+        .filter(|(a, b)| a != b);
+    let starts: Vec<u16> = base_years(facts);
+    if let Some((_, early)) = two
+        && !starts.is_empty()
+        && !starts.contains(early)
+    {
+        return None;
+    }
+    let relative = asked.relative_change()
+        || asked.says(&["percent", "outperform", "roi", "rate"])
+        || asked.says(&["return", "returns"]) && !asked.change();
+    let last = asked.years.iter().max().copied().or_else(|| {
+        facts
+            .columns
+            .iter()
+            .flat_map(|c| c.years.iter().copied())
+            .max()
+    });
+    let base = SlotQuery {
+        years: last.into_iter().collect(),
+        ..q.whole().amount()
+    };
+    let gain = |slot: usize| {
+        let difference = step(Op::Subtract, Slot(slot), ProgramPattern::constant(100));
+        if relative {
+            step(Op::Divide, difference, ProgramPattern::constant(100))
+        } else {
+            difference
+        }
+    };
+    let kind = if relative {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    let pair = operands(
+        asked,
+        &[("", &["compared to", "versus", "and", "than", "outperform"])],
+    );
+    if let Some((a, b)) = pair
+        && asked.says(&[
+            "difference", "compared to", "versus", "outperform", "higher",
+        ])
+        && span(&a).names()
+        && span(&b).names()
+    {
+        let mut slots = q.parts_of(&a, &b);
+        for slot in &mut slots {
+            slot.years.clone_from(&base.years);
+        }
+        let pattern = step(Op::Subtract, gain(0), gain(1));
+        return Some(ProgramPlan {
+            pairing: Pairing::Parts,
+            prior: 0.9,
+            kind,
+            ..ProgramPlan::new("difference of returns", pattern, slots)
+        });
+    }
+    Some(ProgramPlan {
+        prior: 0.9,
+        kind,
+        ..ProgramPlan::new("return", gain(0), vec![base])
+    })
+}
+
+/// The columns in which an index table is at 100.
+fn base_years(facts: &Facts) -> Vec<u16> {
+    facts
+        .all
+        .iter()
+        .filter(|f| is_hundred(f.number))
+        .filter(|f| f.cell().is_some())
+        .flat_map(|f| f.years.iter().copied())
+        .collect()
+}
+
+fn is_hundred(x: f64) -> bool {
+    (x - 100.0).abs() < 1e-9
+}
+
+/// Whether the page compares returns on 100 invested: every row of its table
+/// begins (or ends) at 100, or its text says so.
+pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
+    let hundreds = facts
+        .all
+        .iter()
+        .filter(|f| f.cell().is_some() && is_hundred(f.number) && !f.percent)
+        .count();
+    let rows = facts.rows.len().saturating_sub(1);
+    let columns = facts.columns.len().saturating_sub(1);
+    let in_table = hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns);
+    let mut words = ["return", "invest", "index"]
+        .into_iter()
+        .map(|w| facts.vocabulary.get(w));
+    let in_text = || {
+        facts
+            .all
+            .iter()
+            .any(|f| f.cell().is_none() && f.dollar && is_hundred(f.number) && f.scale.is_none())
+    };
+    in_table || words.all(|w| w.is_some()) && in_text()
+}

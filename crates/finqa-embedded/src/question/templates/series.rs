@@ -1,0 +1,254 @@
+//! Templates over a whole row or column, or a list in the text: its sum, its average, its
+//! highest and lowest number, the difference between them, and the year of one.
+
+use super::super::operations::{LARGEST, SMALLEST};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::slots::{SlotQuery, rank};
+use super::super::wording::Wording;
+use super::PlanQuestion;
+use super::parts::added;
+use crate::expr::Expr;
+use crate::reading::facts::{Fact, Facts};
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// How many facts are considered for the rows and columns that they are in.
+const LOOKED_AT: usize = 6;
+/// Rows and columns tried, and the most numbers one may have.
+const TRIED: usize = 3;
+const LONGEST: usize = 12;
+
+/// Plans over the rows and columns that the question names best.
+pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let (facts, asked) = (q.facts, q.asked);
+    let span = asked.periods_named();
+    let one = [
+        "weighted average", "price", "per", "each", "annual", "yearly",
+    ];
+    let average =
+        asked.says(&["average", "mean", "averaged"]) && (span.is_some() || !asked.says(&one));
+    let range = asked.says(&["highest", "largest", "maximum", "strongest", "best", "high"])
+        && asked.says(&["lowest", "smallest", "minimum", "weakest", "worst", "low"])
+        || asked.says(&["range"]);
+    let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
+    if !(average || range || sum) || asked.percent() || asked.years.len() > 1 {
+        return Vec::new();
+    }
+    let base = q.whole().undated();
+    let found = distinct_runs(facts, &base, |run| {
+        let run = narrow(facts, run, asked, span);
+        (sum || of_periods(facts, &run)).then_some(run)
+    });
+    let sure: f64 = if span.is_some() || asked.says(&["in all", "all years"]) {
+        0.9
+    } else {
+        0.3
+    };
+    let plan = |run: Vec<usize>| {
+        if average {
+            mean(&run).map(|pattern| over("series average", pattern, run, &base, sure))
+        } else if range {
+            let ends = [extreme(facts, &run, true), extreme(facts, &run, false)];
+            let ends = ends.into_iter().flatten().collect();
+            let pattern = of_slots(Op::Subtract);
+            Some(over("series range", pattern, ends, &base, 0.6))
+        } else {
+            let pattern = added(run.len());
+            pattern.map(|pattern| over("series sum", pattern, run, &base, sure.min(0.6)))
+        }
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+/// The name of the plan for the year of the largest or smallest.
+pub(crate) const YEAR_OF: &str = "year of the extreme";
+
+/// The name of the plan for the largest or smallest of a row or column.
+pub(crate) const EXTREME: &str = "series extreme";
+
+/// Whether nothing but the largest or smallest of several can be asked for: no row or column
+/// has the word, and no calculation is asked for.
+pub(crate) fn only_extreme(facts: &Facts, asked: &Wording) -> bool {
+    let calculated = asked.change() || asked.share() || asked.sum();
+    let known = |text: &str| {
+        let word = facts.vocabulary.find(text);
+        let labels = facts.rows.iter().map(|row| &*row.full);
+        let mut labels = labels.chain(facts.columns.iter().map(|column| &*column.label));
+        word.is_some_and(|word| labels.any(|label| label.contains(&word)))
+    };
+    asked.extreme().is_some()
+        && !calculated
+        && !asked.says(&["average", "mean", "return", "most"])
+        && asked.years.len() != 1
+        && !LARGEST
+            .iter()
+            .chain(&SMALLEST)
+            .any(|word| asked.says(&[word]) && known(word))
+}
+
+/// The largest or smallest number of a row or column, or the year in which it is.
+pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let facts = q.facts;
+    let Some(largest) = q.asked.extreme() else {
+        return Vec::new();
+    };
+    let year = q.asked.says(&["which year", "what year"]);
+    let base = q.whole().undated();
+    let found = distinct_runs(facts, &base, |run| {
+        (!year || of_periods(facts, &run)).then_some(run)
+    });
+    let plan = |run: Vec<usize>| {
+        let at = extreme(facts, &run, largest)?;
+        if year {
+            let year = facts.all.get(at)?.years.iter().max()?;
+            let expr = Expr::literal(&year.to_string())?;
+            return Some(ProgramPlan {
+                prior: 0.9,
+                ..ProgramPlan::fixed(YEAR_OF, expr, UnitKind::Number)
+            });
+        }
+        let pattern = Slot(0);
+        Some(over(EXTREME, pattern, vec![at], &base, 0.5))
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+/// Sums, or averages, over the rows, columns and lists that the question names best.
+pub(super) fn sums(facts: &Facts, whole: &SlotQuery, average: bool) -> Vec<ProgramPlan> {
+    let base = whole.clone().undated();
+    let found = distinct_runs(facts, &base, |run| {
+        (!average || of_periods(facts, &run)).then_some(run)
+    });
+    let plan = |run: Vec<usize>| {
+        if average {
+            mean(&run).map(|pattern| over("any average", pattern, run, &base, 0.2))
+        } else {
+            added(run.len()).map(|pattern| over("any sum", pattern, run, &base, 0.2))
+        }
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+/// A plan over facts that are already determined.
+fn over(
+    name: &'static str,
+    pattern: ProgramPattern,
+    run: Vec<usize>,
+    base: &SlotQuery,
+    prior: f64,
+) -> ProgramPlan {
+    let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
+    ProgramPlan {
+        prior,
+        ..ProgramPlan::new(name, pattern, slots)
+    }
+}
+
+fn mean(run: &[usize]) -> Option<ProgramPattern> {
+    let count = u32::try_from(run.len()).ok()?;
+    let sum = added(run.len())?;
+    Some(step(Op::Divide, sum, ProgramPattern::constant(count)))
+}
+
+/// The runs of the facts that fit best, each as `keep` narrows it.
+fn distinct_runs(
+    facts: &Facts,
+    base: &SlotQuery,
+    keep: impl Fn(Vec<usize>) -> Option<Vec<usize>>,
+) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for (index, _) in rank(facts, base, LOOKED_AT) {
+        for run in runs(facts, index).into_iter().filter_map(&keep) {
+            let fits = (2..=LONGEST).contains(&run.len());
+            if fits && !found.contains(&run) && found.len() < TRIED {
+                found.push(run);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a run is of one quantity at several times: no year twice, or quarters.
+fn of_periods(facts: &Facts, run: &[usize]) -> bool {
+    let of = |i: &usize| facts.all.get(*i);
+    let mut years: Vec<u16> = run
+        .iter()
+        .filter_map(|i| of(i)?.years.iter().max().copied())
+        .collect();
+    years.sort_unstable();
+    years.dedup();
+    let quarter = facts.vocabulary.get("quarter");
+    let quarters = quarter.is_some_and(|word| {
+        run.iter()
+            .all(|i| of(i).is_some_and(|f| f.near.contains(&word) || f.label.contains(&word)))
+    });
+    years.len() == run.len() || quarters
+}
+
+fn extreme(facts: &Facts, run: &[usize], largest: bool) -> Option<usize> {
+    let size = |i: &&usize| facts.all.get(**i).map_or(0.0, |f| f.number);
+    let by_size = |a: &&usize, b: &&usize| size(a).total_cmp(&size(b));
+    let found = if largest {
+        run.iter().max_by(by_size)
+    } else {
+        run.iter().min_by(by_size)
+    };
+    found.copied()
+}
+
+/// The row and the column of a cell, without totals and percentages; the list of a number in
+/// the text.
+pub(super) fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
+    let Some(fact) = facts.all.get(index) else {
+        return Vec::new();
+    };
+    let Some((row, col)) = fact.cell() else {
+        let listed = |other: &Fact| {
+            other.same_series(fact) && other.percent == fact.percent && other.dollar == fact.dollar
+        };
+        let all = facts.all.iter().enumerate();
+        return vec![all.filter(|(_, f)| listed(f)).map(|(i, _)| i).collect()];
+    };
+    let percent = facts.all.get(index).is_some_and(|f| f.percent);
+    let part = |fact: &Fact| {
+        let total = facts.total;
+        fact.percent == percent
+            && total.is_none_or(|t| !fact.near.contains(&t))
+            && (fact.cell().is_some_and(|(r, _)| r == row)
+                || total.is_none_or(|t| !fact.label.contains(&t)))
+    };
+    let all = || facts.all.iter().enumerate();
+    let pick = |along: &dyn Fn((usize, usize)) -> bool| -> Vec<usize> {
+        all()
+            .filter(|(_, f)| f.cell().is_some_and(along) && part(f))
+            .map(|(i, _)| i)
+            .collect()
+    };
+    vec![pick(&|(r, _)| r == row), pick(&|(_, c)| c == col)]
+}
+
+/// Only as many periods as are named: the latest, or the first that are due.
+fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>) -> Vec<usize> {
+    let Some(n) = named else { return run };
+    let year = |i: &usize| {
+        facts
+            .all
+            .get(*i)
+            .and_then(|f| f.years.iter().max().copied())
+    };
+    let mut dated: Vec<usize> = run.into_iter().filter(|i| year(i).is_some()).collect();
+    let until = asked.years.first().copied();
+    if let Some(until) = until {
+        dated.retain(|i| year(i) <= Some(until));
+    }
+    let ahead = asked.says(&["following", "first", "due", "within"]) && until.is_none();
+    dated.sort_by_key(year);
+    let skip = if ahead {
+        0
+    } else {
+        dated.len().saturating_sub(n)
+    };
+    let kept: Vec<usize> = dated.into_iter().skip(skip).take(n).collect();
+    if kept.len() == n { kept } else { Vec::new() }
+}

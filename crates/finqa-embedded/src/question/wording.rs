@@ -1,0 +1,381 @@
+//! A question as the rules read it: its words, its years, its cues.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use finqa_core::number::Scale;
+
+use super::operations;
+use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
+use crate::reading::words::is_weak;
+
+/// A question, tokenised once.
+#[derive(Clone, Debug)]
+pub(crate) struct Wording {
+    pub tokens: Vec<TextToken<'static>>,
+    /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
+    /// can be searched for as whole words.
+    pub(crate) phrase: String,
+    /// Years in order of mention, ranges filled in.
+    pub(crate) years: Vec<u16>,
+    /// Where each word begins, and its first two bytes.
+    words: Vec<(usize, [u8; 2])>,
+    /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
+    /// this rules most of them out.
+    beginnings: u64,
+    of_all: OnceCell<CommonQuery>,
+}
+
+/// What a question asks of each of its numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct CommonQuery {
+    /// A percentage is requested as such.
+    pub percent: bool,
+    /// A count (`how many`, `number of`), not money.
+    pub count: bool,
+    /// The scale word in the question.
+    pub scale: Option<Scale>,
+    /// Plain numbers in the question itself.
+    pub(crate) named_numbers: Rc<[String]>,
+}
+
+impl Wording {
+    pub(crate) fn read(question: &str) -> Self {
+        let lower = question.to_lowercase();
+        let tokens: Vec<_> = tokenize(&lower)
+            .into_iter()
+            .map(TextToken::into_owned)
+            .collect();
+        let phrase = plain(question);
+        let years = years(&tokens, &phrase);
+        let head = |at: usize| (at, beginning(phrase.get(at..).unwrap_or_default()));
+        let words: Vec<_> = phrase
+            .match_indices(' ')
+            .map(|(at, _)| head(at + 1))
+            .collect();
+        let beginnings = words.iter().fold(0, |all, (_, head)| all | bit(*head));
+        Self {
+            words,
+            beginnings,
+            of_all: OnceCell::new(),
+            tokens,
+            phrase,
+            years,
+        }
+    }
+
+    /// Its content words.
+    pub(crate) fn content(&self) -> Vec<TextToken<'static>> {
+        let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
+        strong.cloned().collect()
+    }
+
+    /// Whether any of these phrases (whole words) occurs.
+    pub(crate) fn says(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|p| self.places(p).next().is_some())
+    }
+
+    /// A stem as the question spells it.
+    pub(crate) fn spelled<'a>(&'a self, of: &'a str) -> &'a str {
+        let trimmed = |word: &'a str| word.trim_matches(|c: char| !c.is_alphanumeric());
+        let mut words = self.phrase.split_whitespace().map(trimmed);
+        let found = words.find(|word| stem(word) == of || stem(word.trim_end_matches("'s")) == of);
+        found.unwrap_or(of).trim_end_matches("'s")
+    }
+
+    /// Byte offset of a phrase (whole words) in `phrase`.
+    pub(crate) fn find(&self, words: &str) -> Option<usize> {
+        self.places(words).next().map(|at| at - 1)
+    }
+
+    /// Where a phrase (whole words) begins in `phrase`.
+    fn places(&self, words: &str) -> impl Iterator<Item = usize> {
+        let first = beginning(words);
+        let possible = self.beginnings & bit(first) != 0;
+        let places = if possible { self.words.as_slice() } else { &[] };
+        let alike = places.iter().filter(move |(_, head)| *head == first);
+        alike.map(|(at, _)| *at).filter(move |at| {
+            let text = self.phrase.get(*at..).unwrap_or_default();
+            let after = text.strip_prefix(words);
+            after.is_some_and(|rest| rest.starts_with(' '))
+        })
+    }
+
+    /// What it asks of all its numbers, read once: every slot asks for the same.
+    pub(crate) fn of_all(&self) -> &CommonQuery {
+        self.of_all.get_or_init(|| CommonQuery {
+            percent: self.percent(),
+            count: self.says(&["how many", "number of", "shares"])
+                && !self.says(&["price", "value", "amount"]),
+            scale: self.scale(),
+            named_numbers: self
+                .tokens
+                .iter()
+                .filter(|t| t.kind == TokenKind::Number)
+                .map(|t| t.text.to_string())
+                .collect(),
+        })
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        let mut scales = [Scale::Million, Scale::Thousand, Scale::Billion].into_iter();
+        scales.find(|scale| {
+            let phrase = format!("in {}", scale.word());
+            self.says(&[&phrase, &format!("{phrase}s")])
+        })
+    }
+
+    /// The text on each side of a connector of whole words.
+    pub(crate) fn split(&self, connector: &str) -> Option<(String, String)> {
+        let at = self.find(connector)?;
+        let right = at + connector.len() + 2;
+        Some((
+            plain(self.phrase.get(..at)?),
+            plain(self.phrase.get(right..)?),
+        ))
+    }
+
+    /// Whether the question begins with one of these.
+    pub(crate) fn starts(&self, phrases: &[&str]) -> bool {
+        let text = self.phrase.trim_start_matches(' ');
+        let after = |phrase: &str| text.strip_prefix(phrase);
+        phrases
+            .iter()
+            .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
+    }
+
+    /// A percentage is requested.
+    pub(crate) fn percent(&self) -> bool {
+        self.says(&["percent", "%", "percents"])
+    }
+
+    /// A change over time or a difference is requested.
+    pub(crate) fn change(&self) -> bool {
+        self.says(&operations::CHANGE)
+    }
+
+    /// A relative change is requested explicitly.
+    pub(crate) fn relative_change(&self) -> bool {
+        if self.says(&["points"]) {
+            return false;
+        }
+        let compared = self.starts(&[
+            "by what percent", "by how much percent", "what percent more", "what percent less",
+        ]);
+        self.says(&["how fast"]) && self.change()
+            || compared
+            || self.says(&[
+                "growth rate", "rate of growth", "rate of change", "growth percent",
+            ])
+            || (self.percent() && self.change())
+            || self.says(&["roi", "return on investment", "rate of return"])
+    }
+
+    /// A share of something is requested.
+    pub(crate) fn share(&self) -> bool {
+        self.says(&[
+            "ratio", "portion", "proportion", "fraction", "share of", "represent", "represents",
+            "represented", "in relation to", "percent of", "as a percent", "divided by",
+            "relative to",
+        ])
+    }
+
+    /// The length of a named span in years: "the next 36 months", "the last three years".
+    pub(crate) fn periods_named(&self) -> Option<usize> {
+        let ended = std::iter::once("");
+        let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
+        words.windows(3).find_map(|window| {
+            let [count, between, unit] = window else {
+                return None;
+            };
+            let unit = if matches!(*between, "years" | "months" | "year" | "quarters") {
+                between
+            } else if matches!(*between, "fiscal" | "consecutive" | "calendar") {
+                unit
+            } else {
+                return None;
+            };
+            let spelled = ["two", "three", "four", "five", "six", "seven", "eight"];
+            let n = match spelled.iter().position(|word| word == count) {
+                Some(i) => i + 2,
+                None => count.parse().ok()?,
+            };
+            match *unit {
+                "months" => (n % 12 == 0 && n > 12).then_some(n / 12),
+                "years" | "year" | "quarters" => (2..=10).contains(&n).then_some(n),
+                _ => None,
+            }
+        })
+    }
+
+    /// It refers to the two values or the span of the turns before.
+    pub(crate) fn points_to_span(&self) -> bool {
+        self.says(&[
+            "these years", "those years", "two years", "both years", "the years", "that year",
+            "this time", "that time", "this period", "that period", "these two", "those two",
+            "the two", "both values", "those values", "these values", "between these",
+            "between them",
+        ])
+    }
+
+    /// A sum is requested.
+    pub(crate) fn sum(&self) -> bool {
+        self.says(&operations::SUM)
+    }
+
+    /// It begins like a yes/no question, or asks for nothing else after another clause: "in
+    /// 2011, did costs exceed sales?".
+    pub(crate) fn asks_yes_no(&self) -> bool {
+        const VERBS: [&str; 7] = ["did", "does", "do", "is", "are", "was", "were"];
+        const OPEN: [&str; 9] = [
+            "what", "how", "which", "when", "who", "where", "why", "whats", "much",
+        ];
+        let begins = self.starts(&VERBS)
+            || self.starts(&[
+                "has", "have", "will", "so did", "and did", "so was", "so is",
+            ]);
+        let compares = ["than", "exceed", "outperform", "increase", "decrease"];
+        begins || self.says(&VERBS) && self.says(&compares) && !self.says(&OPEN)
+    }
+
+    /// A compound rate of growth is requested.
+    pub(crate) fn compound(&self) -> bool {
+        self.says(&operations::COMPOUND)
+    }
+
+    /// The largest of several is requested, or the smallest: `true` for the largest.
+    pub(crate) fn extreme(&self) -> Option<bool> {
+        let (most, least) = (
+            self.says(&operations::LARGEST),
+            self.says(&operations::SMALLEST),
+        );
+        (most != least).then_some(most)
+    }
+
+    /// It is likely to be a yes/no question.
+    pub(crate) fn yes_no(&self) -> bool {
+        self.asks_yes_no()
+            || self.says(&[
+                "greater than the", "which one is greater", "was greater", "is greater",
+            ])
+    }
+}
+
+/// The first two bytes of a text; its end counts as a blank.
+fn beginning(text: &str) -> [u8; 2] {
+    match *text.as_bytes() {
+        [first, second, ..] => [first, second],
+        [first] => [first, b' '],
+        [] => [b' '; 2],
+    }
+}
+
+/// One bit of 64 for two bytes.
+fn bit([first, second]: [u8; 2]) -> u64 {
+    1 << ((7 * u32::from(first) + u32::from(second)) % 64)
+}
+
+/// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.
+pub(crate) fn plain(text: &str) -> String {
+    let mut out = String::from(" ");
+    for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
+        let word = chunk.trim_matches([',', '.', '?', ';', ':', '(', ')', '"', '\'', '!']);
+        let word = match word {
+            "" | "2019s" | "201c" | "201d" => continue,
+            "percentage" | "percentages" | "percentual" | "percent's" => "percent",
+            "precedent" | "preceding" | "prior" => "previous",
+            "subsequent" | "succeeding" | "next" => "following",
+            other => other,
+        };
+        // A lost blank: `by1000`.
+        let word = match word
+            .strip_prefix("by")
+            .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        {
+            Some(number) => {
+                out.push_str("by ");
+                number
+            }
+            None => word,
+        };
+        out.push_str(word);
+        out.push(' ');
+    }
+    out
+}
+
+fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
+    let mut out: Vec<u16> = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let Some(year) = token.year() else { continue };
+        // `$ 2010` is an amount.
+        let money = i
+            .checked_sub(1)
+            .and_then(|j| tokens.get(j))
+            .is_some_and(|t| t.is("$"));
+        if !money && !out.contains(&year) {
+            out.push(year);
+        }
+    }
+    if let (Some(first), Some(last), 2) = (out.first().copied(), out.last().copied(), out.len()) {
+        let range = [first, last];
+        let written = format!("{first}-{last}");
+        let averaged = [" average ", " total ", " sum ", " combined "]
+            .iter()
+            .any(|word| phrase.contains(word))
+            && !phrase.contains(" change ")
+            && !phrase.contains(" percent ")
+            && !phrase.contains(" difference ");
+        let spans = phrase.contains(&written)
+            || averaged && phrase.contains(&format!(" {first} to {last} "))
+            || averaged
+                && phrase.contains(&format!(" {first} and {last} "))
+                && phrase.contains(" between ")
+            || phrase.contains(&format!(" {first} through {last} "));
+        if spans {
+            let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));
+            out = (low..=high).collect();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_average_between_two_years_counts_those_in_between() {
+        let years = |text: &str| Wording::read(text).years;
+        assert_eq!(
+            years("what was the average rent between 2010 and 2012?"),
+            [2010, 2011, 2012]
+        );
+        assert_eq!(
+            years("what was the change in rent between 2010 and 2012?"),
+            [2010, 2012]
+        );
+        assert_eq!(
+            years("what was the total rent in 2010 and 2012?"),
+            [2010, 2012]
+        );
+    }
+
+    #[test]
+    fn a_span_is_named_in_years_or_in_months() {
+        let named = |text: &str| Wording::read(text).periods_named();
+        assert_eq!(named("what is due in the next 36 months?"), Some(3));
+        assert_eq!(named("the average of the last three fiscal years"), Some(3));
+        assert_eq!(named("what is due in the next 12 months?"), None);
+        assert_eq!(named("what was the rent in 2010?"), None);
+    }
+
+    #[test]
+    fn percentage_points_are_a_plain_difference() {
+        let relative = |text: &str| Wording::read(text).relative_change();
+        assert!(relative("by what percentage did rent grow?"));
+        assert!(!relative(
+            "by how many percentage points did the occupancy grow?"
+        ));
+    }
+}

@@ -1,0 +1,107 @@
+//! What a question says, and what kind of turn came before it.
+
+use super::ChoiceContext;
+use crate::reading::text::TokenKind;
+use crate::shape::{SHAPES, shape};
+
+/// When a cue holds.
+pub(super) enum Cue {
+    /// The question has one of these phrases.
+    Says(&'static str),
+    /// The last turn has one of these shapes.
+    After(&'static str),
+    If(fn(&ChoiceContext<'_>) -> bool),
+}
+
+use Cue::{After, If, Says};
+
+/// The cues with their names, in the order of the features.
+#[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
+pub(super) const CUES: [(&str, Cue); 67] = [
+    ("always", If(|_| true)),
+    ("percent", If(|s| s.asked.percent())),
+    ("change", If(|s| s.asked.change())),
+    ("relative change asked", If(|s| s.asked.relative_change())),
+    ("share asked", If(|s| s.asked.share())),
+    ("says ratio", Says("ratio")),
+    ("portion", Says("portion, proportion, fraction, part, share")),
+    ("sum asked", If(|s| s.asked.sum())),
+    ("total", Says("total, aggregate")),
+    ("says average", Says("average, mean")),
+    ("times", Says("times, multiplied, product")),
+    ("divided", Says("divided, quotient")),
+    ("over", Says("over")),
+    ("per", Says("per, each")),
+    ("yes or no", If(|s| s.asked.yes_no())),
+    ("greater", Says("greater, higher, larger, more, exceed, outperform")),
+    ("scale", Says("millions, million, thousands, thousand, billions, billion, dollars")),
+    ("count", Says("how many, number")),
+    ("less", Says("less, minus, excluding, without")),
+    ("including", Says("including, adding, plus, added, include, included")),
+    ("pronoun", Says("that, this, it, these, those, they, them")),
+    ("span", If(|s| s.asked.points_to_span())),
+    ("bare", If(|s| s.bare)),
+    ("refers", If(|s| s.refers)),
+    ("no year", If(|s| s.asked.years.is_empty())),
+    ("one year", If(|s| s.asked.years.len() == 1)),
+    ("two years", If(|s| s.asked.years.len() == 2)),
+    ("more years", If(|s| s.asked.years.len() > 2)),
+    ("number named", If(|s| s.asked.tokens.iter().any(|t| t.kind == TokenKind::Number))),
+    ("value", Says("value, amount, values")),
+    ("net change", Says("net change, net difference, net increase")),
+    ("represent", Says("represent, represents, represented, in relation to")),
+    ("both", Says("both, two, combined, together")),
+    ("begins with and", If(|s| s.asked.starts(&["and"]))),
+    ("begins with so", If(|s| s.asked.starts(&["so"]))),
+    ("then", Says("then")),
+    ("return asked", Says("return, roi, returns, outperform")),
+    ("between", Says("between")),
+    ("from … to", If(|s| s.asked.says(&["from"]) && s.asked.says(&["to"]))),
+    ("price", Says("price, prices, cost, fair value")),
+    ("shares", Says("shares, stock, options, units")),
+    ("rate", Says("rate, rates, yield, margin")),
+    ("says difference", Says("difference, differ")),
+    ("growth", Says("growth, grow, grew, increase, increased, decrease, decreased, \
+        decline, declined")),
+    ("what about", If(|s| {
+        s.asked.says(&["what about", "how about"]) || s.asked.starts(&["and in", "and for"])
+    })),
+    ("extreme asked", If(|s| s.asked.extreme().is_some())),
+    ("which year", Says("which year, what year")),
+    ("by how much", Says("by how much, how much did, how much more, how much less, \
+        how much higher, how much lower")),
+    ("observed", Says("observed, experienced")),
+    ("margin", Says("margin, margins")),
+    ("left", Says("not, other than, except, remaining, remain, remainder, rest, outside")),
+    ("due", Says("due, mature, matures, maturing, expire, expires, expiring")),
+    ("total return", Says("total return, cumulative, invested, investment")),
+    ("compared", Says("compared to, compared with, versus, than")),
+    ("hypothetical", Says("would, if, assuming, will, expected")),
+    ("balance", Says("balance, beginning, ending, end")),
+    ("tax", Says("tax, taxes, pretax, after-tax")),
+    ("annual", Says("annual, yearly, annually, monthly, daily")),
+    ("first turn", If(|s| s.state.turns.is_empty())),
+    ("after a look-up", After("look-up, look-up of a percentage")),
+    ("after a difference", After("difference, less a constant, difference of results")),
+    ("after a ratio", After("relative change, return on a constant, ratio, ratio of results, \
+        over a constant")),
+    ("after a sum", After("sum, average")),
+    ("after something else", After("times a constant, product, comparison, other")),
+    ("one value before", If(|s| s.state.latest_look_ups().len() == 1)),
+    ("two values before", If(|s| s.state.latest_look_ups().len() == 2)),
+    ("three values before", If(|s| s.state.latest_look_ups().len() > 2)),
+];
+
+impl Cue {
+    pub(super) fn holds(&self, context: &ChoiceContext<'_>) -> bool {
+        match self {
+            Says(phrases) => phrases.split(", ").any(|one| context.asked.says(&[one])),
+            After(shapes) => context
+                .state
+                .last()
+                .and_then(|turn| SHAPES.get(shape(&turn.expr)))
+                .is_some_and(|last| shapes.split(", ").any(|one| one == *last)),
+            If(holds) => holds(context),
+        }
+    }
+}

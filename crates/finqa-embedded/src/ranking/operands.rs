@@ -1,0 +1,328 @@
+//! What the trees see of a candidate's first two facts: how each fits the question, and how
+//! they divide its words.
+
+use super::detail::{count, size};
+use super::{BY_QUESTION, ChoiceContext, flag};
+use crate::expr::Expr;
+use crate::question::plan::ProgramPlan;
+use crate::question::slots::{FEATURES, SlotScorer};
+use crate::question::templates::ROLES;
+use crate::reading::facts::Fact;
+
+/// The features of each fact: those that depend on the other fact or the plan, then those that
+/// do not.
+pub(super) const OF_EACH: [&str; 4 + BY_ITSELF] = [
+    "question words of its own", "place in the question", "lead", "words like the question's",
+    "question words", "share of its label", "year", "from a total row", "from a total column",
+    "in the text", "percentage", "amount of money", "whole number", "first year",
+    "opening balance", "closing balance", "label words not asked for",
+    "column words not asked for", "years before the latest", "rows named better",
+    "largest of its column", "question words in its row", "question words in its column",
+    "question words side by side", "question words by distance", "question words right before",
+    "one or two bare digits", "sum of cells of its column", "sum of cells of its row", "size",
+    "extreme of its row", "extreme of its column", "as the first thing named",
+    "as the second thing named", "as the later period", "as the earlier period",
+];
+const BY_ITSELF: usize = 28 + ROLES;
+pub(super) const OF_BOTH: [&str; 11] = [
+    "same row", "same column", "same sentence", "words of neither", "words of both",
+    "first before second", "words of both labels", "second adds up the first",
+    "first adds up the second", "as the things named", "as the periods",
+];
+
+/// The fit of a fact in a role that the question does not have.
+const NO_ROLE: f64 = -20.0;
+
+/// A fact that candidates use, and what does not depend on the candidate.
+struct UsedFact {
+    fact: usize,
+    /// For each of the question's words whether the fact's names have it.
+    named: Vec<bool>,
+    by_itself: [f64; BY_ITSELF],
+    /// Whether it is the largest (1) or smallest (-1) of its row, and of its column.
+    extremes: [f64; 2],
+    /// How it fits each role, compared with the fact that fits best.
+    roles: [f64; ROLES],
+}
+
+/// The facts that the candidates of a question use.
+pub(crate) struct Operands(Vec<UsedFact>);
+
+impl Operands {
+    pub(super) fn new<'e>(
+        context: &ChoiceContext<'_>,
+        expressions: impl Iterator<Item = &'e Expr>,
+    ) -> Self {
+        let mut used: Vec<usize> = Vec::new();
+        for expr in expressions {
+            expr.each_leaf(&mut |leaf| used.extend(leaf.source));
+        }
+        used.sort_unstable();
+        used.dedup();
+        let facts = used
+            .into_iter()
+            .filter_map(|index| Some((index, context.facts.all.get(index)?)));
+        let facts: Vec<(usize, &Fact)> = facts.collect();
+        let mut roles = vec![[NO_ROLE; ROLES]; facts.len()];
+        for (role, query) in context.roles.iter().enumerate() {
+            let Some(query) = query else { continue };
+            let mut scorer = SlotScorer::new(context.facts, query);
+            let fits = facts.iter().map(|(index, fact)| scorer.score(fact, *index));
+            let fits: Vec<f64> = fits.collect();
+            let best = fits.iter().copied().fold(f64::MIN, f64::max);
+            for (scores, fit) in roles.iter_mut().zip(fits) {
+                if let Some(score) = scores.get_mut(role) {
+                    *score = fit - best;
+                }
+            }
+        }
+        let mut whole = SlotScorer::new(context.facts, &context.whole);
+        let all = facts.into_iter().zip(roles).map(|((index, fact), roles)| {
+            let fits = whole.features(fact, usize::MAX);
+            UsedFact::new(context, index, fact, fits, roles)
+        });
+        Self(all.collect())
+    }
+
+    /// Whether a fact is the largest (1) or smallest (-1) of its row, and of its column.
+    pub(super) fn extremes(&self, fact: usize) -> [f64; 2] {
+        self.get(fact).map_or([0.0; 2], |one| one.extremes)
+    }
+
+    /// Whether the names of a fact have a word of the question.
+    pub(super) fn has_word(&self, fact: usize, word: usize) -> bool {
+        self.get(fact)
+            .is_some_and(|one| one.named.get(word) == Some(&true))
+    }
+
+    fn get(&self, fact: usize) -> Option<&UsedFact> {
+        let at = self.0.binary_search_by_key(&fact, |one| one.fact).ok()?;
+        self.0.get(at)
+    }
+}
+
+pub(super) fn names(fact: &Fact, word: u32) -> bool {
+    fact.label.contains(&word) || fact.near.contains(&word)
+}
+
+/// Whether a cell is the largest of its row or column (1) or the smallest (-1).
+fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
+    let Some((row, col)) = fact.cell() else {
+        return 0.0;
+    };
+    let others = context.facts.all.iter().filter(|other| {
+        other
+            .cell()
+            .is_some_and(|(r, c)| (r == row) == of_row && (c == col) != of_row)
+    });
+    let (mut above, mut below) = (false, false);
+    for other in others {
+        above |= other.number > fact.number;
+        below |= other.number < fact.number;
+    }
+    flag(below && !above) - flag(above && !below)
+}
+
+/// The summed weight of the words of a question, to divide by.
+fn total(context: &ChoiceContext<'_>) -> f64 {
+    context.said_weight.max(0.1)
+}
+
+impl UsedFact {
+    /// `fits` are the features of the slot scorer for the question as a whole.
+    fn new(
+        context: &ChoiceContext<'_>,
+        index: usize,
+        fact: &Fact,
+        fits: [f64; FEATURES],
+        roles: [f64; ROLES],
+    ) -> Self {
+        let facts = context.facts;
+        let named: Vec<bool> = context
+            .said
+            .iter()
+            .map(|said| names(fact, said.word))
+            .collect();
+        let both = context.said.iter().zip(&named);
+        let weight: f64 = both
+            .filter(|(_, has)| **has)
+            .map(|(said, _)| said.weight)
+            .sum();
+        let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
+        let matched: f64 = row.map_or(0.0, |row| {
+            let label = row.label.iter();
+            let known = label.filter(|word| context.said.iter().any(|said| said.word == **word));
+            known.map(|word| facts.weight(*word)).sum()
+        });
+        let years = &context.asked.years;
+        let [in_row, in_column, side_by_side, by_distance, right_before] =
+            BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
+        let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
+        let addends = |span: Option<(usize, usize)>| {
+            span.map_or(0.0, |(first, last)| count(last + 1 - first))
+        };
+        let [first, second, late, early] = roles;
+        let extremes = [true, false].map(|of_row| extreme(context, fact, of_row));
+        let [of_row, of_column] = extremes;
+        let by_itself = [
+            weight / total(context),
+            row.map_or(-1.0, |row| {
+                if row.weight > 0.0 {
+                    matched / row.weight
+                } else {
+                    0.0
+                }
+            }),
+            if years.is_empty() || fact.years.is_empty() {
+                0.0
+            } else if fact.years.iter().any(|year| years.contains(year)) {
+                1.0
+            } else {
+                -1.0
+            },
+            flag(fact.total),
+            flag(fact.cell().is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
+            flag(fact.cell().is_none()),
+            flag(fact.percent),
+            flag(fact.dollar),
+            flag(fact.number.fract().abs() <= 0.0),
+            flag(years.first().is_some_and(|year| fact.years.contains(year))),
+            flag(fact.opening),
+            flag(fact.closing),
+            row.map_or(-1.0, |row| row.weight - matched),
+            fact.cell()
+                .and_then(|(_, col)| facts.columns.get(col))
+                .map_or(-1.0, |column| {
+                    let label = column.label.iter();
+                    let unasked =
+                        label.filter(|word| context.said.iter().all(|said| said.word != **word));
+                    unasked.map(|word| facts.weight(*word)).sum()
+                }),
+            fact.years
+                .iter()
+                .max()
+                .map_or(-50.0, |year| f64::from(*year) - f64::from(context.latest)),
+            row.map_or(-1.0, |_| context.rows_named_better(fact)),
+            fact.cell()
+                .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
+            in_row,
+            in_column,
+            side_by_side,
+            by_distance,
+            right_before,
+            flag(bare && fact.literal.len() <= 2),
+            addends(fact.adds_rows),
+            addends(fact.adds_columns),
+            size(Some(fact.number)),
+            of_row,
+            of_column,
+            first,
+            second,
+            late,
+            early,
+        ];
+        Self {
+            fact: index,
+            named,
+            by_itself,
+            extremes,
+            roles,
+        }
+    }
+}
+
+/// The features of the first two facts that a candidate uses.
+pub(super) fn of(
+    context: &ChoiceContext<'_>,
+    plan: &ProgramPlan,
+    used: &[(usize, &Fact)],
+    operands: &Operands,
+    out: &mut Vec<f64>,
+) {
+    let mut two: Vec<(&Fact, &UsedFact)> = Vec::with_capacity(2);
+    for (index, fact) in used {
+        let new = !two.iter().any(|(_, known)| known.fact == *index);
+        if let Some(operand) = operands.get(*index).filter(|_| two.len() < 2 && new) {
+            two.push((fact, operand));
+        }
+    }
+    let total = total(context);
+    let mut places = [-1.0; 2];
+    for k in 0..2 {
+        let Some((fact, operand)) = two.get(k) else {
+            out.extend([-2.0; OF_EACH.len()]);
+            continue;
+        };
+        let other = two.get(1 - k).map(|(_, other)| &other.named);
+        let (mut own, mut place, mut lead) = (0.0, 0.0, None);
+        for (i, (said, has)) in context.said.iter().zip(&operand.named).enumerate() {
+            let shared = other.is_some_and(|named| named.get(i).copied().unwrap_or_default());
+            if *has && !shared {
+                own += said.weight;
+                place += said.weight * count(i);
+                lead = lead.or(Some(said.lead));
+            }
+        }
+        let place = if own > 0.0 { place / own } else { -1.0 };
+        if let Some(slot) = places.get_mut(k) {
+            *slot = place;
+        }
+        let alike = plan.slots.first().map_or(0.0, |query| {
+            let found = query.alike.iter().filter(|(word, _)| names(fact, *word));
+            found.map(|(_, weight)| weight).sum::<f64>() / total
+        });
+        out.extend([own / total, place, lead.map_or(-1.0, count), alike]);
+        out.extend(operand.by_itself);
+    }
+    of_both(context, &two, places, out);
+}
+
+fn of_both(
+    context: &ChoiceContext<'_>,
+    two: &[(&Fact, &UsedFact)],
+    places: [f64; 2],
+    out: &mut Vec<f64>,
+) {
+    let words = |wanted: usize| -> f64 {
+        let by = |i: usize| {
+            let named = two
+                .iter()
+                .filter(|(_, one)| one.named.get(i) == Some(&true));
+            named.count() == wanted
+        };
+        let said = context.said.iter().enumerate().filter(|(i, _)| by(*i));
+        said.map(|(_, said)| said.weight).sum::<f64>() / total(context)
+    };
+    let [first, second] = places;
+    let pair = match two {
+        [(a, one), (b, other)] => Some((*a, *b, one.roles, other.roles)),
+        _ => None,
+    };
+    let cells = pair.and_then(|(a, b, ..)| a.cell().zip(b.cell()));
+    let joint = |role: usize| {
+        let fit = pair.and_then(|(_, _, a, b)| Some(a.get(role)? + b.get(role + 1)?));
+        fit.unwrap_or(2.0 * NO_ROLE)
+    };
+    let relation =
+        |holds: &dyn Fn(&Fact, &Fact) -> f64| pair.map_or(-1.0, |(a, b, ..)| holds(a, b));
+    out.extend([
+        cells.map_or(-1.0, |(a, b)| flag(a.0 == b.0)),
+        cells.map_or(-1.0, |(a, b)| flag(a.1 == b.1)),
+        flag(cells.is_none() && pair.is_some_and(|(a, b, ..)| a.same_series(b))),
+        words(0),
+        words(2),
+        if first < 0.0 || second < 0.0 {
+            0.0
+        } else {
+            second - first
+        },
+        relation(&|a, b| {
+            let shared = a.label.iter().filter(|word| b.label.contains(word)).count();
+            count(shared) / count(a.label.len().max(b.label.len()).max(1))
+        }),
+        relation(&|a, b| flag(b.adds_up(a))),
+        relation(&|a, b| flag(a.adds_up(b))),
+        joint(0),
+        joint(2),
+    ]);
+}

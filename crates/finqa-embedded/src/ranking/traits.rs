@@ -1,0 +1,239 @@
+//! The features of a candidate by itself: how its facts fit, what it repeats, what it
+//! leaves out, and whether its value is plausible.
+
+use std::cmp::Ordering;
+
+use super::{ChoiceContext, flag};
+use crate::answering::filling::FilledPlan;
+use crate::expr::Expr;
+use crate::question::conversation::EarlierTurn;
+use crate::question::plan::ProgramPlan;
+use crate::reading::facts::{Fact, Facts};
+use crate::reading::outflow::is_outflow;
+use crate::shape::{SHAPES, alike, difference, holds};
+
+/// The traits, in the order of [`of`].
+pub(super) const TRAITS: [&str; 44] = [
+    "prior of the rule", "logarithm of the prior", "mean slot score", "lowest slot score",
+    "behind the plan's best filling", "no open slot", "two or more open slots",
+    "value of an earlier turn", "look-up of an earlier turn's value", "same as the turn before",
+    "contains the last value", "contains the value before the last", "contains both",
+    "refers, but no earlier fact", "refers, only earlier facts",
+    "does not refer, only earlier facts", "names nothing, yet new facts",
+    "question words not covered", "question words not covered, open slots",
+    "years asked for not covered", "years not asked for", "earlier year first", "later year first",
+    "share above one", "share below zero", "percent asked, look-up above one",
+    "percent asked, above one and a half", "zero", "one literal on both sides",
+    "look-up, minus kept", "look-up, minus dropped", "calculated, minus kept",
+    "calculated, minus dropped", "outflow, minus kept", "outflow, minus dropped",
+    "inflow, minus kept", "outflow asked, minus dropped", "table and text mixed",
+    "sum or ratio across columns", "rule for follow-ups", "kind as proposed",
+    "kind proposed first", "sketch as proposed", "sketch proposed first",
+];
+
+/// Words with which a question asks for an outflow.
+const OUTFLOW: [&str; 14] = [
+    "spent", "used", "positive", "spending", "loss", "losses", "payments", "paid", "decrease",
+    "reduction", "charge", "expense", "expenses", "repurchases",
+];
+
+pub(super) fn of(
+    context: &ChoiceContext<'_>,
+    plan: &ProgramPlan,
+    filled: &FilledPlan,
+    best: f64,
+    shape: usize,
+) -> [f64; TRAITS.len()] {
+    let expr = &filled.expr;
+    let read = PageUse::new(context, expr);
+    let asked = context.asked;
+    let value = expr.number();
+    let size = value.unwrap_or(0.5);
+    let open = !plan.slots.is_empty();
+    let look_up = shape < 2;
+    let name = SHAPES.get(shape).copied().unwrap_or_default();
+    let ratio = matches!(
+        name,
+        "ratio" | "over a sum" | "sum over" | "ratio of results"
+    );
+    let repeated = value.is_some_and(|v| context.state.turns.iter().any(|t| has_value(t, v)));
+    let last = contains(context, expr, 0);
+    let before = contains(context, expr, 1);
+    let all_known = read.known == read.numbers && read.numbers > 0;
+    let uncovered = read.uncovered(context);
+    let signed = read.minus || read.dropped;
+    let outflow = signed
+        && read
+            .of_page
+            .iter()
+            .any(|(_, f)| is_outflow(context.facts, f));
+    let order = read.order(context.facts, expr);
+    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
+    let sketch = context.sketch(expr).map(|(odds, _)| odds);
+    [
+        plan.prior,
+        libm::log(plan.prior.max(0.01)),
+        flag(open) * filled.score / 5.0,
+        flag(open) * filled.lowest / 5.0,
+        flag(open) * (best - filled.score),
+        flag(!open),
+        flag(plan.slots.len() > 1),
+        flag(repeated),
+        flag(repeated && look_up),
+        flag(context.state.last().is_some_and(|t| alike(&t.expr, expr))),
+        flag(last),
+        flag(before),
+        flag(last && before),
+        flag(context.refers && read.known == 0),
+        flag(context.refers && all_known && !look_up),
+        flag(!context.refers && all_known && !look_up),
+        flag(context.bare && read.known < read.numbers),
+        uncovered,
+        flag(open) * uncovered,
+        read.years_missing(context),
+        read.years_too_many(context),
+        flag(order == Some(Ordering::Less)),
+        flag(order == Some(Ordering::Greater)),
+        flag(ratio && size.abs() > 1.0),
+        flag(ratio && size < 0.0),
+        flag(context.percent && look_up && size.abs() > 1.0),
+        flag(context.percent && !look_up && size.abs() > 1.5),
+        flag(size.abs() <= 0.0),
+        flag(matches!(expr.top(), Some((_, a @ Expr::Leaf(_), b)) if alike(a, b))),
+        flag(look_up && read.minus),
+        flag(look_up && read.dropped),
+        flag(!look_up && read.minus),
+        flag(!look_up && read.dropped),
+        flag(outflow && read.minus),
+        flag(outflow && read.dropped),
+        flag(!outflow && read.minus),
+        flag(read.dropped && asked.says(&OUTFLOW)),
+        flag(read.mixed()),
+        flag(matches!(name, "ratio" | "sum") && read.across_columns()),
+        flag(filled.plan < context.follow_ups),
+        proposed.max(-8.0) / 4.0,
+        flag(proposed >= 0.0),
+        sketch.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
+        flag(sketch.is_some_and(|odds| odds >= 0.0)),
+    ]
+}
+
+fn count(n: usize) -> f64 {
+    f64::from(u8::try_from(n.min(4)).unwrap_or(4))
+}
+
+/// Whether a turn had this value, apart from its sign.
+fn has_value(turn: &EarlierTurn, value: f64) -> bool {
+    turn.expr
+        .number()
+        .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
+}
+
+/// Whether an expression contains that of the `k`-th turn from the end.
+fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
+    context.state.back(k).is_some_and(|t| holds(expr, &t.expr))
+}
+
+struct PageUse<'a> {
+    /// How many numbers it has other than constants, and how many of them earlier turns had.
+    numbers: usize,
+    known: usize,
+    /// The facts, each with its index.
+    of_page: Vec<(usize, &'a Fact)>,
+    minus: bool,
+    dropped: bool,
+}
+
+impl<'a> PageUse<'a> {
+    fn new(context: &ChoiceContext<'a>, expr: &Expr) -> Self {
+        let mut found = Self {
+            numbers: 0,
+            known: 0,
+            of_page: Vec::new(),
+            minus: false,
+            dropped: false,
+        };
+        expr.each_leaf(&mut |leaf| {
+            if leaf.is_constant() {
+                return;
+            }
+            let bare = leaf.literal.trim_start_matches('-');
+            let negative = leaf.literal.starts_with('-');
+            let fact = leaf.source.and_then(|index| context.facts.all.get(index));
+            found.numbers += 1;
+            found.known += usize::from(context.earlier_literals.iter().any(|it| it == bare));
+            found.minus |= negative;
+            found.dropped |= !negative && fact.is_some_and(|f| f.literal.starts_with('-'));
+            found.of_page.extend(leaf.source.zip(fact));
+        });
+        found
+    }
+
+    /// The share of the question's words that are in no fact's label.
+    fn uncovered(&self, context: &ChoiceContext<'_>) -> f64 {
+        let total: f64 = context.words.iter().map(|(_, weight)| weight).sum();
+        let of_fact = |k: usize, (index, fact): &(usize, &Fact)| {
+            context.words_of(*index, fact).get(k) == Some(&true)
+        };
+        let named = |k: usize, word: &u32| {
+            context.facts.corner.contains(word) || self.of_page.iter().any(|of| of_fact(k, of))
+        };
+        let covered: f64 = context
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(k, (word, _))| named(*k, word))
+            .map(|(_, (_, weight))| weight)
+            .sum();
+        if total > 0.0 {
+            1.0 - covered / total
+        } else {
+            0.0
+        }
+    }
+
+    fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
+        let has = |year: &u16| self.of_page.iter().any(|(_, f)| f.years.contains(year));
+        count(context.asked.years.iter().filter(|y| !has(y)).count())
+    }
+
+    fn years_too_many(&self, context: &ChoiceContext<'_>) -> f64 {
+        let asked = &context.asked.years;
+        if asked.is_empty() {
+            return 0.0;
+        }
+        let other_years = |(_, f): &&(usize, &Fact)| {
+            !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
+        };
+        count(self.of_page.iter().filter(other_years).count())
+    }
+
+    /// How the years of a difference's two sides compare.
+    fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
+        let latest = |side: &Expr| {
+            let mut latest = None;
+            side.each_leaf(&mut |leaf| {
+                let fact = leaf.source.and_then(|index| facts.all.get(index));
+                latest = latest.max(fact.and_then(|fact| fact.years.iter().max().copied()));
+            });
+            latest
+        };
+        let (a, b) = difference(expr)?;
+        Some(latest(a)?.cmp(&latest(b)?))
+    }
+
+    fn mixed(&self) -> bool {
+        let cells = self
+            .of_page
+            .iter()
+            .filter(|(_, f)| f.cell().is_some())
+            .count();
+        cells > 0 && cells < self.of_page.len()
+    }
+
+    fn across_columns(&self) -> bool {
+        self.of_page.windows(2).any(|pair| {
+            matches!(pair, [(_, a), (_, b)] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
+        })
+    }
+}

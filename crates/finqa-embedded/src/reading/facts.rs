@@ -1,0 +1,499 @@
+//! The fact store: every number of a page with its names, its years, and its place.
+//!
+//! It does not know the question; `slots` ranks facts for one.
+
+use std::sync::{Arc, OnceLock};
+
+use finqa_core::number::Scale;
+use finqa_core::question::Document;
+use finqa_core::table::{Caption, Table, TableStyle, years_in};
+
+use super::cell;
+use super::prose;
+use super::scales::scale_of_label;
+use super::similarity;
+use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
+use super::vocabulary::Vocabulary;
+use crate::expr::literal_value;
+
+/// Where a fact is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FactPlace {
+    /// Row 0 is the header, column 0 the row labels.
+    Cell { row: usize, col: usize },
+    /// A number in a sentence.
+    Text {
+        /// Number of the sentence on the page, from 1.
+        filed: usize,
+        /// Index of the sentence after our own split.
+        sentence: usize,
+        /// Numbers listed together share a run.
+        run: usize,
+        /// Index of its token in the sentence.
+        at: usize,
+    },
+}
+
+/// A number of the page.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    /// As the official evaluator reads it.
+    pub literal: Arc<str>,
+    /// The literal's value.
+    pub value: f64,
+    /// As printed, with its sign; a percentage is not divided.
+    pub number: f64,
+    pub percent: bool,
+    pub(crate) dollar: bool,
+    /// The scale word next to it.
+    pub scale: Option<Scale>,
+    pub place: FactPlace,
+    /// Words of the row label and its section, or of the sentence.
+    pub label: Arc<[u32]>,
+    /// Words of the column's header, or the nearest words in the sentence, where one may
+    /// occur twice.
+    pub(crate) near: Arc<[u32]>,
+    /// Years of its column and row, or near it in the sentence.
+    pub(crate) years: Vec<u16>,
+    /// Its row is a total.
+    pub total: bool,
+    /// Its row is a balance at the beginning of the period.
+    pub(crate) opening: bool,
+    /// Its row is a balance at the end of the period.
+    pub(crate) closing: bool,
+    /// The first and last row of the cells above it that it is the sum of.
+    pub(crate) adds_rows: Option<(usize, usize)>,
+    /// The first and last column of the cells of its row that it is the sum of.
+    pub(crate) adds_columns: Option<(usize, usize)>,
+}
+
+impl Fact {
+    /// `r3c2`, `t5`.
+    pub(crate) fn id(&self) -> String {
+        match self.place {
+            FactPlace::Cell { row, col } => format!("r{row}c{col}"),
+            FactPlace::Text { filed, .. } => format!("t{filed}"),
+        }
+    }
+
+    pub(crate) fn cell(&self) -> Option<(usize, usize)> {
+        match self.place {
+            FactPlace::Cell { row, col } => Some((row, col)),
+            FactPlace::Text { .. } => None,
+        }
+    }
+
+    /// Whether it is a sum, by the numbers of the table, that includes the other.
+    pub(crate) fn adds_up(&self, other: &Self) -> bool {
+        let (Some((row, col)), Some((r, c))) = (self.cell(), other.cell()) else {
+            return false;
+        };
+        let within = |span: Option<(usize, usize)>, at: usize| {
+            span.is_some_and(|(first, last)| (first..=last).contains(&at))
+        };
+        col == c && within(self.adds_rows, r) || row == r && within(self.adds_columns, c)
+    }
+
+    /// Whether both are in the same row, or in the same list of a sentence.
+    pub(crate) fn same_series(&self, other: &Self) -> bool {
+        match (self.place, other.place) {
+            (FactPlace::Cell { row: a, .. }, FactPlace::Cell { row: b, .. }) => a == b,
+            (FactPlace::Text { sentence: a, .. }, FactPlace::Text { sentence: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FactRow {
+    pub name: String,
+    pub label: Vec<u32>,
+    /// Words of the label and of the section heading above it.
+    pub full: Arc<[u32]>,
+    pub(crate) years: Vec<u16>,
+    /// The sum of the weights of the label's words.
+    pub weight: f64,
+    /// Whether it is paid or lost, by its name, once that was asked.
+    pub(crate) outflow: OnceLock<bool>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FactColumn {
+    pub name: String,
+    pub label: Arc<[u32]>,
+    pub(crate) years: Vec<u16>,
+}
+
+/// A sentence, split from the page's text.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    /// Its tokens, with a blank between them.
+    pub text: String,
+    /// The word of each token, where it is worth matching.
+    pub words: Vec<Option<u32>>,
+}
+
+/// A page read into facts.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub all: Vec<Fact>,
+    pub rows: Vec<FactRow>,
+    pub columns: Vec<FactColumn>,
+    pub sentences: Vec<Sentence>,
+    /// Words of the upper left cell.
+    pub(crate) corner: Vec<u32>,
+    pub(crate) vocabulary: Vocabulary,
+    /// Inverse document frequency by word, over rows, columns and sentences.
+    pub(crate) idf: Vec<f64>,
+    /// The scale of the table's amounts.
+    pub scale: Option<Scale>,
+    /// The word `total`, where the page has it.
+    pub total: Option<u32>,
+    pub weights: Vec<f64>,
+    /// The vector of each word that has one, by [`similarity::row`].
+    pub(crate) vectors: Vec<Option<u16>>,
+    /// The page is the user's own: it has no lost escapes.
+    pub own: bool,
+    /// The cells of such a page's table as they are written.
+    pub(crate) written: Vec<Vec<String>>,
+}
+
+impl Facts {
+    pub(crate) fn read(document: &Document, weights: &[f64]) -> Self {
+        let mut facts = Self {
+            weights: weights.to_vec(),
+            own: document.own,
+            ..Self::default()
+        };
+        facts.read_table(document);
+        for (i, filed) in document.sentences().enumerate() {
+            facts.read_text(i + 1, filed);
+        }
+        facts.vectors = facts.vocabulary.stems(similarity::row);
+        facts.weigh();
+        facts.mark_balances();
+        facts.mark_sums();
+        facts
+    }
+
+    /// Marks the cells that are the sum of cells next to them.
+    fn mark_sums(&mut self) {
+        let mut rows = vec![Vec::new(); self.rows.len()];
+        let mut columns = vec![Vec::new(); self.columns.len()];
+        for (i, fact) in self.all.iter().enumerate() {
+            let Some((row, col)) = fact.cell() else {
+                continue;
+            };
+            if let Some(cells) = rows.get_mut(row) {
+                cells.push((i, col, fact.number));
+            }
+            if let Some(cells) = columns.get_mut(col) {
+                cells.push((i, row, fact.number));
+            }
+        }
+        for (lines, of_rows) in [(&columns, true), (&rows, false)] {
+            for line in lines {
+                for (at, (i, _, number)) in line.iter().enumerate() {
+                    let (before, rest) = line.split_at(at);
+                    let after = rest.get(1..).unwrap_or_default();
+                    let back = adding_up(*number, before.iter().rev());
+                    let Some(fact) = self.all.get_mut(*i) else {
+                        continue;
+                    };
+                    if of_rows {
+                        fact.adds_rows = back;
+                    } else {
+                        fact.adds_columns = back.or_else(|| adding_up(*number, after.iter()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Marks the cells of total rows and of opening and closing balances.
+    fn mark_balances(&mut self) {
+        let known = |words: &[&str]| -> Vec<u32> {
+            let stems = words.iter().map(|word| stem(word));
+            stems.filter_map(|s| self.vocabulary.get(&s)).collect()
+        };
+        let opening = known(&["beginning", "january", "opening"]);
+        let closing = known(&["ending", "end", "december", "closing"]);
+        let balance = known(&["balance", "balances", "liability"]);
+        let first = |row: &FactRow| row.label.iter().any(|word| opening.contains(word));
+        let opened = self.rows.iter().skip(1).any(first);
+        self.total = self.vocabulary.get("total");
+        for fact in self.all.iter_mut().filter(|fact| fact.cell().is_some()) {
+            let says = |words: &[u32]| words.iter().any(|word| fact.label.contains(word));
+            let (opens, closes) = (says(&opening), says(&closing) && (opened || says(&balance)));
+            fact.total = self.total.is_some_and(|word| fact.label.contains(&word));
+            fact.opening = opens;
+            fact.closing = closes && !opens;
+        }
+    }
+
+    pub(crate) fn weight(&self, word: u32) -> f64 {
+        self.idf.get(word as usize).copied().unwrap_or(1.0)
+    }
+
+    /// A text of the page, or of a question about it, as `tokenize` reads it.
+    pub(crate) fn written(&self, text: &str) -> String {
+        let lower = text.to_lowercase();
+        if self.own {
+            as_written(&lower).into_owned()
+        } else {
+            lower
+        }
+    }
+
+    fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
+        let text = self.written(text);
+        let tokens = tokenize(&text);
+        let mut words = Vec::new();
+        for token in &tokens {
+            if matches!(token.kind, TokenKind::Word | TokenKind::Number)
+                && let Some(word) = self.vocabulary.intern(&token.text)
+                && !words.contains(&word)
+            {
+                words.push(word);
+            }
+        }
+        let mut years: Vec<u16> = tokens.iter().filter_map(TextToken::year).collect();
+        years.dedup();
+        (words, years)
+    }
+
+    /// Reads the table, its header repaired.
+    fn read_table(&mut self, document: &Document) {
+        let table = Table::from_document(document, TableStyle::Repaired);
+        self.scale = table.caption().and_then(|caption| caption.scale);
+        for (i, column) in table.columns().iter().enumerate() {
+            let name = if table.is_headerless() {
+                ""
+            } else {
+                column.label.as_str()
+            };
+            let (label, _) = self.words(name);
+            if i == 0 {
+                self.corner.clone_from(&label);
+            }
+            self.columns.push(FactColumn {
+                name: name.to_owned(),
+                label: label.into(),
+                years: years(name),
+            });
+        }
+        if self.own {
+            // What one column is stated in is not the scale of the table.
+            let of_column = |caption: &Caption| {
+                let mut columns = self.columns.iter().skip(1);
+                columns.any(|column| column.name.contains(&caption.text))
+            };
+            self.scale = self
+                .scale
+                .filter(|_| !table.caption().is_some_and(of_column));
+            let corner = self.columns.first().map(|corner| corner.name.as_str());
+            self.scale = self.scale.or_else(|| scale_of_label(corner?));
+            self.date_repeated_columns();
+            self.written.clone_from(&document.table);
+        }
+        for (r, cells) in document.table.iter().enumerate() {
+            let row = table.rows().get(r);
+            let name = row.map(|row| row.label.clone()).unwrap_or_default();
+            let (label, _) = self.words(&name);
+            let (section, _) = self.words(
+                row.and_then(|row| row.section.as_deref())
+                    .unwrap_or_default(),
+            );
+            let mut full = label.clone();
+            full.extend(section.into_iter().filter(|word| !label.contains(word)));
+            self.rows.push(FactRow {
+                years: years(&name),
+                name,
+                label,
+                full: full.into(),
+                ..FactRow::default()
+            });
+            for (c, cell) in cells.iter().enumerate().skip(1) {
+                let Some(number) = cell::read(cell, self.own) else {
+                    continue;
+                };
+                let heading = super::text::year_of(&number.literal).is_some()
+                    || !number.words.is_empty() && !number.dollar
+                    || number.percent;
+                if r > 0 || !heading {
+                    self.push_cell(r, c, &number);
+                }
+            }
+        }
+    }
+
+    /// Columns of one name without a year, such as "% of total" after each year's amounts, are
+    /// of the year of the column to their left.
+    fn date_repeated_columns(&mut self) {
+        // `Table` numbers labels that occur twice.
+        let base = |name: &str| name.split(" (group ").next().map(str::to_owned);
+        let names: Vec<_> = self.columns.iter().map(|c| base(&c.name)).collect();
+        let mut left: Vec<u16> = Vec::new();
+        for column in self.columns.iter_mut().skip(1) {
+            let own = base(&column.name);
+            let repeated = names.iter().filter(|name| **name == own).count() > 1;
+            if column.years.is_empty() && repeated {
+                column.years.clone_from(&left);
+            } else {
+                left.clone_from(&column.years);
+            }
+        }
+    }
+
+    fn push_cell(&mut self, row: usize, col: usize, number: &cell::CellNumber) {
+        let (extra, _) = self.words(&number.words);
+        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
+            return;
+        };
+        let labelled = self.own && !number.percent;
+        let of_labels = || {
+            let names = [&of_row.name, column.map_or(&of_row.name, |c| &c.name)];
+            names.into_iter().find_map(|name| scale_of_label(name))
+        };
+        let scale = number.scale.or_else(|| labelled.then(of_labels).flatten());
+        let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
+        let mut near = header.unwrap_or_default();
+        if !extra.is_empty() {
+            near = near.iter().copied().chain(extra).collect();
+        }
+        let mut years = of_row.years.clone();
+        years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
+        years.dedup();
+        let label = Arc::clone(&of_row.full);
+        self.all.push(Fact {
+            value: literal_value(&number.literal).unwrap_or(number.number),
+            literal: number.literal.as_str().into(),
+            number: number.number,
+            percent: number.percent,
+            dollar: number.dollar,
+            scale,
+            place: FactPlace::Cell { row, col },
+            label,
+            near,
+            years,
+            total: false,
+            opening: false,
+            closing: false,
+            adds_rows: None,
+            adds_columns: None,
+        });
+    }
+
+    fn read_text(&mut self, filed: usize, text: &str) {
+        let text = self.written(text);
+        for tokens in prose::sentences(tokenize(&text)) {
+            let words: Vec<Option<u32>> = tokens
+                .iter()
+                .map(|t| {
+                    let wordy = matches!(t.kind, TokenKind::Word | TokenKind::Number);
+                    wordy.then(|| self.vocabulary.intern(&t.text)).flatten()
+                })
+                .collect();
+            let sentence = self.sentences.len();
+            let label: Arc<[u32]> = prose::distinct(&words).into();
+            for number in prose::numbers(&tokens, self.own) {
+                let fact = prose::fact(&number, filed, sentence, &words, &label);
+                self.all.push(fact);
+            }
+            let pieces = tokens.iter().map(|token| token.text.as_ref());
+            let mut joined = String::with_capacity(text.len());
+            for piece in pieces {
+                joined.push_str(piece);
+                joined.push(' ');
+            }
+            joined.pop();
+            self.sentences.push(Sentence {
+                text: joined,
+                words,
+            });
+        }
+    }
+
+    fn weigh(&mut self) {
+        // Of each word in how many units it is, and the last of them.
+        let mut df = vec![(0.0_f64, 0.0_f64); self.vocabulary.len()];
+        let mut units = 0.0;
+        let mut count = |words: &mut dyn Iterator<Item = u32>| {
+            units += 1.0;
+            for word in words {
+                if let Some((n, last)) = df.get_mut(word as usize)
+                    && *last < units
+                {
+                    (*n, *last) = (*n + 1.0, units);
+                }
+            }
+        };
+        for row in self.rows.iter().skip(1) {
+            count(&mut row.label.iter().copied());
+        }
+        for column in self.columns.iter().skip(1) {
+            count(&mut column.label.iter().copied());
+        }
+        for sentence in &self.sentences {
+            count(&mut sentence.words.iter().flatten().copied());
+        }
+        let total: f64 = units;
+        self.idf = df
+            .into_iter()
+            .map(|(n, _)| libm::log((total + 1.0) / (n + 0.5)).max(0.2))
+            .collect();
+        let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
+        for row in &mut self.rows {
+            row.weight = row.label.iter().map(weight).sum();
+        }
+    }
+}
+
+/// How far a printed total may be from the sum, as a share of it.
+const ROUNDING: f64 = 0.003;
+
+/// The most numbers that are added up.
+const ADDENDS: usize = 40;
+
+/// The first and last place of the shortest run, two or more of the numbers, that has the sum.
+fn adding_up<'a>(
+    total: f64,
+    numbers: impl Iterator<Item = &'a (usize, usize, f64)>,
+) -> Option<(usize, usize)> {
+    if total.abs() <= 0.0 {
+        return None;
+    }
+    let (mut sum, mut addends, mut ends) = (0.0_f64, 0, None::<(usize, usize)>);
+    for (_, at, number) in numbers.take(ADDENDS) {
+        sum += number;
+        addends += usize::from(number.abs() > 0.0);
+        let (first, last) = ends.unwrap_or((*at, *at));
+        ends = Some((first.min(*at), last.max(*at)));
+        if addends > 1 && (sum - total).abs() <= ROUNDING * total.abs() {
+            return ends;
+        }
+    }
+    None
+}
+
+fn years(label: &str) -> Vec<u16> {
+    years_in(label)
+        .into_iter()
+        .filter_map(|year| u16::try_from(year).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_names_the_first_and_last_of_what_it_adds_up() {
+        let numbers = [(0, 3, 5.0), (1, 2, 70.1), (2, 1, 30.0)];
+        assert_eq!(adding_up(100.0, numbers.iter()), None);
+        assert_eq!(adding_up(105.2, numbers.iter()), Some((1, 3)));
+        assert_eq!(adding_up(75.1, numbers.iter()), Some((2, 3)));
+        assert_eq!(adding_up(0.0, numbers.iter()), None);
+    }
+}

@@ -1,0 +1,354 @@
+//! Numbers in running text: which are amounts, and which years they belong to.
+//!
+//! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates, note
+//! numbers and years are not amounts.
+
+use std::sync::Arc;
+
+use finqa_core::number::Scale;
+
+use super::facts::{Fact, FactPlace};
+use super::text::{TextToken, TokenKind, is_month};
+use crate::expr::literal_value;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ProseNumber {
+    pub at: usize,
+    /// Index of the last token that belongs to it (unit word, `%`).
+    pub end: usize,
+    pub digits: String,
+    /// `%` or `percent` follows.
+    pub percent: bool,
+    /// `$` comes before.
+    pub(crate) dollar: bool,
+    pub scale: Option<Scale>,
+    pub(crate) years: Vec<u16>,
+    /// Amounts listed together share a run.
+    pub run: usize,
+}
+
+/// Tokens of a sentence: most have fewer.
+const USUAL: usize = 32;
+
+/// Splits tokens at full stops and semicolons.
+pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
+    let mut out = Vec::new();
+    let mut current: Vec<TextToken<'_>> = Vec::with_capacity(USUAL);
+    for token in tokens {
+        let stop = token.kind == TokenKind::Mark
+            && matches!(&*token.text, "." | ";")
+            && !current.last().is_some_and(|t| {
+                is_month(&t.text) || matches!(t.text.as_ref(), "u.s" | "inc" | "corp" | "no" | "vs")
+            });
+        if stop {
+            if !current.is_empty() {
+                out.push(std::mem::replace(&mut current, Vec::with_capacity(USUAL)));
+            }
+        } else if !token.is(".") {
+            current.push(token);
+        }
+    }
+    if !current.is_empty() {
+        out.push(current);
+    }
+    out
+}
+
+/// The amounts of a sentence with their years.
+pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
+    let mut out: Vec<ProseNumber> = Vec::new();
+    let mut depth_of_double: Option<usize> = None;
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is(")") {
+            depth_of_double = None;
+        }
+        if token.kind != TokenKind::Number || depth_of_double.is_some() {
+            continue;
+        }
+        let before = |k: usize| at.checked_sub(k).and_then(|i| tokens.get(i));
+        let after = |k: usize| tokens.get(at + k);
+        if before(1).is_some_and(|t| names_a_reference(&t.text)) || is_day(tokens, at) {
+            continue;
+        }
+        let doubled = before(1).is_some_and(|t| t.is("("))
+            && out
+                .last()
+                .is_some_and(|last| last.end + 2 == at && same_digits(&last.digits, &token.text));
+        if doubled {
+            depth_of_double = Some(at);
+            continue;
+        }
+        let footnote = before(1).is_some_and(|t| t.is("(")) && after(1).is_some_and(|t| t.is(")"));
+        if footnote && token.text.len() <= 2 {
+            continue;
+        }
+        let mut end = at;
+        let mut percent = false;
+        let mut scale = None;
+        if let Some(next) = after(1) {
+            percent = next.is("%") || next.is("percent");
+            scale = Scale::from_word(&next.text);
+            if percent || scale.is_some() {
+                end = at + 1;
+            }
+        }
+        let dollar = before(1).is_some_and(|t| t.is("$"));
+        out.push(ProseNumber {
+            at,
+            end,
+            digits: token.text.to_string(),
+            percent,
+            dollar,
+            scale,
+            years: Vec::new(),
+            run: out.len(),
+        });
+    }
+    join_runs(tokens, &mut out);
+    date(tokens, &mut out, own);
+    out
+}
+
+fn same_digits(a: &str, b: &str) -> bool {
+    a.trim_start_matches('-') == b.trim_start_matches('-')
+}
+
+fn names_a_reference(word: &str) -> bool {
+    [
+        "note", "item", "section", "page", "topic", "asu", "no", "sfas", "rule", "level", "form",
+        "fin", "fas", "exhibit", "chapter", "tier", "s&p", "poor", "russell", "fortune", "article",
+        "ias", "phase",
+    ]
+    .contains(&word)
+}
+
+/// A day of the month: `december 31`, `31 december`.
+fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
+    let word = |i: Option<usize>| {
+        i.and_then(|i| tokens.get(i))
+            .is_some_and(|t| is_month(&t.text))
+    };
+    let small = tokens.get(at).is_some_and(|t| t.text.len() <= 2);
+    let dotted =
+        at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
+    small && (word(at.checked_sub(1)) || dotted)
+}
+
+/// Whether a token may separate two items of one list.
+fn joins(token: &TextToken<'_>) -> bool {
+    let words = [
+        ",", "and", "$", "or", "approximate", "(", ")", "%", "million", "billion", "thousand",
+        "percent", "respective", "about", "to", "versu",
+    ];
+    words.contains(&&*token.text) || token.kind == TokenKind::Number && token.text.len() <= 5
+}
+
+fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
+    let mut previous: Option<(usize, usize)> = None;
+    for number in numbers.iter_mut() {
+        if let Some((end, run)) = previous {
+            let between = tokens.get(end + 1..number.at).unwrap_or_default();
+            if between.len() <= 8 && between.iter().all(joins) {
+                number.run = run;
+            }
+        }
+        previous = Some((number.end, number.run));
+    }
+}
+
+/// Lists of years: `2007 , 2006 and 2005`.
+fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
+    let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let Some(year) = token.year().filter(|_| own || is_true_year(tokens, at)) else {
+            continue;
+        };
+        if let Some(run) = runs.last_mut()
+            && let Some((last, _)) = run.last()
+        {
+            let between = tokens.get(last + 1..at).unwrap_or_default();
+            let words = [
+                ",", "and", "or", "december", "31", "june", "30", "september", "fiscal", "year",
+                "the", "end", "compar", "with", "to", "versu",
+            ];
+            let listed = between.iter().all(|t| words.contains(&&*t.text));
+            if listed && between.len() <= 5 {
+                run.push((at, year));
+                continue;
+            }
+        }
+        runs.push(vec![(at, year)]);
+    }
+    runs
+}
+
+/// A `2013` or `2014` may be a lost dash: it counts as a year only in a year's place.
+fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
+    if !(token.is("2013") || token.is("2014")) {
+        return true;
+    }
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    let words = [
+        "in", "of", "for", "during", "since", "to", "from", "through", "fiscal", "and", ",", "by",
+        "year", "until", "before", "after", "between", "than", "with", "31", "30", "29", "28",
+        "early", "late", "mid", "quarter", "the",
+    ];
+    before.is_some_and(|t| words.contains(&&*t.text) || is_month(&t.text) || t.year().is_some())
+}
+
+fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
+    let runs = year_runs(tokens, own);
+    let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
+    for number in numbers.iter() {
+        match by_run.last_mut() {
+            Some(last) if last.0 == number.run => {
+                last.1 += 1;
+                last.3 = number.end;
+            }
+            _ => by_run.push((number.run, 1, number.at, number.end)),
+        }
+    }
+    for (run, count, first, last) in by_run {
+        let after = runs
+            .iter()
+            .find(|years| years.first().is_some_and(|(at, _)| *at > last));
+        let before = runs
+            .iter()
+            .rev()
+            .find(|years| years.last().is_some_and(|(at, _)| *at < first));
+        let blocked = |years: &Vec<(usize, u16)>| {
+            years.first().is_some_and(|(at, _)| {
+                numbers
+                    .iter()
+                    .any(|n| n.run != run && n.at > last && n.at < *at)
+            })
+        };
+        let same_size = |years: &&Vec<(usize, u16)>| years.len() == count;
+        let listed = if count >= 2 {
+            after
+                .filter(|y| same_size(y) && !blocked(y))
+                .or_else(|| before.filter(same_size))
+                .or_else(|| after.filter(same_size))
+        } else {
+            None
+        };
+        let single = || {
+            let near =
+                after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
+            near.or(before).or(after.filter(|y| !blocked(y)))
+        };
+        let years = listed.or_else(single);
+        for (index, number) in numbers.iter_mut().filter(|n| n.run == run).enumerate() {
+            if let Some(years) = years {
+                number.years = if listed.is_some() {
+                    years.get(index).map(|(_, y)| *y).into_iter().collect()
+                } else {
+                    years.iter().map(|(_, y)| *y).collect()
+                };
+            }
+        }
+    }
+}
+
+pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
+    let mut out = Vec::with_capacity(words.len());
+    for word in words.iter().flatten() {
+        if !out.contains(word) {
+            out.push(*word);
+        }
+    }
+    out
+}
+
+/// Makes the fact of an amount in a sentence of these words; `label` has each of them
+/// once.
+pub(crate) fn fact(
+    number: &ProseNumber,
+    filed: usize,
+    sentence: usize,
+    words: &[Option<u32>],
+    label: &Arc<[u32]>,
+) -> Fact {
+    let around = number.at.saturating_sub(14)..(number.end + 9).min(words.len());
+    let near = words.get(around).unwrap_or_default();
+    let near = near.iter().flatten().copied().collect();
+    let value: f64 = number.digits.parse().unwrap_or_default();
+    let literal: Arc<str> = if number.percent {
+        format!("{}%", number.digits).into()
+    } else {
+        number.digits.as_str().into()
+    };
+    Fact {
+        value: literal_value(&literal).unwrap_or(value),
+        literal,
+        number: value,
+        percent: number.percent,
+        dollar: number.dollar,
+        scale: number.scale,
+        place: FactPlace::Text {
+            filed,
+            sentence,
+            run: number.run,
+            at: number.at,
+        },
+        label: Arc::clone(label),
+        near,
+        years: number.years.clone(),
+        total: false,
+        opening: false,
+        closing: false,
+        adds_rows: None,
+        adds_columns: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::tokenize;
+    use super::*;
+
+    fn dated(text: &str) -> Vec<(String, Vec<u16>)> {
+        let split = sentences(tokenize(text));
+        split
+            .iter()
+            .flat_map(|tokens| numbers(tokens, false))
+            .map(|n| (n.digits, n.years))
+            .collect()
+    }
+
+    #[test]
+    fn lists_of_amounts_and_years_are_aligned_pairwise() {
+        let found = dated(
+            "rent was $ 5 million , $ 4.5 million and $ 3 million in 2007 , 2006 and 2005 , respectively .",
+        );
+        let expected = [("5", 2007), ("4.5", 2006), ("3", 2005)];
+        assert_eq!(
+            found,
+            expected.map(|(digits, year)| (digits.to_owned(), vec![year]))
+        );
+    }
+
+    #[test]
+    fn an_amount_takes_the_year_that_follows_it() {
+        let found = dated("rent was $ 2.2 billion for 2011 , and $ 2.0 billion for 2010 .");
+        let expected = [("2.2", 2011), ("2.0", 2010)];
+        assert_eq!(
+            found,
+            expected.map(|(digits, year)| (digits.to_owned(), vec![year]))
+        );
+    }
+
+    #[test]
+    fn days_notes_doubled_percentages_and_names_are_not_amounts() {
+        let digits: Vec<String> = dated(
+            "as of december 31 , 2009 , note 12 says that margin was 13.4% ( 13.4 % ) against the s&p 500 .",
+        )
+        .into_iter()
+        .map(|(digits, _)| digits)
+        .collect();
+        assert_eq!(digits, ["13.4"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Which words mean nearly the same: vectors of the words that reports use, distilled from a
+//! sentence encoder.
+//!
+//! `weights/vectors.bin` is made by `trainer/vectors.py`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+
+use super::text::stem;
+
+const EMBEDDED: &[u8] = include_bytes!("../../weights/vectors.bin");
+
+/// The components of a vector.
+const DIMENSIONS: usize = 64;
+
+/// The components are signed bytes, held in 16 bits for a faster product.
+type Vector = [i16; DIMENSIONS];
+
+#[derive(Debug, Default)]
+struct WordVectors {
+    rows: HashMap<String, u16, RandomState>,
+    vectors: Vec<Vector>,
+    /// The length of each vector, so that a product is a cosine.
+    lengths: Vec<f32>,
+}
+
+// A test reads the file, so the empty list of a broken one never ships.
+static VECTORS: LazyLock<WordVectors> =
+    LazyLock::new(|| WordVectors::from_bytes(EMBEDDED).unwrap_or_default());
+
+impl WordVectors {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let mut number = || {
+            let (head, tail) = rest.split_first_chunk::<4>()?;
+            rest = tail;
+            usize::try_from(u32::from_le_bytes(*head)).ok()
+        };
+        let (count, dimensions, text) = (number()?, number()?, number()?);
+        let (words, components) = rest.split_at_checked(text)?;
+        if dimensions != DIMENSIONS || components.len() != count * DIMENSIONS {
+            return None;
+        }
+        let mut out = Self::default();
+        // The most frequent word of a stem comes first.
+        for (row, word) in std::str::from_utf8(words).ok()?.lines().enumerate() {
+            let row = u16::try_from(row).ok()?;
+            out.rows.entry(stem(word).into_owned()).or_insert(row);
+        }
+        for chunk in components.chunks_exact(DIMENSIONS) {
+            let mut vector: Vector = [0; DIMENSIONS];
+            for (component, byte) in vector.iter_mut().zip(chunk) {
+                *component = byte.cast_signed().into();
+            }
+            #[allow(clippy::cast_precision_loss, reason = "64 squares of bytes")]
+            let length = (product(&vector, &vector) as f32).sqrt();
+            out.lengths.push(length.max(1.0));
+            out.vectors.push(vector);
+        }
+        Some(out)
+    }
+}
+
+fn product(a: &Vector, b: &Vector) -> i32 {
+    let terms = a.iter().zip(b).map(|(x, y)| i32::from(*x) * i32::from(*y));
+    terms.sum()
+}
+
+/// The row of a stem, if reports use it.
+pub(crate) fn row(stem: &str) -> Option<u16> {
+    VECTORS.rows.get(stem).copied()
+}
+
+/// How alike two words are: 1 for the same, 0 for unrelated ones.
+pub(crate) fn cosine(a: u16, b: u16) -> f64 {
+    let at = |row: u16| {
+        let row = usize::from(row);
+        Some((VECTORS.vectors.get(row)?, VECTORS.lengths.get(row)?))
+    };
+    let (Some((one, of_one)), Some((two, of_two))) = (at(a), at(b)) else {
+        return 0.0;
+    };
+    #[allow(clippy::cast_precision_loss, reason = "64 products of bytes")]
+    let product = product(one, two) as f32;
+    f64::from(product / (of_one * of_two))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_file_is_read() {
+        let vectors = WordVectors::from_bytes(EMBEDDED).unwrap();
+        assert!(vectors.rows.len() > 1000);
+        assert!(WordVectors::from_bytes(EMBEDDED.get(1..).unwrap()).is_none());
+    }
+
+    #[test]
+    fn sales_are_more_like_revenue_than_like_debt() {
+        let alike = |a: &str, b: &str| cosine(row(&stem(a)).unwrap(), row(&stem(b)).unwrap());
+        assert!(alike("revenue", "profits") > alike("revenue", "debt"));
+        assert!(alike("workers", "employees") > 0.7);
+        assert!((alike("debt", "debt") - 1.0).abs() < 1e-6);
+        assert_eq!(row("zeppelin"), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! What kind of calculation an expression is.
+
+use crate::expr::Expr;
+use finqa_core::program::Op;
+
+pub(crate) const SHAPES: [&str; 28] = [
+    "look-up", "look-up of a percentage", "difference", "less a constant", "a constant less",
+    "ratio less one", "relative change", "change over the first", "difference over another",
+    "return on a constant", "ratio", "over a sum", "sum over", "ratio of results",
+    "over a constant", "product over a constant", "sum", "sum of three or more", "average",
+    "average of three or more", "times a constant", "ratio times a constant", "product",
+    "comparison", "difference of ratios", "difference of results", "sum of results", "other",
+];
+
+/// Index into [`SHAPES`].
+pub(crate) fn shape(expr: &Expr) -> usize {
+    let name = match expr {
+        Expr::Leaf(leaf) if leaf.literal.ends_with('%') => "look-up of a percentage",
+        Expr::Leaf(_) => "look-up",
+        Expr::Step(op, a, b) => match op {
+            Op::Subtract => difference_of(a, b),
+            Op::Divide => quotient(a, b),
+            Op::Add if only_adds(expr) && addends(expr) > 2 => "sum of three or more",
+            Op::Add if only_adds(expr) => "sum",
+            Op::Add => "sum of results",
+            Op::Multiply if a.is_constant() || b.is_constant() => {
+                if is_value(a) || is_value(b) {
+                    "times a constant"
+                } else {
+                    "ratio times a constant"
+                }
+            }
+            Op::Multiply => "product",
+            Op::Greater => "comparison",
+            _ => "other",
+        },
+    };
+    SHAPES.iter().position(|shape| *shape == name).unwrap_or(0)
+}
+
+/// The shape of a program of the dataset; a step over a table row is what it computes.
+pub(crate) fn shape_of(program: &str) -> Option<usize> {
+    let of = |name: &str| SHAPES.iter().position(|shape| *shape == name);
+    match Expr::parse(program) {
+        Some(expr) => Some(shape(&expr)),
+        None if program.starts_with("table_average(") => of("average of three or more"),
+        None if program.starts_with("table_sum(") => of("sum of three or more"),
+        None if program.starts_with("table_m") => of("look-up"),
+        None => None,
+    }
+}
+
+fn difference_of(a: &Expr, b: &Expr) -> &'static str {
+    let divides = |e: &Expr| matches!(e, Expr::Step(Op::Divide, ..));
+    if b.is_constant() && divides(a) {
+        "ratio less one"
+    } else if b.is_constant() {
+        "less a constant"
+    } else if a.is_constant() {
+        "a constant less"
+    } else if is_value(a) && is_value(b) {
+        "difference"
+    } else if divides(a) && divides(b) {
+        "difference of ratios"
+    } else {
+        "difference of results"
+    }
+}
+
+fn quotient(a: &Expr, b: &Expr) -> &'static str {
+    match (a, b) {
+        (Expr::Step(Op::Subtract, _, base), b) if alike(base, b) => {
+            if b.is_constant() {
+                "return on a constant"
+            } else {
+                "relative change"
+            }
+        }
+        (Expr::Step(Op::Subtract, first, _), b) if alike(first, b) => "change over the first",
+        (Expr::Step(Op::Subtract, x, y), b) if is_value(x) && is_value(y) && is_value(b) => {
+            "difference over another"
+        }
+        (Expr::Step(Op::Add, ..), b) if b.is_constant() => {
+            if addends(a) > 2 {
+                "average of three or more"
+            } else {
+                "average"
+            }
+        }
+        (Expr::Step(Op::Multiply, x, y), b)
+            if b.is_constant() && !x.is_constant() && !y.is_constant() =>
+        {
+            "product over a constant"
+        }
+        (_, b) if b.is_constant() => "over a constant",
+        (a, b) if is_value(a) && is_value(b) => "ratio",
+        (a, Expr::Step(Op::Add, ..)) if is_value(a) => "over a sum",
+        (Expr::Step(Op::Add, ..), b) if is_value(b) => "sum over",
+        _ => "ratio of results",
+    }
+}
+
+fn addends(expr: &Expr) -> usize {
+    match expr {
+        Expr::Step(Op::Add, a, b) => addends(a) + addends(b),
+        _ => 1,
+    }
+}
+
+/// A number of the page, possibly in another scale.
+fn is_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(leaf) => !leaf.is_constant(),
+        Expr::Step(Op::Multiply | Op::Divide, a, b) => is_value(a) && b.is_constant(),
+        Expr::Step(..) => false,
+    }
+}
+
+fn only_adds(expr: &Expr) -> bool {
+    match expr {
+        Expr::Step(Op::Add, a, b) => only_adds(a) && only_adds(b),
+        other => is_value(other),
+    }
+}
+
+pub(crate) fn alike(a: &Expr, b: &Expr) -> bool {
+    a.matches(b, &|x, y| x.literal == y.literal)
+}
+
+pub(crate) fn holds(expr: &Expr, part: &Expr) -> bool {
+    alike(expr, part) || matches!(expr, Expr::Step(_, a, b) if holds(a, part) || holds(b, part))
+}
+
+/// The operands of a difference, or of the difference within a relative change.
+pub(crate) fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    match expr.top()? {
+        (Op::Subtract, a, b) => Some((a, b)),
+        (Op::Divide, top, _) => match top.top()? {
+            (Op::Subtract, a, b) => Some((a, b)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_have_the_expected_shape() {
+        for (program, expected) in [
+            ("5.2", "look-up"),
+            ("5.2%", "look-up of a percentage"),
+            ("subtract(5, 3)", "difference"),
+            ("multiply(5, const_1000), subtract(#0, 3)", "difference"),
+            ("subtract(5, const_100)", "less a constant"),
+            ("subtract(5, 3), divide(#0, 3)", "relative change"),
+            (
+                "subtract(5, const_100), divide(#0, const_100)",
+                "return on a constant",
+            ),
+            ("subtract(5, 3), divide(#0, 5)", "change over the first"),
+            ("subtract(5, 3), divide(#0, 2)", "difference over another"),
+            ("add(5, 3), add(#0, 2)", "sum of three or more"),
+            ("add(5, 3), divide(5, #0)", "over a sum"),
+            ("divide(5, 3), subtract(#0, const_1)", "ratio less one"),
+            ("add(5, 3), divide(#0, const_2)", "average"),
+            (
+                "divide(5, 3), divide(4, 2), subtract(#0, #1)",
+                "difference of ratios",
+            ),
+        ] {
+            let expr = Expr::parse(program).unwrap();
+            assert_eq!(SHAPES[shape(&expr)], expected, "{program}");
+        }
+    }
+}

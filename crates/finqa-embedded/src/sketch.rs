@@ -1,0 +1,117 @@
+//! How a turn's program builds on the turns before it: the program with earlier answers and
+//! earlier numbers in place of what it repeats.
+
+use crate::expr::{Expr, PageLeaf, alike_but_for_signs};
+
+/// `answer1` is the answer of the last turn, `answer2` of the turn before it; `used1` is a
+/// number with which the last turn calculated; `new` is a number that no earlier turn has
+/// used. Those that at least five turns of the training data have, the frequent ones first.
+pub(crate) const SKETCHES: [&str; 55] = [
+    "new", "subtract(new, new)", "divide(answer2, answer1)", "subtract(answer2, answer1)",
+    "divide(answer1, used1)", "divide(new, new)", "divide(answer1, answer2)", "used1",
+    "add(new, new)", "add(answer2, answer1)", "answer2", "divide(answer1, 100)",
+    "add(answer1, new)", "subtract(new, 100)", "divide(answer1, new)", "divide(answer1, 3)",
+    "multiply(answer1, 100)", "divide(answer1, 2)", "new%", "subtract(answer1, 100)",
+    "divide(new, used1)", "subtract(answer1, 1)", "multiply(new, new)", "multiply(answer1, 1000)",
+    "divide(new, answer1)", "multiply(answer2, answer1)", "multiply(answer1, 1000000)",
+    "divide(answer1, answer3)", "multiply(new, 1000)", "divide(answer1, 1000)",
+    "divide(used1, answer1)", "used2", "subtract(used1, new)", "answer3", "subtract(new, used1)",
+    "subtract(answer3, answer1)", "add(answer1, answer2)", "subtract(answer1, new)",
+    "divide(used1, new)", "subtract(answer4, answer1)", "divide(new, answer2)",
+    "divide(answer1, 1000000)", "add(new, answer1)", "subtract(used1, used1)",
+    "subtract(answer1, answer2)", "multiply(new, 1000000)", "divide(new, 1000)",
+    "subtract(new, answer1)", "subtract(1, answer1)", "multiply(new, answer1)",
+    "multiply(answer1, new)", "greater(answer2, answer1)", "divide(answer4, answer1)",
+    "divide(answer1, answer4)", "other",
+];
+
+/// Names by how many turns back; what is further back has the last one.
+const ANSWERS: [&str; 4] = ["answer1", "answer2", "answer3", "answer4"];
+const USED: [&str; 3] = ["used1", "used2", "used3"];
+
+/// Index into [`SKETCHES`], for a program after earlier ones, oldest first.
+pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
+    let mut written = String::with_capacity(32);
+    write(expr, earlier, &mut written);
+    if written == "new" && matches!(expr, Expr::Leaf(leaf) if leaf.literal.ends_with('%')) {
+        written.push('%');
+    }
+    let known = SKETCHES.iter().position(|sketch| *sketch == written);
+    known.unwrap_or(SKETCHES.len() - 1)
+}
+
+fn write(expr: &Expr, earlier: &[&Expr], out: &mut String) {
+    // The name for the latest turn of which this holds.
+    let latest = |names: &[&'static str], holds: &dyn Fn(&Expr) -> bool| {
+        let back = earlier.iter().rev().position(|turn| holds(turn))?;
+        names.get(back).or(names.last()).copied()
+    };
+    let answer = latest(&ANSWERS, &|turn| turn.matches(expr, &same));
+    match (expr, answer) {
+        (Expr::Leaf(leaf), _) if leaf.is_constant() => {
+            out.push_str(leaf.literal.trim_start_matches("const_"));
+        }
+        (_, Some(answer)) => out.push_str(answer),
+        (Expr::Leaf(leaf), None) => {
+            let uses = |turn: &Expr| turn.leaves().into_iter().any(|other| same(other, leaf));
+            out.push_str(latest(&USED, &uses).unwrap_or("new"));
+        }
+        (Expr::Step(op, a, b), None) => {
+            out.push_str(op.name());
+            out.push('(');
+            write(a, earlier, out);
+            out.push_str(", ");
+            write(b, earlier, out);
+            out.push(')');
+        }
+    }
+}
+
+fn same(a: &PageLeaf, b: &PageLeaf) -> bool {
+    alike_but_for_signs(&a.literal, &b.literal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sketch_of(program: &str, before: &[&str]) -> &'static str {
+        let parse = |program: &&str| Expr::parse(program).unwrap();
+        let before: Vec<Expr> = before.iter().map(parse).collect();
+        SKETCHES[sketch(&parse(&program), &before.iter().collect::<Vec<_>>())]
+    }
+
+    #[test]
+    fn a_sketch_says_what_a_turn_repeats() {
+        let change = ["120", "100", "subtract(120, 100)"];
+        for (program, before, expected) in [
+            ("120", &[][..], "new"),
+            ("4%", &[], "new%"),
+            ("subtract(120, 100)", &[], "subtract(new, new)"),
+            (
+                "subtract(120, 100)",
+                &change[..2],
+                "subtract(answer2, answer1)",
+            ),
+            (
+                "subtract(120, 100), divide(#0, 100)", &change, "divide(answer1, answer2)",
+            ),
+            (
+                "subtract(120, 100), divide(#0, 100)",
+                &change[2..],
+                "divide(answer1, used1)",
+            ),
+            ("add(7, const_100)", &[], "other"),
+        ] {
+            assert_eq!(sketch_of(program, before), expected, "{program} {before:?}");
+        }
+    }
+
+    #[test]
+    fn no_sketch_is_listed_twice() {
+        let mut all = SKETCHES.to_vec();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), SKETCHES.len());
+    }
+}

@@ -1,0 +1,199 @@
+//! What `trainer` needs: the weights and models that it fits, and for a question
+//! with a known program the features that they are fitted on. Not for answering, and not part of
+//! the documented API.
+
+use std::sync::Arc;
+
+use finqa_core::question::Question;
+
+use crate::answering::filling::{choices, joint_features};
+use crate::expr::{Expr, alike_but_for_signs};
+use crate::question::plan::ProgramPattern;
+use crate::question::proposal;
+use crate::question::templates::{self, PlanContext, PlanQuestion};
+use crate::question::wording::Wording;
+use crate::ranking;
+use crate::{shape, sketch};
+
+use crate::answering::analyst::{self, EmbeddedAnalyst, PageIndex};
+use crate::question::conversation::EarlierTurns;
+use crate::question::follow_up;
+use crate::question::slots::Rankings;
+
+pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
+pub use crate::ranking::forest::{Forest, Tree, TreeSplit};
+pub use crate::ranking::network::{InputRange, Network};
+pub use crate::weights::EmbeddedWeights;
+
+/// A question whose facts are known.
+#[derive(Clone, Debug)]
+pub struct SlotExample {
+    /// For every joint choice of facts its features, and whether the program made it.
+    pub choices: Vec<(Vec<f64>, bool)>,
+}
+
+/// A candidate for the choice.
+#[derive(Clone, Debug)]
+pub struct ProgramCandidate {
+    pub program: String,
+    /// Its features that are not zero: index in [`EmbeddedWeights::choice`] and value.
+    pub features: Vec<(usize, f64)>,
+    /// Its score by the linear model.
+    pub linear: f64,
+    /// What the trees see of it, if it is one of those that are compared.
+    pub detail: Vec<f64>,
+}
+
+/// The programs that the analyst makes for a question, best by the linear model first: those
+/// that it compares, or all.
+#[must_use]
+pub fn candidates(
+    embedded: &EmbeddedAnalyst,
+    page: &PageIndex,
+    question: &Question,
+    all: bool,
+) -> Vec<ProgramCandidate> {
+    let facts = &*page.facts;
+    let asked = Wording::read(&facts.written(&question.text));
+    let state = EarlierTurns::read(facts, &question.history);
+    let (context, plans) = embedded.context(facts, &asked, &state, question);
+    let most = if all { usize::MAX } else { analyst::COMPARED };
+    let found = analyst::candidates(&context, &plans, &embedded.weights.choice, most);
+    let details = if all {
+        Vec::new()
+    } else {
+        analyst::details(&context, &plans, &found)
+    };
+    let mut details = details.chunks_exact(ranking::FEATURES);
+    found
+        .into_iter()
+        .map(|one| ProgramCandidate {
+            program: one.filled.expr.program(),
+            detail: details.next().unwrap_or_default().to_vec(),
+            linear: one.rank.linear,
+            features: one.features,
+        })
+        .collect()
+}
+
+/// The names of the shapes of programs.
+pub const SHAPES: &[&str] = &shape::SHAPES;
+
+/// The names of the sketches of programs.
+pub const SKETCHES: &[&str] = &sketch::SKETCHES;
+
+/// The shape of a program of the dataset.
+#[must_use]
+pub fn shape_of(program: &str) -> Option<usize> {
+    shape::shape_of(program)
+}
+
+/// A question as [`ShapeModel`] and [`SketchModel`] learn from it: its buckets after earlier
+/// programs, oldest first, and the class of its own program.
+#[derive(Clone, Debug)]
+pub struct ClassExample {
+    pub buckets: Vec<usize>,
+    pub class: usize,
+}
+
+/// The example for [`ShapeModel`]; `None` if the program is not readable.
+#[must_use]
+pub fn shape_example(
+    question: &str,
+    before: &[&str],
+    program: &str,
+    alone: bool,
+) -> Option<ClassExample> {
+    let before: Vec<&str> = before
+        .iter()
+        .filter_map(|program| SHAPES.get(shape_of(program)?).copied())
+        .collect();
+    Some(ClassExample {
+        buckets: proposal::buckets(&Wording::read(question).phrase, &before, alone),
+        class: shape_of(program)?,
+    })
+}
+
+/// The example for [`SketchModel`]; `None` if the program is not readable.
+#[must_use]
+pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<ClassExample> {
+    let before: Vec<Expr> = before
+        .iter()
+        .filter_map(|program| Expr::parse(program))
+        .collect();
+    let before: Vec<&Expr> = before.iter().collect();
+    Some(ClassExample {
+        buckets: proposal::buckets(
+            &Wording::read(question).phrase,
+            &proposal::sketches_of(&before),
+            false,
+        ),
+        class: sketch::sketch(&Expr::parse(program)?, &before),
+    })
+}
+
+const TRIED: usize = 25;
+
+/// The joint choices of facts for the first plan that has the program's operations; `None`
+/// if no plan has them, or none of the choices is right or all are.
+#[must_use]
+pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
+    let facts = &*page.facts;
+    let gold = Expr::parse(program)?;
+    let asked = Wording::read(&question.text);
+    let state = EarlierTurns::read(facts, &question.history);
+    let context = PlanContext::after(&state);
+    let q = PlanQuestion::new(facts, &asked, &state, &context);
+    let (follow_ups, alone) = (follow_up::plans(&q), templates::plans(&q));
+    for plan in follow_ups.into_iter().chain(alone) {
+        let mut literals = vec![None; plan.slots.len()];
+        if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
+            continue;
+        }
+        let same = |fact: usize, literal: &Option<Arc<str>>| {
+            facts
+                .all
+                .get(fact)
+                .zip(literal.as_ref())
+                .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
+        };
+        let choices: Vec<_> = choices(facts, &plan, TRIED, TRIED * 3, &mut Rankings::default())
+            .iter()
+            .map(|choice| {
+                let right = choice
+                    .facts
+                    .iter()
+                    .zip(&literals)
+                    .all(|(fact, literal)| same(*fact, literal));
+                (joint_features(facts, &plan, choice.facts), right)
+            })
+            .collect();
+        let right = choices.iter().filter(|(_, right)| *right).count();
+        return (right > 0 && right < choices.len()).then_some(SlotExample { choices });
+    }
+    None
+}
+
+/// Whether the program has the pattern's operations; the literals of its slots.
+fn unify(pattern: &ProgramPattern, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
+    match (pattern, expr) {
+        (ProgramPattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => {
+            match slots.get_mut(*i) {
+                Some(Some(known)) => *known == leaf.literal,
+                Some(open) => {
+                    *open = Some(leaf.literal.clone());
+                    true
+                }
+                None => false,
+            }
+        }
+        (ProgramPattern::Fixed(fixed), _) => fixed
+            .number()
+            .zip(expr.number())
+            .is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs()),
+        (ProgramPattern::Step(op, a, b), Expr::Step(other, x, y)) => {
+            op == other && unify(a, x, slots) && unify(b, y, slots)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,314 @@
+//! The trained weights of the embedded analyst: `weights/weights.json`, written by
+//! `trainer`; see `docs/offline-training.md`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::answering::confidence::SIGNAL_NAMES;
+use super::question::proposal::{ShapeModel, SketchModel};
+use super::question::slots::FEATURE_NAMES;
+use super::ranking::{self, forest::Forest, network::Network};
+
+const EMBEDDED: &str = include_str!("../weights/weights.json");
+const TREES: &str = include_str!("../weights/trees.json");
+const NETWORK: &str = include_str!("../weights/network.json");
+const SHAPE_WEIGHTS: &[u8] = include_bytes!("../weights/shapes.bin");
+const SKETCH_WEIGHTS: &[u8] = include_bytes!("../weights/sketches.bin");
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// The weights of its models, each in the order of its features.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EmbeddedWeights {
+    /// Of the scorer that ranks facts for a slot of a program.
+    pub slots: Vec<f64>,
+    pub choice: Vec<f64>,
+    pub confidence: Vec<f64>,
+    /// Which kind of calculation a question asks for.
+    pub shapes: ShapeModel,
+    /// How a turn builds on the turns before it.
+    pub sketches: SketchModel,
+    /// What ranks the best candidates again, with the network.
+    pub trees: Forest,
+    pub network: Network,
+}
+
+/// Why a file of weights cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WeightsError {
+    #[error("the weights are not readable")]
+    Json(#[from] serde_json::Error),
+    #[error("weights of version {0}; this program reads version {VERSION}")]
+    Version(u32),
+    #[error("{model}: no feature {name:?}; run the trainer again")]
+    UnknownFeature {
+        /// `slots`, `choice`, `confidence`, `trees` or `network`.
+        model: &'static str,
+        name: String,
+    },
+    #[error("{model}: no weight for {name:?}; run the trainer again")]
+    MissingWeight {
+        /// `slots`, `confidence`, `trees` or `network`: in `choice` a feature without a weight
+        /// has weight 0.
+        model: &'static str,
+        name: String,
+    },
+    #[error("network: wrong layer sizes; run the trainer again")]
+    NetworkShape,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WeightsFile {
+    version: u32,
+    slots: HashMap<String, f64>,
+    choice: HashMap<String, f64>,
+    confidence: HashMap<String, f64>,
+}
+
+impl EmbeddedWeights {
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        static WEIGHTS: OnceLock<EmbeddedWeights> = OnceLock::new();
+        // A test reads the file, so the empty weights of a broken one never ship.
+        WEIGHTS.get_or_init(|| Self {
+            shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
+            sketches: SketchModel::from_bytes(SKETCH_WEIGHTS).unwrap_or_default(),
+            trees: from_features_file("trees", TREES).unwrap_or_default(),
+            network: network_from_json(NETWORK).unwrap_or_default(),
+            ..Self::from_json(EMBEDDED).unwrap_or_default()
+        })
+    }
+
+    /// Reads weights in the form of `weights/weights.json`.
+    pub(crate) fn from_json(text: &str) -> Result<Self, WeightsError> {
+        let file: WeightsFile = serde_json::from_str(text)?;
+        if file.version != VERSION {
+            return Err(WeightsError::Version(file.version));
+        }
+        Ok(Self {
+            slots: in_order("slots", file.slots, FEATURE_NAMES, None)?,
+            choice: in_order("choice", file.choice, ranking::names(), Some(0.0))?,
+            confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
+            ..Self::default()
+        })
+    }
+
+    /// The file of the trees.
+    #[must_use]
+    pub fn trees_to_json(&self) -> String {
+        to_features_file(&self.trees)
+    }
+
+    /// The file of the network.
+    #[must_use]
+    pub fn network_to_json(&self) -> String {
+        to_features_file(&self.network)
+    }
+
+    /// The file of these weights, for `from_json`; zero weights of the choice are
+    /// left out.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let choice = ranking::names().into_iter().zip(&self.choice);
+        let file = serde_json::json!({
+            "version": VERSION,
+            "slots": by_name(FEATURE_NAMES.into_iter().zip(&self.slots)),
+            "choice": by_name(choice.filter(|(_, weight)| weight.abs() > 0.0)),
+            "confidence": by_name(SIGNAL_NAMES.into_iter().zip(&self.confidence)),
+        });
+        format!("{file:#}\n")
+    }
+}
+
+/// A model whose features have numbers.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct FeaturesFile<M> {
+    version: u32,
+    /// The names of the features that the model numbers.
+    features: Vec<String>,
+    model: M,
+}
+
+fn to_features_file(model: impl Serialize) -> String {
+    let file = FeaturesFile {
+        version: VERSION,
+        features: ranking::detail_names(),
+        model,
+    };
+    serde_json::to_string(&file).unwrap_or_default() + "\n"
+}
+
+fn network_from_json(text: &str) -> Result<Network, WeightsError> {
+    let network: Network = from_features_file("network", text)?;
+    match network.fits(ranking::detail_names().len()) {
+        true => Ok(network),
+        false => Err(WeightsError::NetworkShape),
+    }
+}
+
+fn from_features_file<M: DeserializeOwned>(
+    model: &'static str,
+    text: &str,
+) -> Result<M, WeightsError> {
+    let file: FeaturesFile<M> = serde_json::from_str(text)?;
+    if file.version != VERSION {
+        return Err(WeightsError::Version(file.version));
+    }
+    let known = ranking::detail_names();
+    let mut named = file.features.into_iter();
+    for name in known {
+        match named.next() {
+            None => return Err(WeightsError::MissingWeight { model, name }),
+            Some(other) if other != name => {
+                return Err(WeightsError::UnknownFeature { model, name: other });
+            }
+            Some(_) => {}
+        }
+    }
+    match named.next() {
+        Some(name) => Err(WeightsError::UnknownFeature { model, name }),
+        None => Ok(file.model),
+    }
+}
+
+/// The weights in the order of their features; `unlisted` is the weight of a feature that
+/// the file does not list.
+fn in_order<N: Into<String>>(
+    model: &'static str,
+    mut weights: HashMap<String, f64>,
+    names: impl IntoIterator<Item = N>,
+    unlisted: Option<f64>,
+) -> Result<Vec<f64>, WeightsError> {
+    let ordered = names
+        .into_iter()
+        .map(|name| {
+            let name = name.into();
+            let weight = weights.remove(&name).or(unlisted);
+            weight.ok_or(WeightsError::MissingWeight { model, name })
+        })
+        .collect::<Result<_, _>>()?;
+    match weights.into_keys().next() {
+        Some(name) => Err(WeightsError::UnknownFeature { model, name }),
+        None => Ok(ordered),
+    }
+}
+
+fn by_name<'a, N: Into<String>>(
+    weights: impl Iterator<Item = (N, &'a f64)>,
+) -> serde_json::Map<String, serde_json::Value> {
+    weights
+        .map(|(name, weight)| (name.into(), (*weight).into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_file_is_read_and_written_again_without_a_change() {
+        let weights = EmbeddedWeights::from_json(EMBEDDED).unwrap();
+        assert!(weights.slots.first().is_some_and(|weight| *weight > 0.0));
+        let written = weights.to_json();
+        let difference = written.lines().zip(EMBEDDED.lines()).find(|(a, b)| a != b);
+        assert_eq!(difference, None);
+        assert_eq!(written.len(), EMBEDDED.len());
+        let embedded = EmbeddedWeights::built_in();
+        assert_eq!(weights.slots, embedded.slots);
+        let trees: Forest = from_features_file("trees", TREES).unwrap();
+        assert_eq!(trees, embedded.trees);
+        assert_eq!(embedded.trees_to_json(), TREES);
+        let network = network_from_json(NETWORK).unwrap();
+        assert_eq!(network, embedded.network);
+        assert_eq!(embedded.network_to_json(), NETWORK);
+        assert_eq!(embedded.shapes.to_bytes(), SHAPE_WEIGHTS);
+        assert!(!embedded.trees.is_empty());
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_the_features_is_refused_by_name() {
+        let refusal = |from: &str, to: &str| {
+            let text = EMBEDDED.replacen(from, to, 1);
+            assert_ne!(text, EMBEDDED);
+            EmbeddedWeights::from_json(&text).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal("\"version\": 1", "\"version\": 2"),
+            "weights of version 2; this program reads version 1"
+        );
+        assert_eq!(
+            refusal("\"cell\":", "\"bell\":"),
+            "slots: no weight for \"cell\"; run the trainer again"
+        );
+        assert_eq!(
+            refusal("\"choice\": {", "\"choice\": {\"sell\": 1,"),
+            "choice: no feature \"sell\"; run the trainer again"
+        );
+        assert_eq!(refusal("{", "["), "the weights are not readable");
+    }
+
+    fn keep_units(file: &mut serde_json::Value, units: usize) {
+        let model = file["model"].as_object_mut().unwrap();
+        for list in ["bias", "output"] {
+            model[list].as_array_mut().unwrap().truncate(units);
+        }
+        for of_input in model["hidden"].as_array_mut().unwrap() {
+            of_input.as_array_mut().unwrap().truncate(units);
+        }
+    }
+
+    #[test]
+    fn trees_and_a_network_of_other_features_or_layers_are_refused_by_name() {
+        let edited = |text: &str, edit: fn(&mut serde_json::Value)| {
+            let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+            edit(&mut file);
+            file.to_string()
+        };
+        let trees = |edit| {
+            let text = edited(TREES, edit);
+            let read = from_features_file::<Forest>("trees", &text);
+            read.unwrap_err().to_string()
+        };
+        let network = |edit| {
+            let read = network_from_json(&edited(NETWORK, edit));
+            read.unwrap_err().to_string()
+        };
+        let names = ranking::detail_names();
+        let last = names.last().unwrap();
+        let again = "run the trainer again";
+        assert_eq!(
+            trees(|file| file["features"][3] = "bell".into()),
+            format!("trees: no feature \"bell\"; {again}")
+        );
+        assert_eq!(
+            trees(|file| file["features"].as_array_mut().unwrap().push("bell".into())),
+            format!("trees: no feature \"bell\"; {again}")
+        );
+        assert_eq!(
+            network(|file| drop(file["features"].as_array_mut().unwrap().pop())),
+            format!("network: no weight for {last:?}; {again}")
+        );
+        let layers = format!("network: wrong layer sizes; {again}");
+        let edits: [fn(&mut serde_json::Value); 7] = [
+            |file| drop(file["model"]["ranges"].as_array_mut().unwrap().pop()),
+            |file| keep_units(file, 287),
+            |file| keep_units(file, 0),
+            |file| drop(file["model"]["hidden"].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["hidden"][7].as_array_mut().unwrap().pop()),
+            |file| drop(file["model"]["direct"].as_array_mut().unwrap().pop()),
+            |file| {
+                let output = file["model"]["output"].as_array_mut();
+                output.unwrap().push(1.0.into());
+            },
+        ];
+        for edit in edits {
+            assert_eq!(network(edit), layers);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The embedded analyst's integration tests.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    reason = "a test fails by panicking"
+)]
+
+mod pages;

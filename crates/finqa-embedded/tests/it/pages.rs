@@ -1,0 +1,455 @@
+//! The embedded analyst over an invented page: stand-alone questions and a conversation.
+
+use std::sync::Arc;
+
+use finqa_core::number::{Scale, UnitKind};
+use finqa_core::program::Program;
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_embedded::training::candidates;
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
+
+fn page() -> Document {
+    let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+    Document {
+        id: "Single_ZZZQ/2012/page_1.pdf-1".to_owned(),
+        filename: "ZZZQ/2012/page_1.pdf".to_owned(),
+        pre_text: vec![
+            "rental expense was $ 4.5 million , $ 4.1 million and $ 3.4 million in 2012 , 2011 and 2010 , respectively . \
+             the company leased 62 barges as of december 31 , 2012 ."
+                .to_owned(),
+        ],
+        post_text: Vec::new(),
+        table: vec![
+            row(&["( in millions )", "2012", "2011"]),
+            row(&["net revenue", "$ 520.0", "$ 400.0"]),
+            row(&["fuel expense", "130.0", "110.0"]),
+            row(&["cash used in investing activities", "-75.5 ( 75.5 )", "-60.0 ( 60.0 )"]),
+            row(&["impairments", "2014", "12.0"]),
+        ],
+        table_ori: None,
+        own: false,
+    }
+}
+
+fn question(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Question {
+    Question {
+        key: QuestionKey {
+            id: document.id.clone(),
+            part: "qa".to_owned(),
+        },
+        document: Arc::clone(document),
+        text: text.to_owned(),
+        history: history.to_vec(),
+    }
+}
+
+fn ask(history: &[HistoryEntry], text: &str) -> EmbeddedAnswer {
+    let document = Arc::new(page());
+    let analyst = EmbeddedAnalyst::new();
+    let question = question(&document, history, text);
+    analyst
+        .answer(&analyst.index(&document), &question)
+        .expect("an answer")
+}
+
+/// The programs of a conversation, each turn over our own history.
+fn converse(turns: &[&str]) -> Vec<String> {
+    let mut history = Vec::new();
+    for text in turns {
+        let guess = ask(&history, text);
+        let value = Program::parse(&guess.best.program)
+            .unwrap()
+            .execute(&page().table)
+            .unwrap();
+        history.push(HistoryEntry {
+            question: (*text).to_owned(),
+            value: Some(value),
+            program: Some(guess.best.program),
+            label: Some(guess.best.label),
+            source: HistorySource::Own,
+        });
+    }
+    history
+        .into_iter()
+        .filter_map(|entry| entry.program)
+        .collect()
+}
+
+#[test]
+fn a_value_has_the_scale_of_the_caption_or_the_sentence_it_is_from() {
+    for (text, program, scale) in [
+        (
+            "what was the net revenue in 2011?",
+            "400.0",
+            Some(Scale::Million),
+        ),
+        (
+            "what was the change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0)",
+            Some(Scale::Million),
+        ),
+        (
+            "what was the rental expense in 2012?",
+            "4.5",
+            Some(Scale::Million),
+        ),
+        ("how many barges did the company lease in 2012?", "62", None),
+        (
+            "what was the percentage change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+            None,
+        ),
+    ] {
+        let guess = ask(&[], text);
+        assert_eq!(
+            (guess.best.program.as_str(), guess.best.unit.scale),
+            (program, scale),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn stand_alone_questions() {
+    for (text, program) in [
+        ("what was the net revenue in 2011?", "400.0"),
+        (
+            "what was the percentage change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+        ),
+        (
+            "what was the difference in fuel expense between 2011 and 2012?",
+            "subtract(130.0, 110.0)",
+        ),
+        (
+            "what was the ratio of fuel expense to net revenue in 2012?",
+            "divide(130.0, 520.0)",
+        ),
+        ("what was the rental expense in 2011?", "4.1"),
+        (
+            "what was the average rental expense from 2010 to 2012?",
+            "add(3.4, 4.1), add(#0, 4.5), divide(#1, const_3)",
+        ),
+        (
+            "what was the average rental expense between 2010 and 2012?",
+            "add(3.4, 4.1), add(#0, 4.5), divide(#1, const_3)",
+        ),
+        (
+            "what was the percentage change in turnover from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+        ),
+        (
+            "did net revenue grow from 2011 to 2012?",
+            "greater(520.0, 400.0)",
+        ),
+        (
+            "by what percent did the fuel expense rise from 2011 to 2012?",
+            "subtract(130.0, 110.0), divide(#0, 110.0)",
+        ),
+    ] {
+        assert_eq!(ask(&[], text).best.program, program, "{text}");
+    }
+}
+
+#[test]
+fn a_share_is_a_percent_and_names_its_cells() {
+    let guess = ask(
+        &[],
+        "what percentage of net revenue was fuel expense in 2012?",
+    );
+    assert_eq!(guess.best.program, "divide(130.0, 520.0)");
+    assert_eq!(guess.best.unit.kind, UnitKind::Percent);
+    let ids: Vec<&str> = guess.best.evidence.iter().map(|e| e.id.as_str()).collect();
+    assert_eq!(ids, ["r2c1", "r1c1"]);
+}
+
+#[test]
+fn a_conversation_refers_back() {
+    let programs = converse(&[
+        "what was the net revenue in 2012?",
+        "and what was it in 2011?",
+        "what was, then, the change over the year?",
+        "and how much does this change represent in relation to the 2011 net revenue?",
+        "and what is that times 100?",
+    ]);
+    assert_eq!(
+        programs,
+        [
+            "520.0",
+            "400.0",
+            "subtract(520.0, 400.0)",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+            "subtract(520.0, 400.0), divide(#0, 400.0), multiply(#1, const_100)",
+        ]
+    );
+}
+
+#[test]
+fn a_lost_dash_is_not_a_number() {
+    let guess = ask(&[], "what were the impairments in 2012?");
+    assert_ne!(guess.best.program, "2014");
+}
+
+#[test]
+fn a_page_without_numbers_gives_no_answer() {
+    let document = Arc::new(Document {
+        table: Vec::new(),
+        pre_text: vec!["nothing to see".to_owned()],
+        ..Document::default()
+    });
+    let question = Question {
+        key: QuestionKey {
+            id: String::new(),
+            part: "qa".to_owned(),
+        },
+        document: Arc::clone(&document),
+        text: "what was the revenue in 2011?".to_owned(),
+        history: Vec::new(),
+    };
+    let analyst = EmbeddedAnalyst::new();
+    assert_eq!(analyst.answer(&analyst.index(&document), &question), None);
+}
+
+#[test]
+fn turns_change_the_subject_or_the_year_and_sum_up() {
+    let programs = converse(&[
+        "what was the rental expense in 2012?", "and in 2011?", "what is the sum of those values?",
+        "and including the 2010 value?", "what is that divided by 3?",
+    ]);
+    assert_eq!(
+        programs,
+        [
+            "4.5",
+            "4.1",
+            "add(4.5, 4.1)",
+            "add(4.5, 4.1), add(#0, 3.4)",
+            "add(4.5, 4.1), add(#0, 3.4), divide(#1, const_3)",
+        ]
+    );
+}
+
+#[test]
+fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
+    let mut seen = 0;
+    for vague in [
+        "what portion was it?", "the cost in percent?", "how much was volume?",
+    ] {
+        let guess = ask(&[], vague);
+        assert!((0.0..=1.0).contains(&guess.confidence));
+        for other in &guess.alternatives {
+            assert_ne!(other.program, guess.best.program);
+            assert!(!other.steps.is_empty(), "{}", other.program);
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
+
+/// A critic that sends an answer back gets another only if one comes near it.
+#[test]
+fn a_clear_question_has_no_unlikely_alternatives() {
+    let guess = ask(
+        &[],
+        "what percentage of net revenue was fuel expense in 2012?",
+    );
+    let near = |score: f64| guess.best.score - score <= 0.7;
+    assert!(guess.alternatives.iter().all(|other| near(other.score)));
+    assert!(guess.alternatives.len() < 3, "{:?}", guess.alternatives);
+}
+
+#[test]
+fn a_guess_says_why_it_is_one() {
+    for (text, why) in [
+        ("what was the net revenue in 2017?", "the page has no 2017"),
+        (
+            "what was the median of net revenue?",
+            "the question asks for a statistic, which is not supported",
+        ),
+        (
+            "in which quarter was the net revenue posted?",
+            "the question asks for a date, which is not supported",
+        ),
+        (
+            "what percentage of the net revenue in 2012 was not fuel expense, in segments other than east?",
+            "the question asks for what is left of a whole, which is not supported",
+        ),
+        (
+            "what was the ebitda in 2012?", "the page does not mention \"ebitda\"",
+        ),
+    ] {
+        assert_eq!(ask(&[], text).doubt.as_deref(), Some(why), "{text}");
+    }
+}
+
+#[test]
+fn compound_growth_the_largest_and_its_year_have_their_own_programs() {
+    for (text, program) in [
+        (
+            "what was the compound annual growth rate of net revenue from 2011 to 2012?",
+            "divide(520.0, 400.0), divide(const_1, const_1), exp(#0, #1), subtract(#2, const_1)",
+        ),
+        ("in which year was the net revenue highest?", "2012"),
+        ("in which year was the fuel expense lowest?", "2011"),
+        ("what was the highest net revenue?", "520.0"),
+        ("what was the lowest fuel expense observed?", "110.0"),
+    ] {
+        let guess = ask(&[], text);
+        assert_eq!(guess.best.program, program, "{text}");
+        let beyond = guess
+            .doubt
+            .filter(|doubt| doubt.ends_with("which is not supported"));
+        assert_eq!(beyond, None, "{text}");
+    }
+}
+
+/// The programs that are compared for a question about a table.
+fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
+    let row = |cells: &&[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+    let document = Arc::new(Document {
+        pre_text: vec!["the interest is 4.5% ( 4.5 % ) a year .".to_owned()],
+        table: table.iter().map(row).collect(),
+        ..page()
+    });
+    let analyst = EmbeddedAnalyst::new();
+    let question = question(&document, &[], text);
+    let page = analyst.index(&document);
+    let all = candidates(&analyst, &page, &question, true).into_iter();
+    all.map(|candidate| candidate.program).collect()
+}
+
+#[test]
+fn growth_continues_from_the_last_year_of_the_page() {
+    let document = Arc::new(page());
+    let analyst = EmbeddedAnalyst::new();
+    let text = "assuming the same trend as in 2012, what would net revenue be in 2013?";
+    let answer = analyst.answer(&analyst.index(&document), &question(&document, &[], text));
+    assert_eq!(
+        answer.unwrap().best.program,
+        "divide(520.0, 400.0), multiply(#0, 520.0)"
+    );
+}
+
+#[test]
+fn programs_of_several_numbers_are_among_the_compared() {
+    let due: &[&[&str]] = &[
+        &[
+            "payments due", "total", "less than 1 year", "1-3 years", "3-5 years", "after 5 years",
+        ],
+        &["debt", "1000", "100", "300", "250", "350"],
+        &["leases", "240", "60", "90", "50", "40"],
+        &["total", "1240", "160", "390", "300", "390"],
+    ];
+    let warranties: &[&[&str]] = &[
+        &["", "2012", "2011"],
+        &["balance at january 1", "102", "107"],
+        &["accruals", "42", "28"],
+        &["balance at december 31", "118", "102"],
+    ];
+    let plans: &[&[&str]] = &[
+        &["", "number of shares", "average price per share"],
+        &["october", "300", "12.5"],
+        &["november", "450", "13.0"],
+    ];
+    let income: &[&[&str]] = &[
+        &["", "2021", "2020"],
+        &["revenue", "1250.4", "1100.2"],
+        &["net income ( loss )", "120.5", "-15.3 ( 15.3 )"],
+    ];
+    let regions: &[&[&str]] = &[
+        &["", "2012"],
+        &["east", "30"],
+        &["west", "70"],
+        &["all regions", "100"],
+    ];
+    let halves: &[&[&str]] = &[&["", "2012"], &["east", "30"], &["west", "50"]];
+    let sales: &[&[&str]] = &[
+        &["", "amount"],
+        &["2011 net revenue", "231.0"],
+        &["rider revenue", "3.9"],
+        &["volume", "17.8"],
+        &["2012 net revenue", "252.7"],
+    ];
+    let balance: &[&[&str]] = &[
+        &["", "2012", "2011"],
+        &["net income", "26", "33"],
+        &["total assets", "619", "624"],
+    ];
+    for (table, text, program) in [
+        (regions, "what portion is from the east?", "divide(30, 100)"),
+        (
+            halves, "what portion of both is from the east?", "add(30, 50), divide(30, #0)",
+        ),
+        (halves, "what is the interest a year?", "4.5"),
+        (halves, "what is the interest a year?", "4.5%"),
+        (
+            income, "did the company make a profit in 2020?", "greater(-15.3, const_0)",
+        ),
+        (
+            due,
+            "what portion of the debt is due within the next three years?",
+            "add(100, 300), divide(#0, 1000)",
+        ),
+        (
+            due,
+            "what percentage of the leases is due after 5 years?",
+            "divide(40, 240)",
+        ),
+        (
+            due,
+            "what percentage of the total obligations is not debt?",
+            "subtract(1240, 1000), divide(#0, 1240)",
+        ),
+        (
+            due,
+            "what is the interest on the total debt?",
+            "multiply(1000, 4.5%)",
+        ),
+        (
+            warranties,
+            "what was the percentage change in the balance from 2011 to 2012?",
+            "subtract(118, 102), divide(#0, 102)",
+        ),
+        (
+            warranties,
+            "if the balance grows at the same rate as in 2012, what will it be in 2013?",
+            "divide(118, 102), multiply(#0, 118)",
+        ),
+        (
+            warranties,
+            "if accruals increase as much as in 2012, what will they be in 2013?",
+            "subtract(42, 28), add(#0, 42)",
+        ),
+        (
+            warranties,
+            "assuming a 7% rate of return, what would the balance earn in 2012?",
+            "multiply(118, 7%)",
+        ),
+        (
+            sales,
+            "what percent of the change in net revenue between 2011 and 2012 was due to rider revenue?",
+            "subtract(252.7, 231.0), divide(3.9, #0)",
+        ),
+        (
+            balance,
+            "what was the return on total assets in 2011?",
+            "divide(33, 624)",
+        ),
+        (warranties, "what was the highest of the accruals?", "42"),
+        (
+            plans,
+            "what was paid for the shares purchased in november?",
+            "multiply(450, 13.0)",
+        ),
+        (
+            plans,
+            "how many shares were purchased in total?",
+            "add(300, 450)",
+        ),
+    ] {
+        let programs = compared(table, text);
+        assert!(
+            programs.iter().any(|p| p == program),
+            "{text}: {programs:?}"
+        );
+    }
+}

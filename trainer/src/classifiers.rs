@@ -1,0 +1,108 @@
+//! The models of shapes and of sketches: multinomial logistic regression over the buckets of a
+//! question.
+
+use std::path::Path;
+
+use finqa_embedded::training::{
+    BUCKETS, ClassExample, WordClassifier, shape_example, sketch_example,
+};
+
+use crate::items::Item;
+
+/// A question's example for each model, if its program is readable.
+pub struct Example {
+    pub shape: Option<ClassExample>,
+    /// None for a question by itself.
+    pub sketch: Option<ClassExample>,
+    pub fold: usize,
+}
+
+impl Example {
+    fn new(question: &str, before: &[&str], program: &str, alone: bool, fold: usize) -> Self {
+        let sketch = || sketch_example(question, before, program);
+        Self {
+            shape: shape_example(question, before, program, alone),
+            sketch: if alone { None } else { sketch() },
+            fold,
+        }
+    }
+}
+
+/// Every question with a program, after the gold of the turns before it.
+pub fn examples(items: &[Item]) -> Vec<Example> {
+    let of = |item: &Item| {
+        let before = item.question.history.iter();
+        let before: Vec<&str> = before.filter_map(|turn| turn.program.as_deref()).collect();
+        let (text, program) = (&item.question.text, item.program.as_deref()?);
+        Some(Example::new(
+            text, &before, program, item.stand_alone, item.fold,
+        ))
+    };
+    items.iter().filter_map(of).collect()
+}
+
+/// Conversations without pages: their questions and programs.
+pub fn of_dialogues(
+    file: &Path,
+    fold: impl Fn(&str) -> usize,
+    known: impl Fn(&str) -> bool,
+) -> Result<Vec<Example>, Box<dyn std::error::Error>> {
+    let all: Vec<serde_json::Value> = serde_json::from_slice(&std::fs::read(file)?)?;
+    let mut out = Vec::new();
+    for record in &all {
+        let id = record["id"].as_str().unwrap_or_default();
+        if known(id) {
+            continue;
+        }
+        let list = |field: &str| -> Vec<&str> {
+            let all = record[field].as_array().into_iter().flatten();
+            all.filter_map(|text| text.as_str()).collect()
+        };
+        let (questions, programs) = (list("dialogue_break"), list("turn_program"));
+        for (turn, (question, program)) in questions.iter().zip(&programs).enumerate() {
+            let before = &programs[..turn];
+            out.push(Example::new(question, before, program, false, fold(id)));
+        }
+    }
+    Ok(out)
+}
+
+const PASSES: usize = 12;
+/// The first step's rate, which falls to zero.
+const RATE: f64 = 0.02;
+
+/// Stochastic gradient descent; the examples in the order of a fixed permutation.
+pub fn fit<const CLASSES: usize>(examples: &[&ClassExample]) -> WordClassifier<CLASSES> {
+    let mut weights = vec![0.0_f64; BUCKETS * CLASSES];
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    let mut random = crate::random::Random::new(14);
+    let steps = (PASSES * examples.len()) as f64;
+    let mut step = 0.0;
+    for _ in 0..PASSES {
+        random.shuffle(&mut order);
+        for i in &order {
+            let example = examples[*i];
+            let mut odds = [0.0; CLASSES];
+            for bucket in &example.buckets {
+                let of_bucket = &weights[bucket * CLASSES..(bucket + 1) * CLASSES];
+                for (o, w) in odds.iter_mut().zip(of_bucket) {
+                    *o += w;
+                }
+            }
+            let top = odds.iter().copied().fold(f64::MIN, f64::max);
+            odds.iter_mut().for_each(|o| *o = libm::exp(*o - top));
+            let sum: f64 = odds.iter().sum();
+            odds.iter_mut().for_each(|o| *o /= sum);
+            odds[example.class] -= 1.0;
+            let rate = RATE * (1.0 - step / steps);
+            step += 1.0;
+            for bucket in &example.buckets {
+                let of_bucket = &mut weights[bucket * CLASSES..(bucket + 1) * CLASSES];
+                for (weight, push) in of_bucket.iter_mut().zip(&odds) {
+                    *weight -= rate * push;
+                }
+            }
+        }
+    }
+    WordClassifier::from_weights(&weights)
+}

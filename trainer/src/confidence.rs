@@ -1,0 +1,55 @@
+//! The confidence: logistic regression on the signals of answers about pages that the other
+//! weights were not trained on.
+
+use finqa_embedded::training::EmbeddedWeights;
+
+use crate::items::FOLDS;
+
+/// An answer's signals, whether it is right, and its fold.
+pub struct Judged<'a> {
+    pub signals: &'a [f64],
+    pub right: bool,
+    pub fold: usize,
+}
+
+fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
+    let z: f64 = weights.iter().zip(signals).map(|(w, s)| w * s).sum();
+    1.0 / (1.0 + libm::exp(-z))
+}
+
+/// Logistic regression with a light penalty.
+pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
+    let mut weights = vec![0.0; EmbeddedWeights::built_in().confidence.len()];
+    let mut velocity = weights.clone();
+    let n = judged.len().max(1) as f64;
+    for _ in 0..600 {
+        let mut gradient: Vec<f64> = weights.iter().map(|w| 0.001 * w).collect();
+        for one in judged {
+            let push = (logistic(&weights, one.signals) - f64::from(u8::from(one.right))) / n;
+            for (g, s) in gradient.iter_mut().zip(one.signals) {
+                *g += push * s;
+            }
+        }
+        for ((w, v), g) in weights.iter_mut().zip(&mut velocity).zip(&gradient) {
+            *v = 0.9 * *v - 0.1 * g;
+            *w += *v;
+        }
+    }
+    weights
+}
+
+/// The confidence of each answer by weights fitted on the other folds.
+pub fn cross_fitted(judged: &[Judged<'_>]) -> Vec<f64> {
+    let of_fold: Vec<Vec<f64>> = (0..FOLDS)
+        .map(|fold| {
+            fit(&judged
+                .iter()
+                .filter(|one| one.fold != fold)
+                .collect::<Vec<_>>())
+        })
+        .collect();
+    judged
+        .iter()
+        .map(|one| logistic(&of_fold[one.fold], one.signals))
+        .collect()
+}

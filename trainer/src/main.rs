@@ -1,0 +1,270 @@
+//! Trains the embedded analyst's weights and measures it on pages that it was not trained on:
+//!
+//! ```text
+//! cargo run --release --manifest-path trainer/Cargo.toml -- FILE... [--dialogues FILE] [--write FOLDER] [--seed N]
+//! ```
+//!
+//! Files hold records of the dataset or of FinQA. Their pages are divided into five folds:
+//! records that share a page, a table or a conversation are in the same one. The questions of
+//! each fold are answered by weights that were trained on the others, dialogues included.
+//! `--write` writes the weights trained on everything; the next build of the program embeds
+//! them.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a program of the developers, over files that they know"
+)]
+
+mod choice;
+mod classes;
+mod classifiers;
+mod confidence;
+mod items;
+mod network;
+mod random;
+mod report;
+mod slots;
+mod trees;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Parser;
+use convfinqa::dataset::{Source, load};
+use finqa_embedded::EmbeddedAnalyst;
+use finqa_embedded::training::{EmbeddedWeights, Forest, ShapeModel, SketchModel, candidates};
+
+use choice::Choices;
+use classifiers::Example;
+use items::{FOLDS, Item, converse};
+use report::{Answer, Report};
+
+#[derive(Parser)]
+struct Options {
+    /// Files of records of the dataset or of FinQA
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Conversations without pages, from which only the models of shapes and sketches learn
+    #[arg(long)]
+    dialogues: Option<PathBuf>,
+    /// Write the weights trained on everything to this folder
+    #[arg(long)]
+    write: Option<PathBuf>,
+    /// Write the questions answered wrong to this file
+    #[arg(long)]
+    misses: Option<PathBuf>,
+    /// Of the five folds, examine this many
+    #[arg(long, default_value_t = FOLDS)]
+    folds: usize,
+    /// Seed of the trees and the network
+    #[arg(long, default_value_t = 14)]
+    seed: u64,
+}
+
+/// The weights trained without a fold. Those of the choice learn from questions that the models
+/// of shapes and sketches have not seen.
+fn train(
+    items: &[Item],
+    examples: &[Example],
+    without: Option<usize>,
+    seed: u64,
+) -> Result<EmbeddedWeights, &'static str> {
+    let classifiers = |also: Option<usize>| -> (ShapeModel, SketchModel) {
+        let left = |fold: usize| Some(fold) != without && Some(fold) != also;
+        let used = || examples.iter().filter(|e| left(e.fold));
+        let shapes: Vec<_> = used().filter_map(|e| e.shape.as_ref()).collect();
+        let sketches: Vec<_> = used().filter_map(|e| e.sketch.as_ref()).collect();
+        (classifiers::fit(&shapes), classifiers::fit(&sketches))
+    };
+    let started = Instant::now();
+    let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
+    let start = EmbeddedWeights::built_in();
+    let (shapes, sketches) = classifiers(None);
+    let mut weights = EmbeddedWeights {
+        slots: slots::fit(&used, start.slots.len()),
+        shapes,
+        sketches,
+        trees: Forest::default(),
+        ..start.clone()
+    };
+    let step = |what: &str| eprintln!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
+    step("slots, shapes");
+    let inner: Vec<(usize, (ShapeModel, SketchModel))> = (0..FOLDS)
+        .filter(|fold| Some(*fold) != without)
+        .map(|fold| (fold, classifiers(Some(fold))))
+        .collect();
+    let with = |(shapes, sketches): &(ShapeModel, SketchModel), weights: &EmbeddedWeights| {
+        EmbeddedAnalyst::with_weights(EmbeddedWeights {
+            shapes: shapes.clone(),
+            sketches: sketches.clone(),
+            ..weights.clone()
+        })
+    };
+    let analysts = |weights: &EmbeddedWeights| -> Vec<(usize, EmbeddedAnalyst)> {
+        let of = |(fold, models): &(usize, _)| (*fold, with(models, weights));
+        inner.iter().map(of).collect()
+    };
+    let n = weights.choice.len();
+    let mut all: Vec<(usize, Choices)> = Vec::new();
+    for (fold, analyst) in analysts(&weights) {
+        let of_fold = used.iter().filter(|item| item.fold == fold);
+        let choices = of_fold.filter_map(|item| choice::choices(&analyst, item, &item.question));
+        all.extend(choices.map(|choices| (fold, choices)));
+    }
+    step("shapes of folds, candidates");
+    let fit = |all: &[(usize, Choices)], start: Vec<f64>, without: Option<usize>| {
+        let of = all.iter().filter(|(fold, _)| Some(*fold) != without);
+        choice::train(
+            &of.map(|(_, choices)| choices).collect::<Vec<_>>(),
+            start,
+            0.002,
+        )
+    };
+    weights.choice = fit(&all, vec![0.0; n], None);
+    step("choice");
+    // The second round adds every turn as it is over the first round's own history, so that
+    // the choice also learns from conversations with earlier mistakes.
+    for (fold, analyst) in analysts(&weights) {
+        let turns: Vec<&Item> = used
+            .iter()
+            .copied()
+            .filter(|item| item.fold == fold && !item.stand_alone)
+            .collect();
+        let own = converse(&analyst, &turns);
+        let later = own.iter().filter(|a| !a.item.first);
+        let choices = later.filter_map(|a| choice::choices(&analyst, a.item, &a.question));
+        all.extend(choices.map(|choices| (fold, choices)));
+    }
+    weights.choice = fit(&all, weights.choice, None);
+    step("choice, own history too");
+    // The trees must not learn to trust a linear score of questions that it was fitted on.
+    let mut rows = Vec::new();
+    for (fold, models) in &inner {
+        let choice = fit(&all, vec![0.0; n], Some(*fold));
+        let analyst = with(
+            models,
+            &EmbeddedWeights {
+                choice,
+                ..weights.clone()
+            },
+        );
+        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
+        let gold = of_fold.iter();
+        rows.extend(gold.filter_map(|item| choice::rows(&analyst, item, &item.question)));
+        let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
+        let own = converse(&analyst, &turns);
+        let later = own.iter().filter(|a| !a.item.first);
+        rows.extend(later.filter_map(|a| choice::rows(&analyst, a.item, &a.question)));
+    }
+    drop(all);
+    step("rows");
+    weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).try_into()?;
+    step("trees");
+    weights.network = network::fit(&rows, seed);
+    step("network");
+    Ok(weights)
+}
+
+/// Answers questions of one fold with the weights trained on the others.
+fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report<'a>) {
+    let analyst = EmbeddedAnalyst::with_weights(weights.clone());
+    let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
+        trees: Forest::default(),
+        ..weights.clone()
+    });
+    for item in test.iter().filter(|item| item.gold.is_some()) {
+        let page = analyst.index(&item.question.document);
+        let guess = analyst.answer(&page, &item.question);
+        let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
+        let all = candidates(&analyst, &page, &item.question, true);
+        let place = all.iter().position(|c| is_right(&c.program));
+        let by_linear = linear.answer(&page, &item.question);
+        report.add(Answer {
+            item,
+            history: if item.stand_alone { "" } else { "gold" },
+            right: guess.as_ref().is_some_and(|g| is_right(&g.best.program)),
+            linear: by_linear.is_some_and(|g| is_right(&g.best.program)),
+            place,
+            program: guess.as_ref().map(|g| g.best.program.clone()),
+            signals: guess.map(|g| g.signals).unwrap_or_default(),
+        });
+    }
+    let turns: Vec<&'a Item> = test.iter().copied().filter(|i| !i.stand_alone).collect();
+    for answered in converse(&analyst, &turns) {
+        if answered.item.gold.is_some() {
+            report.add(Answer {
+                item: answered.item,
+                history: "own",
+                right: answered.right,
+                linear: false,
+                place: None,
+                program: answered.program,
+                signals: answered.signals,
+            });
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let options = Options::parse();
+    let mut files = Vec::new();
+    for file in &options.files {
+        files.push((items::set_name(file), load(&Source::Path(file.clone()))?));
+    }
+    let all = items::items(&files, &options.files)?;
+    let mut examples = classifiers::examples(&all);
+    if let Some(file) = &options.dialogues {
+        let fold = |id: &str| {
+            let page = items::page_of(id);
+            let known = all.iter().find(|item| item.page() == page);
+            known.map_or_else(|| items::fold_of(page), |item| item.fold)
+        };
+        let known = |id: &str| all.iter().any(|item| item.question.key.id == id);
+        examples.extend(classifiers::of_dialogues(file, fold, known)?);
+    }
+    println!(
+        "{} questions, {} for shapes and sketches",
+        all.len(),
+        examples.len()
+    );
+    let mut report = Report::default();
+    for fold in 0..options.folds {
+        eprintln!("fold {fold}");
+        let weights = train(&all, &examples, Some(fold), options.seed)?;
+        let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
+        examine(&weights, &test, &mut report);
+    }
+    report.print();
+    report.print_confidence();
+    if let Some(path) = &options.misses {
+        report.write_misses(path)?;
+    }
+    if let Some(folder) = &options.write {
+        let mut weights = train(&all, &examples, None, options.seed)?;
+        weights.confidence = report.confidence();
+        write(&mut weights, folder)?;
+    }
+    Ok(())
+}
+
+fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
+    let lists = [
+        &mut weights.slots, &mut weights.choice, &mut weights.confidence,
+    ];
+    for weight in lists.into_iter().flatten() {
+        *weight = (*weight * 100.0).round() / 100.0;
+    }
+    std::fs::write(folder.join("weights.json"), weights.to_json())?;
+    std::fs::write(folder.join("trees.json"), weights.trees_to_json())?;
+    std::fs::write(
+        folder.join("network.json"),
+        weights.network_to_json(),
+    )?;
+    std::fs::write(folder.join("shapes.bin"), weights.shapes.to_bytes())?;
+    std::fs::write(
+        folder.join("sketches.bin"),
+        weights.sketches.to_bytes(),
+    )
+}
