@@ -29,7 +29,7 @@ impl Redactor {
     /// password in a URL.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         // A token is long: "bearer securities" is not a secret.
-        let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
+        const SHAPES: &str = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
         let escaped = |secret: &SecretString| {
             let json = serde_json::Value::from(secret.expose_secret()).to_string();
             let inner = json.get(1..json.len().saturating_sub(1))?;
@@ -40,7 +40,7 @@ impl Redactor {
         secrets.extend(secrets.iter().filter_map(escaped).collect::<Vec<_>>());
         Self {
             secrets,
-            shapes: Regex::new(shapes).ok(),
+            shapes: Some(finqa_core::regex!(SHAPES)),
         }
     }
 

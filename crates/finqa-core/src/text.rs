@@ -49,6 +49,20 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
+/// A pattern of the program, compiled. One that does not compile ends the program where it is
+/// first used, and so the tests: a pattern that matched nothing would not be noticed.
+#[macro_export]
+macro_rules! regex {
+    ($pattern:expr) => {{
+        #[allow(
+            clippy::expect_used,
+            reason = "a broken pattern is a bug that no caller can handle"
+        )]
+        let pattern = regex::Regex::new($pattern).expect("a pattern of the program compiles");
+        pattern
+    }};
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,19 +4,19 @@
 
 use std::sync::LazyLock;
 
+use finqa_core::regex;
 use finqa_core::table::Cell;
 use regex::Regex;
 
 /// An amount as people write it: what comes before it, its digits with their marks, and what
 /// comes after it.
-static AMOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
         r"(?x)^\s*
         (?P<before>[-+\u{2212}\u{2013}(\s]*[$\u{20ac}\u{a3}\u{a5}]?[-+\u{2212}\u{2013}(\s]*)
         (?P<digits>\d+(?:[.,'\u{2019}]\d+|[\x20\u{a0}\u{202f}]\d{3}\b)*)
-        (?P<after>\D*(?:[(\[]\w{1,2}[)\]]\s*)?)$",
+        (?P<after>\D*(?:[(\[]\w{1,2}[)\]]\s*)?)$"
     )
-    .ok()
 });
 
 /// The counts of cells for each decimal sign.
@@ -116,7 +116,7 @@ struct Amount<'t> {
 
 impl<'t> Amount<'t> {
     fn read(cell: &'t str) -> Option<Self> {
-        let found = AMOUNT.as_ref()?.captures(cell)?;
+        let found = AMOUNT.captures(cell)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
         let (before, digits, after) = (part("before"), part("digits"), part("after"));
         let count = |marks: &[char]| before.matches(marks).count();

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use finqa_core::number::{self, NumberReading, Value};
+use finqa_core::regex;
 
 /// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +19,10 @@ pub(super) struct StatedValue<'t> {
     pub(super) text: &'t str,
 }
 
-static NO_ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(cannot|can't|can not|could not|couldn't|unable|impossible|not possible|not available|unavailable|not (?:be )?(?:found|given|stated|provided|disclosed|reported|determined|enough)|insufficient|undetermined|unknown|does not|doesn't|no (?:data|information|figure|value|answer|such))\b",
+static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(cannot|can't|can not|could not|couldn't|unable|impossible|not possible|not available|unavailable|not (?:be )?(?:found|given|stated|provided|disclosed|reported|determined|enough)|insufficient|undetermined|unknown|does not|doesn't|no (?:data|information|figure|value|answer|such))\b"
     )
-    .ok()
 });
 
 /// Words before a number that is a label and not an amount.
@@ -41,10 +41,7 @@ pub(super) fn find_value(text: &str) -> Option<StatedValue<'_>> {
     }
     // After a malformed first number the meaning of the rest is in doubt.
     number::read(text)?;
-    if NO_ANSWER
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
-    {
+    if NO_ANSWER.is_match(text) {
         return None;
     }
     let readings: Vec<NumberReading> = number::readings(text)

@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use finqa_core::regex;
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
@@ -39,7 +40,7 @@ const APPROVALS: [&str; 56] = [
     "все верно", "ошибок нет",
 ];
 
-type Pattern = LazyLock<Option<Regex>>;
+type Pattern = LazyLock<Regex>;
 
 const THINGS: &str = "analysis|answer|calculations?|program|results?|values?|figures?|numbers?|steps?|evidence|units?|signs?|solution|response|reasoning|logic|computation|citations?";
 const RIGHT: &str = "all ok|allok|ok|okay|correct|right|fine|good|accurate|valid|sound|perfect|lgtm|in order|approved?|accept(?:ed)?|verified|confirmed|pass(?:ed)?|complete|consistent";
@@ -49,39 +50,30 @@ static IS_RIGHT: Pattern = LazyLock::new(|| {
         "(?:this|that|it|everything|all|both|(?:(?:the|this|your|all|all the) )?(?:analyst's )?(?:{THINGS})(?: and (?:the )?(?:{THINGS}))?)"
     );
     let verb = "(?:is|are|was|were|looks?|seems?|appears?)(?: to be)?";
-    Regex::new(&format!(
+    regex!(&format!(
         "^(?:{subject} {verb} )?(?:all |fully |entirely |completely |perfectly )?(?:{RIGHT})(?: and (?:{RIGHT}))?(?: as (?:is|it stands))?$|^(?:looks|seems) (?:good|fine|ok|okay|correct|right)(?: to me)?$|^(?:{subject} )?checks? out$"
     ))
-    .ok()
 });
 static NO_ERROR: Pattern = LazyLock::new(|| {
-    Regex::new(
-        "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$",
+    regex!(
+        "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$"
     )
-    .ok()
 });
 static OBJECTION: Pattern = LazyLock::new(|| {
-    Regex::new(
-        r"\b(?:not|[a-z]+n't|but|however|except|although|wrong|incorrect|inaccurate|errors?|mistakes?|should|must|instead|missing|mismatch|revise|revision|reject(?:ed)?|fail(?:s|ed)?|inconsistent|unsupported|falsch|fehler|erreurs?|incorrecto|incorrecta|errore|errado)\b|错误|不正确|неверно|ошибка",
+    regex!(
+        r"\b(?:not|[a-z]+n't|but|however|except|although|wrong|incorrect|inaccurate|errors?|mistakes?|should|must|instead|missing|mismatch|revise|revision|reject(?:ed)?|fail(?:s|ed)?|inconsistent|unsupported|falsch|fehler|erreurs?|incorrecto|incorrecta|errore|errado)\b|错误|不正确|неверно|ошибка"
     )
-    .ok()
 });
 static DISAPPROVAL: Pattern = LazyLock::new(|| {
-    Regex::new(
-        "^(?:(?:this|that|it|(?:the |this |your )?(?:analysis|answer)) (?:is|was|needs|must be) ?)?(?:not (?:all )?(?:ok|okay|correct|right|approved|accepted|valid)|revise|revised|revision|needs? (?:a )?revision|needs? work|reject(?:ed)?|wrong|incorrect|fail(?:ed)?|invalid|disapproved?)$",
+    regex!(
+        "^(?:(?:this|that|it|(?:the |this |your )?(?:analysis|answer)) (?:is|was|needs|must be) ?)?(?:not (?:all )?(?:ok|okay|correct|right|approved|accepted|valid)|revise|revised|revision|needs? (?:a )?revision|needs? work|reject(?:ed)?|wrong|incorrect|fail(?:ed)?|invalid|disapproved?)$"
     )
-    .ok()
 });
 static FLAT_OBJECTION: Pattern = LazyLock::new(|| {
-    Regex::new(r"\b(?:wrong|incorrect|inaccurate|mistaken?|should be|not (?:correct|right|ok|supported))\b")
-        .ok()
+    regex!(
+        r"\b(?:wrong|incorrect|inaccurate|mistaken?|should be|not (?:correct|right|ok|supported))\b"
+    )
 });
-
-fn matches(pattern: &Pattern, text: &str) -> bool {
-    pattern
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
-}
 
 pub(super) fn leaning(text: &str) -> Sentiment {
     let lower = text.to_lowercase().replace('’', "'");
@@ -92,12 +84,12 @@ pub(super) fn leaning(text: &str) -> Sentiment {
         return Sentiment::Approves;
     }
     if let [only] = sentences.as_slice()
-        && matches(&DISAPPROVAL, only)
+        && DISAPPROVAL.is_match(only)
     {
         return Sentiment::Disapproves;
     }
     let rest: Vec<&str> = others.iter().map(|other| other.as_str()).collect();
-    if matches(&OBJECTION, &rest.join(" ")) {
+    if OBJECTION.is_match(&rest.join(" ")) {
         Sentiment::Objects
     } else if approving.is_empty() {
         Sentiment::Neither
@@ -113,7 +105,7 @@ pub(super) fn objects(text: &str) -> bool {
 
 /// True if text around a verdict says explicitly that the analysis is wrong.
 pub(super) fn objects_outright(text: &str) -> bool {
-    matches(&FLAT_OBJECTION, &text.to_lowercase())
+    FLAT_OBJECTION.is_match(&text.to_lowercase())
 }
 
 /// True if the text of a finding denies one (`none`, `n/a`, `No issues.`).
@@ -165,7 +157,7 @@ fn sentences(lower: &str) -> Vec<String> {
 }
 
 fn approves(sentence: &str) -> bool {
-    matches(&IS_RIGHT, sentence) || matches(&NO_ERROR, sentence) || APPROVALS.contains(&sentence)
+    IS_RIGHT.is_match(sentence) || NO_ERROR.is_match(sentence) || APPROVALS.contains(&sentence)
 }
 
 fn is_filler(sentence: &str) -> bool {

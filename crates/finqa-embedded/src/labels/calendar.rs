@@ -277,8 +277,8 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             in_year(found, 1, Some(CalendarSpan::default()))
         }),
     ];
-    let compiled = |(form, read): (String, Reader)| Some((Regex::new(&form).ok()?, read));
-    forms.into_iter().filter_map(compiled).collect()
+    let compiled = |(form, read): (String, Reader)| (finqa_core::regex!(&form), read);
+    forms.into_iter().map(compiled).collect()
 });
 
 fn part(months: (u8, u8)) -> Option<CalendarSpan> {

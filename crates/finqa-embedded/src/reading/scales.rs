@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
+use finqa_core::regex;
 use regex::Regex;
 
 /// In brackets, after a currency, or after "in": elsewhere an `m` is part of a name.
-static SCALE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static SCALE: LazyLock<Regex> = LazyLock::new(|| {
     let units = ["k", "mm?", "mn", "mln", "bn", "000s?"];
     let units = [units.as_slice(), &["thousands?", "millions?", "billions?"]].concat();
     let unit = units.join("|");
@@ -22,13 +23,13 @@ static SCALE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?P<after>k|m|mn|bn)[$€£¥]".to_owned(),
         r"\bin\s(?P<words>thousands|millions|billions)\b".to_owned(),
     ];
-    Regex::new(&forms.join("|")).ok()
+    regex!(&forms.join("|"))
 });
 
 /// The scale that a label names as its unit.
 pub(crate) fn scale_of_label(label: &str) -> Option<Scale> {
     let label = label.to_lowercase();
-    let found = SCALE.as_ref()?.captures(&label)?;
+    let found = SCALE.captures(&label)?;
     let forms = ["bracket", "money", "after", "words"];
     let unit = forms.iter().find_map(|form| found.name(form))?.as_str();
     Some(match unit {

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use finqa_core::regex;
 use finqa_core::table::MONTHS;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,12 +83,8 @@ pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
 /// The text of the user's own document, or of a question about it, with a blank between a
 /// year and the letters after it: there `2014e` is an estimate, not the remains of a dash.
 pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
-    static YEAR: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(201[0-9])([A-Za-z])").ok());
-    match &*YEAR {
-        Some(year) => year.replace_all(text, "$1 $2"),
-        None => Cow::Borrowed(text),
-    }
+    static YEAR: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(201[0-9])([A-Za-z])"));
+    YEAR.replace_all(text, "$1 $2")
 }
 
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {

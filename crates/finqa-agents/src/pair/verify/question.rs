@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use finqa_core::regex;
 use finqa_core::table::years_in;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,49 +25,44 @@ pub(crate) struct QuestionCues {
     pub(crate) hypothetical: bool,
 }
 
-static YES_NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(and |but |so )?(did|do|does|is|are|was|were|has|have|had|can|could|will|would)\b",
+static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"^(and |but |so )?(did|do|does|is|are|was|were|has|have|had|can|could|will|would)\b")
+});
+static PERCENT: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b"));
+static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b"
     )
-    .ok()
 });
-static PERCENT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b").ok());
-static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b").ok()
+static INCREASE: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(increas\w*|grow\w*|grew|growth|rise|rose|gain\w*)\b"));
+static OTHER_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(chang\w*|decreas\w*|declin\w*|fell|drop\w*|variation|differ\w*|loss\w*)\b")
 });
-static INCREASE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b(increas\w*|grow\w*|grew|growth|rise|rose|gain\w*)\b").ok());
-static OTHER_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(chang\w*|decreas\w*|declin\w*|fell|drop\w*|variation|differ\w*|loss\w*)\b").ok()
-});
-static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b").ok()
+static SHARE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b")
 });
 
-static HYPOTHETICAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(would|will|if|assum\w*|suppos\w*|expect\w*|project\w*|forecast\w*|predict\w*|estimat\w*)\b").ok()
+static HYPOTHETICAL: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(would|will|if|assum\w*|suppos\w*|expect\w*|project\w*|forecast\w*|predict\w*|estimat\w*)\b"
+    )
 });
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
-}
 
 pub(crate) fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();
-    let change = matches(&CHANGE, &text);
+    let change = CHANGE.is_match(&text);
     QuestionCues {
         years: years_in(&text),
-        yes_no: matches(&YES_NO, &text) && !text.contains(" or what "),
-        percent: matches(&PERCENT, &text)
+        yes_no: YES_NO.is_match(&text) && !text.contains(" or what "),
+        percent: PERCENT.is_match(&text)
             && !text.contains("percentage point")
             && (!text.starts_with("how many ") || text.starts_with("how many percent")),
         change,
-        increase: matches(&INCREASE, &text) && !matches(&OTHER_CHANGE, &text),
-        hypothetical: matches(&HYPOTHETICAL, &text),
-        share: !change && matches(&SHARE, &text),
+        increase: INCREASE.is_match(&text) && !OTHER_CHANGE.is_match(&text),
+        hypothetical: HYPOTHETICAL.is_match(&text),
+        share: !change && SHARE.is_match(&text),
     }
 }
 
