@@ -13,13 +13,15 @@ use finqa_embedded::training;
 use crate::architecture::{root, without_tests};
 use crate::support::published::{TEN, records};
 
+/// The package of the embedded analyst, all of which decides answers.
+const EMBEDDED: &str = "crates/finqa-embedded";
 /// Modules that read questions and decide answers.
 const DECIDING: &[&str] = &[
-    "offline", "agents", "parse", "prompt", "table", "number", "program",
+    EMBEDDED, "pair", "parse", "prompt", "table", "number", "program",
 ];
 /// Modules that a question passes through; their messages may ask the user something.
 const PASSED_THROUGH: &[&str] = &[
-    "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_build",
+    "graph", "llm", "data", "episode", "reward", "server", "tools", "episodes", "env_build",
     "solve",
 ];
 /// Words of the longest cue that the embedded analyst looks for, or of the longest
@@ -27,8 +29,10 @@ const PASSED_THROUGH: &[&str] = &[
 const LONGEST_CUE: usize = 9;
 /// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
-    "data/offline_weights.json", "data/offline_network.json", "data/offline_trees.json",
-    "data/offline_words.json",
+    "crates/finqa-embedded/weights/weights.json",
+    "crates/finqa-embedded/weights/network.json",
+    "crates/finqa-embedded/weights/trees.json",
+    "crates/finqa-embedded/weights/words.json",
 ];
 /// So many words in a row of a question are not there by chance.
 const TELLING: usize = 6;
@@ -48,6 +52,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The folders of a module: in one of the packages, or in several.
 fn folders(module: &str) -> Vec<PathBuf> {
+    if module == EMBEDDED {
+        return vec![root().join(module).join("src")];
+    }
     let packages = [
         "", "crates/finqa-core", "crates/finqa-agents", "crates/finqa-env",
     ];
@@ -114,7 +121,7 @@ fn texts(modules: &[&str]) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn no_cue_of_the_embedded_analyst_is_a_sentence() {
-    let code = ["crates/finqa-agents/src/offline"];
+    let code = [EMBEDDED];
     for (file, text) in texts(DECIDING) {
         let mut rules = code.iter().chain(RULE_DATA);
         if rules.any(|path| file.starts_with(root().join(path))) {
@@ -150,7 +157,7 @@ fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
 /// The vectors' words are single words without digits; the weights of shapes and sketches are numbers.
 #[test]
 fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
-    let vectors = std::fs::read(root().join("data/offline_vectors.bin")).unwrap();
+    let vectors = std::fs::read(root().join(EMBEDDED).join("weights/vectors.bin")).unwrap();
     let number = |at: usize| u32::from_le_bytes(vectors[at..at + 4].try_into().unwrap()) as usize;
     let (count, dimensions, text) = (number(0), number(4), number(8));
     assert_eq!(vectors.len(), 12 + text + count * dimensions);
@@ -160,10 +167,10 @@ fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
         |word: &str| (3..=20).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
     assert_eq!(words.lines().find(|word| !single(word)), None);
     for (file, classes) in [
-        ("offline_shapes.bin", training::SHAPES.len()),
-        ("offline_sketches.bin", training::SKETCHES.len()),
+        ("shapes.bin", training::SHAPES.len()),
+        ("sketches.bin", training::SKETCHES.len()),
     ] {
-        let weights = std::fs::read(root().join("data").join(file)).unwrap();
+        let weights = std::fs::read(root().join(EMBEDDED).join("weights").join(file)).unwrap();
         assert_eq!(weights.len(), 4 + training::BUCKETS * classes, "{file}");
     }
 }
