@@ -120,18 +120,16 @@ pub(super) async fn pass(
     loop {
         let next = queue.next();
         tokio::pin!(next);
-        let mut probe = false;
         let unit = loop {
             let asked = tasks.len();
             let below_most = asked < width.max;
-            probe = probe || (below_most && width.limits.take_probe(asked));
-            let has_capacity = probe || asked < width.current();
+            let has_capacity = asked < width.current();
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break Ok(None),
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
                 unit = &mut next, if has_capacity => break unit,
-                () = width.limits.changed(asked), if below_most && !has_capacity => {}
+                () = width.limits.changed(), if below_most && !has_capacity => {}
             }
         };
         let unit = match unit {

@@ -17,13 +17,13 @@ use crate::llm::capabilities::{Correction, corrected, ignored_format};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
-use crate::llm::limits::{LimitedCall, end_slot, token_bound};
+use crate::llm::limits::{LimitVerdict, LimitedCall, TokenBound, reported_quotas};
 use crate::llm::price::PriceTier;
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{FailedAttempt, RetryLimit, retry};
 use crate::llm::transport::{HttpReply, Transport};
-use crate::llm::types::{ChatReply, ChatRequest, Stop};
+use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
 use crate::telemetry::{attributes as names, set};
 
 /// A call that is being made.
@@ -200,7 +200,14 @@ impl HttpCall<'_> {
             failed
         });
         if let Some(slot) = slot {
-            end_slot(slot, &attempt, &judged);
+            let verdict = match &judged {
+                Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
+                Err(failed) if failed.error.kind == ErrorKind::RateLimited => {
+                    LimitVerdict::RateLimited
+                }
+                Err(_) => LimitVerdict::Unrelated,
+            };
+            slot.end(verdict, &reported_quotas(&attempt.exchange.headers));
         }
         if let Some(reservation) = reservation {
             let answer = judged.as_ref().ok();
@@ -286,6 +293,15 @@ impl HttpCall<'_> {
     fn waited(&self) -> Duration {
         let limited = self.limited.as_ref();
         limited.map(LimitedCall::waited).unwrap_or_default()
+    }
+}
+
+/// An upper bound of tokens, until the reply corrects the count. An answer without a limit
+/// is rarely longer than this.
+fn token_bound(request: &EncodedRequest) -> TokenBound {
+    TokenBound {
+        input: request.most_input_tokens(),
+        output: u64::from(request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)),
     }
 }
 

@@ -1,32 +1,28 @@
 //! How many requests may be in flight to a model, and when the next may start.
 //!
 //! A limit belongs to an endpoint, a model and a key, and counts HTTP attempts: a call that
-//! waits for its next attempt holds no slot, and what a cache or a journal answers never
-//! reaches it. It grows while it is used and answered, shrinks with 429s, and obeys the
-//! reported quotas and the user's ceilings. Reading order: `state` (the rules, without a
-//! clock), `window` (the ceilings), `quota` (the headers), this file (the waiting).
+//! waits for its next attempt holds no slot, and what is stored never reaches it. It grows
+//! while it is used and answered, is halved by a 429, and obeys the reported quotas and the
+//! user's ceilings. Reading order: `quota` (the headers), `state` (the rules, without a
+//! clock), this file (the waiting).
 
-mod attempt;
 mod quota;
 mod state;
-mod window;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::settings::ModelConnection;
 use super::types::Stop;
 
-pub(super) use attempt::{end_slot, token_bound};
 pub(crate) use quota::{ReportedQuotas, TokenBound, reported_quotas};
 pub use state::LimitOptions;
-pub(crate) use state::{AttemptEnd, LimitVerdict};
+pub(crate) use state::LimitVerdict;
 use state::{LimitState, StartedAttempt};
 
 /// The limits of a run, one for each endpoint, model and key.
@@ -70,62 +66,21 @@ impl Limits {
     }
 
     /// Conversations that are worth having in flight: those that the widest limit lets
-    /// send, and others in place of calls that wait for their next attempt. Without a limit
-    /// all that are wanted.
+    /// send, and as many again in place of calls that wait for their next attempt. Without
+    /// a limit all that are wanted.
     pub fn conversations(&self) -> usize {
         let limiters = self.limiters.lock();
         let widest = limiters.iter().map(|(_, limiter)| {
             let queue = limiter.queue.lock();
-            queue.state.limit() + queue.state.replaced(queue.delayed.len())
+            let limit = queue.state.limit();
+            limit + queue.delayed.len().min(limit)
         });
         widest.max().unwrap_or(usize::MAX)
     }
 
-    /// True if one more conversation may begin because all these `conversations` wait for
-    /// their next attempt. The pauses between such conversations grow while they are
-    /// refused too, so that a long `Retry-After` of every call does not freeze the run.
-    #[must_use]
-    pub fn take_probe(&self, conversations: usize) -> bool {
-        let now = Instant::now();
-        let due = self.probe_at(conversations).is_some_and(|at| at <= now);
-        if due {
-            for (_, limiter) in self.limiters.lock().iter() {
-                limiter.queue.lock().state.probed(now);
-            }
-        }
-        due
-    }
-
-    /// The time at which [`take_probe`](Self::take_probe) may succeed; `None` unless all of
-    /// them wait.
-    fn probe_at(&self, conversations: usize) -> Option<Instant> {
-        let limiters = self.limiters.lock();
-        let mut delayed = 0;
-        let mut at = None;
-        for (_, limiter) in limiters.iter() {
-            let queue = limiter.queue.lock();
-            if queue.state.in_flight() > 0 || !queue.waiting.is_empty() {
-                return None;
-            }
-            delayed += queue.delayed.len();
-            at = at.max(queue.state.probe_at());
-        }
-        at.filter(|_| delayed > 0 && delayed >= conversations)
-    }
-
-    /// Waits until [`conversations`](Self::conversations) may have changed, or until a probe is
-    /// due with this many conversations in flight; for one waiter.
-    pub async fn changed(&self, conversations: usize) {
-        let probe = async {
-            match self.probe_at(conversations) {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.changed.notified() => {}
-            () = probe => {}
-        }
+    /// Waits until [`conversations`](Self::conversations) may have changed; for one waiter.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// All limits together; `None` without any.
@@ -158,54 +113,19 @@ pub struct Limiter {
 struct SlotQueue {
     state: LimitState,
     calls: u64,
-    /// Calls that wait for a slot. The oldest call is first, so that a retried one does not
-    /// wait behind all that began later.
-    waiting: BTreeMap<u64, Waiter>,
+    /// Calls that wait for a slot, and what wakes them. The oldest call is first, so that a
+    /// retried one does not wait behind all that began later.
+    waiting: BTreeMap<u64, (TokenBound, Arc<Notify>)>,
     /// Calls that wait for their next attempt, and until when.
     delayed: BTreeMap<u64, Instant>,
 }
 
-#[derive(Debug)]
-struct Waiter {
-    bound: TokenBound,
-    granted: Option<StartedAttempt>,
-    wake: Arc<Notify>,
-}
-
 impl SlotQueue {
-    /// Gives slots to those who wait, in order, as far as they go.
-    fn grant(&mut self, now: Instant) {
-        let mut granted = false;
-        for waiter in self.waiting.values_mut().filter(|it| it.granted.is_none()) {
-            if self.state.ready(now, waiter.bound).is_err() {
-                break;
-            }
-            waiter.granted = Some(self.state.start(now, waiter.bound));
-            waiter.wake.notify_one();
-            granted = true;
-        }
-        if granted {
-            self.wake_first();
-        }
-    }
-
-    /// Has the first that waits look again at how long it must.
+    /// Has the first that waits look again whether it may start.
     fn wake_first(&self) {
-        if let Some((_, first)) = self.first() {
-            first.wake.notify_one();
+        if let Some((_, (_, wake))) = self.waiting.first_key_value() {
+            wake.notify_one();
         }
-    }
-
-    /// The first call that waits for its slot.
-    fn first(&self) -> Option<(u64, &Waiter)> {
-        let mut waiting = self.waiting.iter().filter(|(_, it)| it.granted.is_none());
-        waiting.next().map(|(number, waiter)| (*number, waiter))
-    }
-
-    /// The earliest time at which the first waiting call may start.
-    fn next_start(&mut self, now: Instant) -> Option<Instant> {
-        let bound = self.first()?.1.bound;
-        self.state.ready(now, bound).err()?
     }
 }
 
@@ -236,9 +156,10 @@ impl Limiter {
     }
 
     fn status(&self, now: Instant) -> LimitStatus {
-        let mut queue = self.queue.lock();
+        let queue = self.queue.lock();
         let in_flight = queue.state.in_flight();
-        let next = queue.next_start(now);
+        let first = queue.waiting.first_key_value();
+        let next = first.and_then(|(_, (bound, _))| queue.state.ready(now, *bound).err()?);
         let next = next.into_iter().chain(queue.delayed.values().copied());
         LimitStatus {
             pause: match in_flight {
@@ -263,37 +184,30 @@ pub struct LimitedCall {
 impl LimitedCall {
     /// Waits until an attempt may start; `None` if the run is stopped before.
     pub(crate) async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
-        let asked = Instant::now();
-        let wake = {
+        let wake = Arc::new(Notify::new());
+        let mut waits_since = None;
+        let place = PlaceInQueue(self);
+        {
             let mut queue = self.limiter.queue.lock();
             queue.delayed.remove(&self.number);
-            if queue.waiting.is_empty() && queue.state.ready(asked, bound).is_ok() {
-                let attempt = queue.state.start(asked, bound);
-                return Some(self.granted(attempt));
-            }
-            let wake = Arc::new(Notify::new());
-            let waiter = Waiter {
-                bound,
-                granted: None,
-                wake: Arc::clone(&wake),
-            };
+            let waiter = (bound, Arc::clone(&wake));
             queue.waiting.insert(self.number, waiter);
-            wake
-        };
-        let place = PlaceInQueue(self);
-        loop {
+        }
+        let attempt = loop {
+            let now = Instant::now();
             let next = {
                 let mut queue = self.limiter.queue.lock();
-                let now = Instant::now();
-                queue.grant(now);
-                let waiter = queue.waiting.get(&self.number);
-                if waiter.is_some_and(|waiter| waiter.granted.is_some()) {
-                    break;
-                }
+                let first = queue.waiting.first_key_value();
                 // Only the first needs a clock: it wakes the others.
-                let is_first = queue.first().is_some_and(|(first, _)| first == self.number);
-                is_first.then(|| queue.next_start(now)).flatten()
+                match first.is_some_and(|(first, _)| *first == self.number) {
+                    false => None,
+                    true => match queue.state.ready(now, bound) {
+                        Ok(()) => break queue.state.start(now, bound),
+                        Err(at) => at,
+                    },
+                }
             };
+            waits_since.get_or_insert(now);
             let time = async {
                 match next {
                     Some(at) => tokio::time::sleep_until(at).await,
@@ -307,9 +221,15 @@ impl LimitedCall {
                 () = wake.notified() => {}
                 () = time => {}
             }
+        };
+        drop(place);
+        if let Some(since) = waits_since {
+            self.has_waited(since.elapsed());
         }
-        self.has_waited(asked.elapsed());
-        place.take()
+        Some(Slot {
+            limiter: self.limiter.clone(),
+            attempt: Some(attempt),
+        })
     }
 
     /// Notes that the next attempt comes after `delay`.
@@ -328,46 +248,24 @@ impl LimitedCall {
     pub(crate) fn waited(&self) -> Duration {
         *self.waited.lock()
     }
-
-    fn granted(&self, attempt: StartedAttempt) -> Slot {
-        Slot {
-            limiter: self.limiter.clone(),
-            attempt: Some(attempt),
-        }
-    }
 }
 
 impl Drop for LimitedCall {
     fn drop(&mut self) {
-        if self
-            .limiter
-            .queue
-            .lock()
-            .delayed
-            .remove(&self.number)
-            .is_some()
-        {
+        let delayed = self.limiter.queue.lock().delayed.remove(&self.number);
+        if delayed.is_some() {
             self.limiter.changed.notify_one();
         }
     }
 }
 
-/// A call's place among those that wait, given up when the call is.
+/// A call's place among those that wait, given up when it has its slot or is cancelled.
 struct PlaceInQueue<'c>(&'c LimitedCall);
-
-impl PlaceInQueue<'_> {
-    fn take(&self) -> Option<Slot> {
-        let waiter = self.0.limiter.queue.lock().waiting.remove(&self.0.number)?;
-        waiter.granted.map(|attempt| self.0.granted(attempt))
-    }
-}
 
 impl Drop for PlaceInQueue<'_> {
     fn drop(&mut self) {
-        // A slot that was granted in the meantime is freed by its own drop.
-        drop(self.take());
         let mut queue = self.0.limiter.queue.lock();
-        queue.grant(Instant::now());
+        queue.waiting.remove(&self.0.number);
         queue.wake_first();
     }
 }
@@ -380,19 +278,17 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub(crate) fn end(mut self, end: &AttemptEnd) {
-        self.finish(end);
+    pub(crate) fn end(mut self, verdict: LimitVerdict, reported: &ReportedQuotas) {
+        self.finish(verdict, reported);
     }
 
-    fn finish(&mut self, end: &AttemptEnd) {
+    fn finish(&mut self, verdict: LimitVerdict, reported: &ReportedQuotas) {
         let Some(attempt) = self.attempt.take() else {
             return;
         };
-        let now = Instant::now();
         let mut queue = self.limiter.queue.lock();
         let before = queue.state.limit();
-        queue.state.end(now, attempt, end);
-        queue.grant(now);
+        queue.state.end(Instant::now(), attempt, verdict, reported);
         queue.wake_first();
         if queue.state.limit() != before {
             tracing::debug!(from = before, to = queue.state.limit(), "limit");
@@ -403,11 +299,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.finish(&AttemptEnd {
-            verdict: LimitVerdict::Unrelated,
-            tokens: None,
-            quotas: ReportedQuotas::default(),
-        });
+        self.finish(LimitVerdict::Unrelated, &ReportedQuotas::default());
     }
 }
 

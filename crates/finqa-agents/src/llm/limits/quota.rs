@@ -28,8 +28,8 @@ impl TokenBound {
 
 pub(super) const KINDS: usize = 6;
 
-/// The limits that servers report; their headers are completed by `limit`, `remaining`
-/// and `reset`, each in the provider's place.
+/// The limits that servers report; their headers are completed by `remaining` and
+/// `reset`, each in the provider's place.
 const HEADERS: [(&str, &str); KINDS] = [
     ("x-ratelimit-", "-requests"),
     ("x-ratelimit-", "-tokens"),
@@ -42,7 +42,6 @@ const HEADERS: [(&str, &str); KINDS] = [
 /// The reported rest of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReportedQuota {
-    pub(super) limit: Option<u64>,
     pub(super) remaining: u64,
     /// Until it is whole again.
     pub(super) reset: Duration,
@@ -61,7 +60,6 @@ pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
         };
         Some(ReportedQuota {
             remaining: header("remaining")?.parse().ok()?,
-            limit: header("limit").and_then(|text| text.parse().ok()),
             reset: reset(header("reset")?, now)?,
         })
     })
@@ -125,24 +123,20 @@ mod tests {
     #[test]
     fn the_limits_of_both_providers_are_distinguished() {
         let openai = read(&[
-            ("x-ratelimit-limit-tokens", "30000"),
             ("x-ratelimit-remaining-tokens", "1200"),
             ("x-ratelimit-reset-tokens", "57s"),
         ]);
         let tokens = ReportedQuota {
-            limit: Some(30_000),
             remaining: 1200,
             reset: Duration::from_secs(57),
         };
         assert_eq!(openai, [None, Some(tokens), None, None, None, None]);
         let anthropic = read(&[
-            ("anthropic-ratelimit-output-tokens-limit", "8000"),
             ("anthropic-ratelimit-output-tokens-remaining", "0"),
             (
                 "anthropic-ratelimit-output-tokens-reset",
                 "2026-01-02T03:04:35Z",
             ),
-            ("anthropic-ratelimit-requests-limit", "50"),
             ("anthropic-ratelimit-requests-remaining", "49"),
             ("anthropic-ratelimit-requests-reset", "2026-01-02T03:04:06Z"),
         ]);

@@ -1,24 +1,22 @@
-//! The limits themselves: what may start now, and what the end of an attempt teaches.
-//! Every time is passed in.
+//! The rules: what may start now, and what the end of an attempt teaches. Every time is
+//! passed in.
 
-use std::ops::RangeInclusive;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::quota::{KINDS, ReportedQuotas, TokenBound};
-use super::window::SlidingWindow;
+
+/// A minute, and what two requests may differ in on their way to the server.
+const MINUTE: Duration = Duration::from_millis(60_300);
+
+/// A timer wakes late by up to this much; later requests make up for it.
+const LATENESS: Duration = Duration::from_millis(5);
 
 /// The longest that a reported reset holds attempts back. A longer one belongs to a limit
 /// of a day, which refills all the time.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
-
-/// The pauses of a run in which every call waits for its next attempt: the first after the
-/// first 429, doubled after each further one.
-const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
-
-/// The weight of the newest attempt in a moving share.
-const NEWEST: f64 = 1.0 / 16.0;
 
 /// Maximum number of concurrent attempts, and of started attempts per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub struct LimitOptions {
     pub start: usize,
     /// Maximum number of attempts in flight.
     pub max: usize,
-    /// Attempts in any minute.
+    /// Attempts in any minute, evenly spaced because some servers count by the second.
     pub rpm: Option<u64>,
     /// Tokens in any minute, counted as an upper bound until the reply says how many.
     pub tpm: Option<u64>,
@@ -55,18 +53,11 @@ pub(super) struct StartedAttempt {
     used: [u64; KINDS],
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AttemptEnd {
-    pub verdict: LimitVerdict,
-    /// The tokens used, if known.
-    pub tokens: Option<u64>,
-    pub(crate) quotas: ReportedQuotas,
-}
-
-/// The meaning of an attempt for the limit.
+/// The meaning of an attempt's end for the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitVerdict {
-    Answered,
+    /// Answered, with the tokens used, if known.
+    Answered(Option<u64>),
     RateLimited,
     /// Failed for another reason, or was cancelled.
     Unrelated,
@@ -75,35 +66,26 @@ pub(crate) enum LimitVerdict {
 /// The rest of a reported limit.
 #[derive(Debug, Clone, Copy)]
 struct KnownQuota {
-    limit: Option<u64>,
-    remaining: u64,
     /// The use when the reporting attempt started.
     used: u64,
-    /// The reporting attempt.
-    reported_by: u64,
+    /// The use that the report allows.
+    allowed: u64,
     /// The time of the reset.
     until: Instant,
 }
 
 #[derive(Debug)]
 pub(super) struct LimitState {
-    max: f64,
+    options: LimitOptions,
     limit: f64,
-    /// Before the first 429 the limit grows by one with every answer, then by one with
-    /// every limit's worth of answers.
-    cautious: bool,
     cuts: u64,
     rate_limited: u64,
-    /// The share of attempts that were answered with 429, of the last ones.
-    refused: f64,
-    /// The share of those that were not answered.
-    failed: f64,
-    probe_pause: Duration,
-    probe_at: Option<Instant>,
     in_flight: usize,
     started: u64,
-    requests: Option<SlidingWindow>,
-    tokens: Option<SlidingWindow>,
+    /// With `rpm`: the earliest time of the next attempt.
+    next: Option<Instant>,
+    /// With `tpm`: number, start and tokens of the attempts of the last minute.
+    minute: VecDeque<(u64, Instant, u64)>,
     used: [u64; KINDS],
     quotas: [Option<KnownQuota>; KINDS],
 }
@@ -112,19 +94,14 @@ impl LimitState {
     pub(super) fn new(options: LimitOptions) -> Self {
         let max = options.max.max(1);
         Self {
-            max: as_f64(max),
+            options: LimitOptions { max, ..options },
             limit: as_f64(options.start.clamp(1, max)),
-            cautious: false,
             cuts: 0,
             rate_limited: 0,
-            refused: 0.0,
-            failed: 0.0,
-            probe_pause: *PROBE_PAUSES.start(),
-            probe_at: None,
             in_flight: 0,
             started: 0,
-            requests: options.rpm.map(SlidingWindow::spread_over_a_minute),
-            tokens: options.tpm.map(SlidingWindow::per_minute),
+            next: None,
+            minute: VecDeque::new(),
             used: [0; KINDS],
             quotas: [None; KINDS],
         }
@@ -139,17 +116,6 @@ impl LimitState {
         self.limit as usize
     }
 
-    /// How many of the calls that wait for their next attempt others may take the place of:
-    /// as many as the limit where none is answered, more where most are.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative, and saturating"
-    )]
-    pub(super) fn replaced(&self, delayed: usize) -> usize {
-        delayed.min((self.limit / self.failed) as usize)
-    }
-
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -159,39 +125,36 @@ impl LimitState {
         self.rate_limited
     }
 
-    /// The time at which one more call may probe whether attempts are answered again,
-    /// although the refused ones wait.
-    pub(super) fn probe_at(&self) -> Option<Instant> {
-        self.probe_at
-    }
-
-    pub(super) fn probed(&mut self, now: Instant) {
-        self.probe_at = Some(now + self.probe_pause);
-    }
-
     /// Checks whether an attempt may start now; otherwise returns the earliest time, if
     /// time decides.
-    pub(super) fn ready(&mut self, now: Instant, bound: TokenBound) -> Result<(), Option<Instant>> {
+    pub(super) fn ready(&self, now: Instant, bound: TokenBound) -> Result<(), Option<Instant>> {
         if self.in_flight >= self.limit() {
             return Err(None);
         }
-        let requests = self.requests.as_mut().and_then(|it| it.free_at(now, 1));
-        let tokens = self.tokens.as_mut();
-        let tokens = tokens.and_then(|it| it.free_at(now, bound.total()));
-        let quotas = self
-            .quotas
-            .iter_mut()
-            .zip(self.used)
-            .zip(bound.amounts())
-            .filter_map(|((quota, used), amount)| {
-                let known = quota.filter(|known| known.until > now);
-                *quota = known;
-                known?.free_at(used, amount)
-            });
-        match quotas.chain(requests).chain(tokens).max() {
+        let quotas = self.quotas.iter().zip(self.used).zip(bound.amounts());
+        let quotas = quotas.filter_map(|((known, used), amount)| {
+            let known = (*known)?;
+            (used.saturating_add(amount) > known.allowed).then_some(known.until)
+        });
+        let times = quotas.chain(self.next).chain(self.tokens_free_at(bound));
+        match times.filter(|at| *at > now).max() {
             None => Ok(()),
             Some(at) => Err(Some(at)),
         }
+    }
+
+    /// The time at which tokens fit into the minute. A request above the ceiling fits when
+    /// nothing else counts.
+    fn tokens_free_at(&self, bound: TokenBound) -> Option<Instant> {
+        let ceiling = self.options.tpm?.max(1);
+        let counted: u64 = self.minute.iter().map(|(.., tokens)| tokens).sum();
+        let mut excess = (counted + bound.total().min(ceiling)).saturating_sub(ceiling);
+        let last_to_leave = self.minute.iter().take_while(|(.., tokens)| {
+            let needed = excess > 0;
+            excess = excess.saturating_sub(*tokens);
+            needed
+        });
+        last_to_leave.last().map(|(_, at, _)| *at + MINUTE)
     }
 
     /// Starts an attempt that is [`ready`](Self::ready).
@@ -199,11 +162,15 @@ impl LimitState {
         let number = self.started;
         self.started += 1;
         self.in_flight += 1;
-        if let Some(requests) = &mut self.requests {
-            requests.add(number, now, 1);
+        if let Some(rpm) = self.options.rpm {
+            let scheduled = self.next.map_or(now, |next| next.max(now - LATENESS));
+            self.next = Some(scheduled + MINUTE.div_f64(rpm.max(1) as f64));
         }
-        if let Some(tokens) = &mut self.tokens {
-            tokens.add(number, now, bound.total());
+        if self.options.tpm.is_some() {
+            while self.minute.front().is_some_and(|it| it.1 + MINUTE <= now) {
+                self.minute.pop_front();
+            }
+            self.minute.push_back((number, now, bound.total()));
         }
         for (used, amount) in self.used.iter_mut().zip(bound.amounts()) {
             *used = used.saturating_add(amount);
@@ -215,20 +182,29 @@ impl LimitState {
         }
     }
 
-    pub(super) fn end(&mut self, now: Instant, attempt: StartedAttempt, end: &AttemptEnd) {
-        if let (Some(window), Some(tokens)) = (&mut self.tokens, end.tokens) {
-            window.correct(attempt.number, tokens);
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        attempt: StartedAttempt,
+        verdict: LimitVerdict,
+        reported: &ReportedQuotas,
+    ) {
+        let tokens = match verdict {
+            LimitVerdict::Answered(tokens) => tokens,
+            LimitVerdict::RateLimited => Some(0),
+            LimitVerdict::Unrelated => None,
+        };
+        let mut minute = self.minute.iter_mut();
+        if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
+            entry.2 = tokens;
         }
-        let reported = end.quotas.iter().zip(attempt.used);
-        for (known, (quota, used)) in self.quotas.iter_mut().zip(reported) {
+        for ((known, quota), used) in self.quotas.iter_mut().zip(reported).zip(attempt.used) {
             // The replies of attempts that started earlier arrive late at times.
-            let newer = known.is_none_or(|known| known.reported_by < attempt.number);
+            let newer = known.is_none_or(|known| known.used < used);
             if let Some(quota) = quota.filter(|_| newer) {
                 *known = Some(KnownQuota {
-                    limit: quota.limit,
-                    remaining: quota.remaining,
                     used,
-                    reported_by: attempt.number,
+                    allowed: used.saturating_add(quota.remaining),
                     until: now + quota.reset.min(LONGEST_RESET),
                 });
             }
@@ -236,51 +212,24 @@ impl LimitState {
         // What started before the last cut says nothing about the limit since: a burst of
         // 429s cuts once, and late answers to an old burst do not raise it.
         let current = attempt.cuts == self.cuts;
-        let answered = end.verdict == LimitVerdict::Answered;
-        if answered && current {
-            self.probe_pause = *PROBE_PAUSES.start();
-        }
-        count_in(&mut self.failed, !answered);
-        if end.verdict != LimitVerdict::Unrelated {
-            count_in(&mut self.refused, !answered);
-        }
-        match end.verdict {
+        match verdict {
             LimitVerdict::RateLimited => {
                 self.rate_limited += 1;
                 if current {
                     self.cuts += 1;
-                    // A server that refuses some attempts whatever the limit is needs no
-                    // smaller one for each of them.
-                    let share = if self.cautious { self.refused } else { 1.0 };
-                    self.cautious = true;
-                    self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
-                    self.probed(now);
-                    self.probe_pause = (self.probe_pause * 2).min(*PROBE_PAUSES.end());
+                    self.limit = (self.limit / 2.0).max(1.0);
                 }
             }
-            // A limit that is not used is not tested either.
-            LimitVerdict::Answered if current && self.in_flight * 2 >= self.limit() => {
-                let step = if self.cautious { 1.0 / self.limit } else { 1.0 };
-                self.limit = (self.limit + step).min(self.max);
+            // A limit that is not used is not tested either. It grows by one with every
+            // answer, after the first 429 by one with every limit's worth of answers.
+            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
+                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
+                self.limit = (self.limit + step).min(as_f64(self.options.max));
             }
             _ => {}
         }
         self.in_flight -= 1;
     }
-}
-
-impl KnownQuota {
-    /// The time at which `amount` fits; `None` if now.
-    fn free_at(&self, used: u64, amount: u64) -> Option<Instant> {
-        let since = used.saturating_sub(self.used);
-        let amount = self.limit.map_or(amount, |limit| amount.min(limit));
-        (self.remaining.saturating_sub(since) < amount).then_some(self.until)
-    }
-}
-
-/// Counts an attempt in a share of the last ones.
-fn count_in(share: &mut f64, is: bool) {
-    *share += (f64::from(u8::from(is)) - *share) * NEWEST;
 }
 
 fn as_f64(count: usize) -> f64 {

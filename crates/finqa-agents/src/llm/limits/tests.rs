@@ -1,7 +1,6 @@
 //! The limits under a paused clock, which advances only when every task waits.
 
 mod generated;
-mod load;
 
 use tokio::time::{advance, sleep};
 
@@ -35,26 +34,17 @@ fn limits_of_one(attempts: usize) -> (Limits, Limiter) {
     (limits, limiter)
 }
 
+const ANSWERED: LimitVerdict = LimitVerdict::Answered(None);
+
 /// The end of an answered attempt whose reply reports one quota.
-fn reporting(place: usize, limit: Option<u64>, remaining: u64, reset: Duration) -> AttemptEnd {
+fn reports(slot: Slot, place: usize, remaining: u64, reset: Duration) {
     let mut quotas = ReportedQuotas::default();
-    quotas[place] = Some(ReportedQuota {
-        limit,
-        remaining,
-        reset,
-    });
-    AttemptEnd {
-        quotas,
-        ..end(LimitVerdict::Answered)
-    }
+    quotas[place] = Some(ReportedQuota { remaining, reset });
+    slot.end(ANSWERED, &quotas);
 }
 
-fn end(verdict: LimitVerdict) -> AttemptEnd {
-    AttemptEnd {
-        verdict,
-        tokens: None,
-        quotas: ReportedQuotas::default(),
-    }
+fn ends(slot: Slot, verdict: LimitVerdict) {
+    slot.end(verdict, &ReportedQuotas::default());
 }
 
 async fn slot(call: &LimitedCall) -> Slot {
@@ -77,7 +67,7 @@ fn limit(limiter: &Limiter) -> usize {
 async fn answered(limiter: &Limiter, rounds: usize) {
     for _ in 0..rounds {
         for slot in slots(limiter, limit(limiter)).await {
-            slot.end(&end(LimitVerdict::Answered));
+            ends(slot, ANSWERED);
         }
     }
 }
@@ -99,56 +89,27 @@ async fn the_limit_doubles_with_each_round_until_its_maximum() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_that_is_not_used_does_not_grow() {
-    let limiter = adaptive(8, 64);
-    for _ in 0..100 {
-        slot(&limiter.call())
-            .await
-            .end(&end(LimitVerdict::Answered));
-    }
-    assert_eq!(limit(&limiter), 8);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
     let limiter = adaptive(16, 64);
     let mut burst = slots(&limiter, 16).await;
     let late = burst.pop().unwrap();
     for slot in burst {
-        slot.end(&end(LimitVerdict::RateLimited));
+        ends(slot, LimitVerdict::RateLimited);
     }
     assert_eq!(limit(&limiter), 8);
     // What started before the cut does not raise the limit either.
-    late.end(&end(LimitVerdict::Answered));
+    ends(late, ANSWERED);
     assert_eq!(limit(&limiter), 8);
     assert_eq!(limiter.status(Instant::now()).rate_limited, 15);
-    // Nearly all were refused, so that the next one nearly halves it again.
-    slot(&limiter.call())
-        .await
-        .end(&end(LimitVerdict::RateLimited));
-    assert_eq!(limit(&limiter), 5);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_limit_recovers_from_a_storm_one_by_one() {
-    let limiter = adaptive(32, 32);
-    for _ in 0..10 {
-        for slot in slots(&limiter, limit(&limiter)).await {
-            slot.end(&end(LimitVerdict::RateLimited));
-        }
-    }
-    assert_eq!(limit(&limiter), 1);
-    answered(&limiter, 4).await;
-    assert!((2..=6).contains(&limit(&limiter)), "{}", limit(&limiter));
-    answered(&limiter, 300).await;
-    assert_eq!(limit(&limiter), 32);
+    ends(slot(&limiter.call()).await, LimitVerdict::RateLimited);
+    assert_eq!(limit(&limiter), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn failures_and_cancelled_attempts_change_nothing() {
     let limiter = adaptive(4, 64);
     for slot in slots(&limiter, 4).await {
-        slot.end(&end(LimitVerdict::Unrelated));
+        ends(slot, LimitVerdict::Unrelated);
     }
     drop(slots(&limiter, 4).await);
     let status = limiter.status(Instant::now());
@@ -162,14 +123,14 @@ async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
 
     let refused = limiter.call();
     let others = slots(&limiter, 7).await;
-    slot(&refused).await.end(&end(LimitVerdict::RateLimited));
+    ends(slot(&refused).await, LimitVerdict::RateLimited);
     refused.delayed(89 * SECOND);
     assert_eq!(limit(&limiter), 4);
     assert_eq!(limits.conversations(), 5);
     assert_eq!(limits.status().unwrap().pause, None);
     // It holds no slot: the others continue.
     for slot in others {
-        slot.end(&end(LimitVerdict::Answered));
+        ends(slot, ANSWERED);
     }
     let more = slots(&limiter, 4).await;
     assert_eq!(limits.status().unwrap().in_flight, 4);
@@ -186,72 +147,11 @@ async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
     let mut refused = Vec::new();
     for _ in 0..40 {
         let call = limiter.call();
-        slot(&call).await.end(&end(LimitVerdict::RateLimited));
+        ends(slot(&call).await, LimitVerdict::RateLimited);
         call.delayed(89 * SECOND);
         refused.push(call);
     }
     assert_eq!(limits.conversations(), 2);
-}
-
-/// Only as many again took the place of calls that wait, so that long hints for some calls
-/// left most of the limit unused.
-#[tokio::test(start_paused = true)]
-async fn long_hints_for_some_calls_leave_the_limit_in_use() {
-    let (limits, limiter) = limits_of_one(4);
-    let mut refused = Vec::new();
-    for number in 1..=200 {
-        let call = limiter.call();
-        let slot = slot(&call).await;
-        if number % 10 == 0 {
-            slot.end(&end(LimitVerdict::RateLimited));
-            call.delayed(89 * SECOND);
-            refused.push(call);
-        } else {
-            slot.end(&end(LimitVerdict::Answered));
-        }
-    }
-    assert!(limits.conversations() > 12, "{}", limits.conversations());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_in_which_every_call_waits_is_probed_ever_more_rarely() {
-    let (limits, limiter) = limits_of_one(2);
-    let refuse = async || {
-        let call = limiter.call();
-        slot(&call).await.end(&end(LimitVerdict::RateLimited));
-        call.delayed(600 * SECOND);
-        call
-    };
-    let mut waiting = vec![refuse().await, refuse().await];
-    assert_eq!((limit(&limiter), limits.conversations()), (1, 3));
-    assert!(!limits.take_probe(2), "the refusals were just now");
-    let began = Instant::now();
-    let mut probes = Vec::new();
-    while began.elapsed() < 240 * SECOND {
-        limits.changed(waiting.len()).await;
-        if limits.take_probe(waiting.len()) {
-            assert!(!limits.take_probe(waiting.len()), "one at a time");
-            probes.push(began.elapsed().as_secs());
-            waiting.push(refuse().await);
-        }
-    }
-    // Two refusals before the first.
-    assert_eq!(probes, [2, 6, 14, 30, 62, 122, 182, 242]);
-
-    // Once one is answered, the run is under way, and the next pause is short again.
-    let probe = limiter.call();
-    let answered = slot(&probe).await;
-    advance(60 * SECOND).await;
-    assert!(!limits.take_probe(waiting.len()), "one is in flight");
-    answered.end(&end(LimitVerdict::Answered));
-    assert!(
-        !limits.take_probe(waiting.len() + 1),
-        "one has ended its wait"
-    );
-    assert!(limits.take_probe(waiting.len()));
-    waiting.push(refuse().await);
-    advance(SECOND).await;
-    assert!(limits.take_probe(waiting.len()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -302,7 +202,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
         }));
         sleep(SECOND).await;
     }
-    held.end(&end(LimitVerdict::Unrelated));
+    ends(held, LimitVerdict::Unrelated);
     let again = {
         let (call, order) = (Arc::clone(&old), Arc::clone(&order));
         async move {
@@ -325,8 +225,7 @@ async fn the_oldest_call_is_first_however_often_it_was_refused() {
 async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
     let limiter = adaptive(8, 8);
     let before = Instant::now();
-    let reply = reporting(0, Some(100), 2, 20 * SECOND);
-    slot(&limiter.call()).await.end(&reply);
+    reports(slot(&limiter.call()).await, 0, 2, 20 * SECOND);
     // Two are left, however many are in flight.
     let two = slots(&limiter, 2).await;
     assert_eq!(before.elapsed(), Duration::ZERO);
@@ -338,11 +237,10 @@ async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
 #[tokio::test(start_paused = true)]
 async fn an_older_report_does_not_hide_a_newer_one() {
     let limiter = adaptive(8, 8);
-    let report = |remaining| reporting(1, Some(1000), remaining, 30 * SECOND);
     let mut both = slots(&limiter, 2).await;
     let (newer, older) = (both.pop().unwrap(), both.pop().unwrap());
-    newer.end(&report(19));
-    older.end(&report(900));
+    reports(newer, 1, 19, 30 * SECOND);
+    reports(older, 1, 900, 30 * SECOND);
     let before = Instant::now();
     // It may take 20, and 19 are left.
     drop(slot(&limiter.call()).await);
@@ -358,24 +256,30 @@ async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
     // The places of Anthropic's quotas of tokens read and of tokens written.
     for (place, seconds) in [(4, 20), (5, 0)] {
         let limiter = adaptive(8, 8);
-        let reply = reporting(place, None, 50, 20 * SECOND);
-        slot(&limiter.call()).await.end(&reply);
+        reports(slot(&limiter.call()).await, place, 50, 20 * SECOND);
         let before = Instant::now();
         drop(limiter.call().slot(bound, &Stop::default()).await);
         assert_eq!(before.elapsed(), seconds * SECOND, "{place}");
     }
 }
 
+/// 120 a minute went in pairs, and 240 in fours.
 #[tokio::test(start_paused = true)]
-async fn a_reset_of_a_day_holds_for_a_minute() {
-    let limiter = adaptive(8, 8);
-    let reply = reporting(2, None, 0, 86_400 * SECOND);
-    slot(&limiter.call()).await.end(&reply);
-    let status = limiter.status(Instant::now());
-    assert_eq!(status.pause, None, "nobody waits yet");
-    let before = Instant::now();
-    drop(slot(&limiter.call()).await);
-    assert_eq!(before.elapsed(), 60 * SECOND);
+async fn requests_below_a_ceiling_are_evenly_spaced() {
+    for rpm in [120, 240, 6000] {
+        let limiter = limiter(LimitOptions {
+            rpm: Some(rpm),
+            ..LimitOptions::fixed(64)
+        });
+        let mut held = Vec::new();
+        let began = Instant::now();
+        for number in 0..10 {
+            held.push(slot(&limiter.call()).await);
+            let due = 60.3 / rpm as f64 * f64::from(number);
+            let late = began.elapsed().as_secs_f64() - due;
+            assert!((-0.001..0.006).contains(&late), "{rpm}: {number} {late}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -394,10 +298,7 @@ async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
     });
     let before = Instant::now();
     sleep(SECOND).await;
-    first.end(&AttemptEnd {
-        tokens: Some(7),
-        ..end(LimitVerdict::Answered)
-    });
+    ends(first, LimitVerdict::Answered(Some(7)));
     assert_eq!(waiting.await.unwrap() - before, SECOND);
 }
 

@@ -141,24 +141,6 @@ async fn reported_limits_that_reach_zero_are_obeyed() {
 }
 
 #[tokio::test]
-async fn a_reset_in_milliseconds_is_waited_for_and_left_out_of_the_latency() {
-    let server = FaultServer::start(|_| {
-        Reply::chat("42")
-            .header("x-ratelimit-remaining-requests", "0")
-            .header("x-ratelimit-reset-requests", "400ms")
-    });
-    let (model, _, _events) = limited(&server, LimitOptions::fixed(8));
-    let started = std::time::Instant::now();
-    let mut sum = Duration::ZERO;
-    for _ in 0..3 {
-        let reply = chat(&model, &ask("How much?")).await.unwrap();
-        sum += reply.latency + reply.waited;
-    }
-    assert!(started.elapsed() >= Duration::from_millis(800));
-    assert!(sum <= started.elapsed());
-}
-
-#[tokio::test]
 async fn a_wait_for_the_budget_is_recorded_as_a_wait_and_not_as_latency() {
     let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
     // Of two requests with such an output limit, one fits at a time.
