@@ -45,13 +45,13 @@ pub enum PipelineError {
     NoTools(String),
     #[error(
         "--max-cost needs the price of `{model}` at {address}{listed}: write it into a file, such as \
-         {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\", \
-         \"address\": \"{address}\"}}}}}} (US dollars per million tokens), and name it with --prices"
+         {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\"}}}}}} \
+         (US dollars per million tokens), and name it with --prices"
     )]
     NoPrice {
         model: String,
         address: String,
-        /// For which servers the user's own list has it.
+        /// For which server the user's own list has it.
         listed: String,
     },
     #[error("{path}: {source}")]

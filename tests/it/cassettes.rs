@@ -122,7 +122,7 @@ fn refused_parameters_are_replayed_as_they_were_met() {
 #[test]
 fn a_replay_and_its_dry_run_have_the_prices_of_the_recording() {
     let (place, again) = (Workplace::new(), Workplace::new());
-    let prices = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8, "anywhere": true}}}"#;
+    let prices = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8}}}"#;
     place.write("prices.json", prices);
     let server = FaultServer::start(scripted);
     record(&place, &server, "--n 2 --prices prices.json").succeeds();

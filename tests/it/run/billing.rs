@@ -37,7 +37,6 @@ struct Prices {
     cached: u64,
     written: u64,
     output: u64,
-    reasoning: u64,
 }
 
 impl Prices {
@@ -48,7 +47,6 @@ impl Prices {
             cached: draws.up_to(input),
             written: input + draws.up_to(input),
             output: 500_000 + draws.up_to(80_000_000),
-            reasoning: 500_000 + draws.up_to(80_000_000),
         }
     }
 
@@ -57,7 +55,7 @@ impl Prices {
         json!({"version": 1, "models": {"scripted": {
             "input": dollars(self.input), "cached_input": dollars(self.cached),
             "cache_write": dollars(self.written), "output": dollars(self.output),
-            "reasoning": dollars(self.reasoning), "anywhere": true}}})
+            }}})
         .to_string()
     }
 }
@@ -117,8 +115,7 @@ fn answer(request: &Request, seed: u64, prices: Prices, count: &Mutex<Billed>) -
     let bill = (read - cached - stored) * prices.input
         + cached * prices.cached
         + stored * prices.written
-        + (wrote - hidden) * prices.output
-        + hidden * prices.reasoning;
+        + wrote * prices.output;
     let usage = json!({"prompt_tokens": read, "completion_tokens": wrote,
         "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": stored},
         "completion_tokens_details": {"reasoning_tokens": hidden}});
@@ -166,7 +163,7 @@ fn a_run_stays_below_its_limit(seed: u64) -> bool {
     let place = Workplace::new();
     let file = place.write("prices.json", &prices.file());
     let max_tokens = 16 + draws.up_to(2000);
-    let request = (8000 * prices.written + max_tokens * prices.output.max(prices.reasoning)) * 2;
+    let request = (8000 * prices.written + max_tokens * prices.output) * 2;
     let mut cap = request * (1 + draws.up_to(12));
     let concurrency = [1, 4, 16, 64][usize::try_from(draws.up_to(3)).unwrap()];
     let timeout = if BillingServer::is_silent(seed) {

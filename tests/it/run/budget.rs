@@ -12,7 +12,7 @@ use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{asking, refused};
 
 pub(super) const PRICES: &str = r#"{"version": 1, "models": {"m":
-    {"input": "1", "output": "2", "anywhere": true}}}"#;
+    {"input": "1", "output": "2"}}}"#;
 
 /// Too little for a run of the sample.
 const CAPPED: &str = "--prices prices.json --max-cost 0.02 -j 1";
@@ -143,10 +143,10 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     let with = |more: &str| place.chat(&server, &format!("--n 6 {more}"));
     let words = ["needs the price of `m`", "--prices", "\"version\": 1"];
     with("--max-cost 1").fails(2, &words);
-    let address = "\"address\": \"https://gateway.example/v1\"";
+    let address = "\"2\", \"address\": \"https://gateway.example/v1\"";
     place.write(
         "elsewhere.json",
-        &PRICES.replace("\"anywhere\": true", address),
+        &PRICES.replace("\"2\"", address),
     );
     let words = [&url, "(--prices lists it for https://gateway.example/v1)"];
     with("--prices elsewhere.json --max-cost 1").fails(2, &words);

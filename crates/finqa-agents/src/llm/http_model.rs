@@ -30,8 +30,7 @@ use super::error::{ErrorKind, ModelError};
 use super::event::{CallEvent, Observer};
 use super::http::HttpClients;
 use super::limits::Limiter;
-use super::price::PriceTier;
-use super::price_list::PriceList;
+use super::price::PriceList;
 use super::protocol::{ApiDialect, Protocol};
 use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
@@ -218,8 +217,8 @@ impl ChatModel for HttpModel {
     }
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        let tier = PriceTier::of_reply(reply.batch.as_deref());
-        self.budget.cost(&reply.model, reply.usage.as_ref(), tier)
+        let usage = reply.usage.as_ref();
+        self.budget.cost(&reply.model, usage, reply.batch.is_some())
     }
 
     fn sends_batches(&self) -> bool {

@@ -21,7 +21,6 @@ pub mod http;
 pub mod http_model;
 pub mod limits;
 mod price;
-mod price_list;
 mod protocol;
 mod provider;
 mod request_budget;
@@ -52,8 +51,7 @@ pub use http::{
 };
 pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
-pub use price::Dollars;
-pub use price_list::{PriceError, PriceList};
+pub use price::{Dollars, PriceError, PriceList};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};

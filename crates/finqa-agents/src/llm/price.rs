@@ -1,18 +1,22 @@
-//! What tokens cost, in US dollars, as far as a price is known.
+//! What tokens cost, in US dollars, as far as a price is known: the built-in list and the
+//! user's own.
 //!
-//! The cost is unknown for an unknown model, an answer without usage, and a server that
-//! the prices are not for. Unknown is never counted as zero: a `Cost` counts the requests
-//! whose cost it does not know.
+//! A price applies by the model's name, one with an address only there. The cost is unknown
+//! for an unknown model and for an answer without usage. Unknown is never counted as zero:
+//! a `Cost` counts the requests whose cost it does not know.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use rust_decimal::Decimal;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
-use super::provider::Endpoint;
 use super::types::Usage;
+
+const TABLE: &str = include_str!("../../../../data/prices.json");
 
 /// An amount of US dollars, not negative, as a user writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,41 +57,14 @@ impl<'de> Deserialize<'de> for Dollars {
         )]
         enum PriceText {
             Text(String),
-            Whole(u64),
-            Fraction(f64),
+            Number(f64),
         }
         let text = match PriceText::deserialize(deserializer)? {
             PriceText::Text(text) => text,
-            PriceText::Whole(amount) => amount.to_string(),
-            PriceText::Fraction(amount) => amount.to_string(),
+            PriceText::Number(amount) => amount.to_string(),
         };
         let unusable = |reason| de::Error::custom(format_args!("`{text}`: {reason}"));
         text.parse().map_err(unusable)
-    }
-}
-
-/// The tier of a request, which determines its price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PriceTier {
-    Live,
-    /// OpenAI, Azure and Anthropic charge half of the list price in batches.
-    Batch,
-}
-
-impl PriceTier {
-    pub(super) fn of_reply(batch: Option<&str>) -> Self {
-        match batch {
-            None => Self::Live,
-            Some(_) => Self::Batch,
-        }
-    }
-
-    /// The charge for what costs so much live.
-    pub(super) fn of(self, live: Decimal) -> Decimal {
-        match self {
-            Self::Live => live,
-            Self::Batch => live / Decimal::TWO,
-        }
     }
 }
 
@@ -105,38 +82,18 @@ pub(crate) struct Price {
     pub(super) cache_write: Option<Dollars>,
     /// Tokens written.
     pub(super) output: Dollars,
-    /// Tokens of hidden reasoning; as `output` where not listed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Dollars>,
     /// Above this number of tokens read in one call, `above` applies to the whole call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) up_to_input_tokens: Option<u64>,
     /// The price of longer prompts; unknown where not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) above: Option<Box<Price>>,
-    /// The base URL, or the start of it, of the server that it applies to.
+    /// The base URL, or the start of it, of the only server that it applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
-    /// It applies to a server at any address.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    anywhere: bool,
 }
 
 impl Price {
-    /// True if it names both one server and any.
-    pub(super) fn names_its_servers_twice(&self) -> bool {
-        self.address.is_some() && self.anywhere
-    }
-
-    /// The servers that it is for, in words.
-    pub(super) fn servers(&self) -> &str {
-        match (&self.address, self.anywhere) {
-            (Some(address), _) => address,
-            (None, true) => "any server",
-            (None, false) => "the servers of OpenAI, Azure and Anthropic",
-        }
-    }
-
     /// The cost of `usage`; `None` where a part of it has no listed price.
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {
         if self.is_below(usage.input_tokens) {
@@ -145,7 +102,6 @@ impl Price {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let stored = usage.cache_write_tokens.min(usage.input_tokens - cached);
         let fresh = usage.input_tokens - cached - stored;
-        let hidden = usage.reasoning_tokens.min(usage.output_tokens);
         let stored_price = match stored {
             0 => Decimal::ZERO,
             _ => self.cache_write?.0,
@@ -153,23 +109,18 @@ impl Price {
         let sum = Decimal::from(fresh) * self.input.0
             + Decimal::from(cached) * self.cached_input.unwrap_or(self.input).0
             + Decimal::from(stored) * stored_price
-            + Decimal::from(usage.output_tokens - hidden) * self.output.0
-            + Decimal::from(hidden) * self.reasoning.unwrap_or(self.output).0;
+            + Decimal::from(usage.output_tokens) * self.output.0;
         Some(per_million(sum))
     }
 
-    /// The most that a call with this many tokens can cost, whichever of them are cached or
-    /// hidden; `None` where a price that may apply is not listed.
+    /// The most that a call with this many tokens can cost, whichever of them are cached;
+    /// `None` where a price that may apply is not listed.
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
-        let highest = |least: Dollars, others: [Option<Dollars>; 2]| {
-            let others = others.into_iter().flatten().map(|price| price.0);
-            others.fold(least.0, Decimal::max)
-        };
-        let own = per_million(
-            Decimal::from(input_tokens)
-                * highest(self.input, [self.cached_input, self.cache_write])
-                + Decimal::from(output_tokens) * highest(self.output, [self.reasoning, None]),
-        );
+        let others = [self.cached_input, self.cache_write].into_iter().flatten();
+        let input = others.map(|price| price.0).fold(self.input.0, Decimal::max);
+        let own = Decimal::from(input_tokens) * input
+            + Decimal::from(output_tokens) * self.output.0;
+        let own = per_million(own);
         if !self.is_below(input_tokens) {
             return Some(own);
         }
@@ -184,22 +135,113 @@ impl Price {
     }
 
     /// True if it applies to this server.
-    pub(super) fn applies(&self, endpoint: Endpoint, base_url: &str) -> bool {
-        match &self.address {
-            Some(address) => {
-                let rest = base_url.strip_prefix(address.trim_end_matches('/'));
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }
-            None => {
-                let listed = !matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
-                listed || self.anywhere
-            }
-        }
+    fn applies(&self, base_url: &str) -> bool {
+        self.address.as_ref().is_none_or(|address| {
+            let rest = base_url.strip_prefix(address.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
     }
 }
 
 fn per_million(sum: Decimal) -> Decimal {
     sum / Decimal::ONE_THOUSAND / Decimal::ONE_THOUSAND
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    #[error(
+        "not a price list: {place}{message}; write {{\"version\": 1, \"models\": {{\"NAME\": \
+         {{\"input\": 2.5, \"output\": 10}}}}}}, in dollars for a million tokens"
+    )]
+    Json { place: String, message: String },
+    #[error("the price list has version {found}, this program reads version {PRICES_VERSION}")]
+    Version { found: u32 },
+}
+
+/// The version of the price list's form.
+pub(crate) const PRICES_VERSION: u32 = 1;
+
+/// Prices by model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PriceList {
+    models: BTreeMap<String, Price>,
+}
+
+/// The file of a list; its other fields say where the prices are from.
+#[derive(Deserialize)]
+struct PriceFile {
+    version: u32,
+    models: PriceList,
+}
+
+impl PriceList {
+    /// The built-in list; its file names source and date.
+    pub(crate) fn embedded() -> &'static Self {
+        static LIST: OnceLock<PriceList> = OnceLock::new();
+        // A test reads the file, so the empty list of a broken one never ships.
+        LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())
+    }
+
+    /// Reads a list in the form of `data/prices.json`.
+    ///
+    /// # Errors
+    /// [`PriceError`] with the place in the list.
+    pub fn from_json(text: &str) -> Result<Self, PriceError> {
+        let wrong = |place: &str, message: &str| PriceError::Json {
+            place: place.to_owned(),
+            message: message.to_owned(),
+        };
+        // A list of the fields' values would be read as if it named them.
+        if !text.trim_start().starts_with('{') {
+            return Err(wrong("", "it is not a JSON object"));
+        }
+        let mut json = serde_json::Deserializer::from_str(text);
+        let file: Result<PriceFile, _> = serde_path_to_error::deserialize(&mut json);
+        let file = file.map_err(|error| {
+            let place = match error.path().to_string().as_str() {
+                "." => String::new(),
+                path => format!("{path}: "),
+            };
+            wrong(&place, &error.into_inner().to_string())
+        })?;
+        json.end().map_err(|error| wrong("", &error.to_string()))?;
+        if file.version != PRICES_VERSION {
+            return Err(PriceError::Version {
+                found: file.version,
+            });
+        }
+        Ok(file.models)
+    }
+
+    /// The address of the server that `model` has a price for, if it is for one only.
+    pub fn server_of(&self, model: &str) -> Option<&str> {
+        self.models.get(model)?.address.as_deref()
+    }
+
+    /// The price of `model` on a server: under its own name, or for a dated snapshot
+    /// (`-2024-08-06`, `-20250929`) under its family's.
+    pub(super) fn price(&self, base_url: &str, model: &str) -> Option<&Price> {
+        let family = || {
+            let dated = |length: usize| {
+                let (family, date) = model.split_at_checked(model.len().checked_sub(length)?)?;
+                is_date(date).then(|| self.models.get(family))?
+            };
+            dated(11).or_else(|| dated(9))
+        };
+        let price = self.models.get(model).or_else(family);
+        price.filter(|price| price.applies(base_url))
+    }
+}
+
+/// `-2024-08-06` or `-20240806`.
+fn is_date(text: &str) -> bool {
+    let long = text.len() == 11;
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        0 => byte == b'-',
+        5 | 8 if long => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
 }
 
 #[cfg(test)]
@@ -210,32 +252,118 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn price(json: &str) -> Price {
-        serde_json::from_str(json).unwrap()
+    /// The built-in price of a reply.
+    fn cost(model: &str, usage: &Usage) -> Option<Decimal> {
+        PriceList::embedded().price("", model)?.of(usage)
+    }
+
+    #[test]
+    fn the_built_in_list_is_readable_and_no_price_is_below_a_cheaper_one() {
+        let list = PriceList::from_json(TABLE).unwrap();
+        assert_eq!(&list, PriceList::embedded());
+        for (model, price) in &list.models {
+            let input = price.input.0;
+            assert!(input > Decimal::ZERO && price.output.0 > input, "{model}");
+            assert!(price.cached_input.is_none_or(|cached| cached.0 <= input));
+            assert!(price.cache_write.is_none_or(|stored| stored.0 > input));
+            if let Some(above) = &price.above {
+                assert!(
+                    above.input.0 > input && above.output.0 > price.output.0,
+                    "{model}"
+                );
+                assert!(price.up_to_input_tokens.is_some(), "{model}");
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_are_priced_by_their_kind() {
+        let usage = Usage {
+            input_tokens: 1_000_000,
+            output_tokens: 100_000,
+            cached_input_tokens: 400_000,
+            cache_write_tokens: 0,
+            reasoning_tokens: 50_000,
+        };
+        // 600,000 at 2.50, 400,000 at 1.25 and 100,000 at 10 dollars a million.
+        assert_eq!(cost("gpt-4o-2024-08-06", &usage), Some(dollars("3.00")));
+        // 300,000 at 3, 400,000 at 0.30, 300,000 at 3.75 and 100,000 at 15 dollars.
+        let written = Usage {
+            cache_write_tokens: 300_000,
+            ..usage
+        };
+        assert_eq!(cost("claude-sonnet-4-6", &written), Some(dollars("3.645")));
+        // No price is listed for what gpt-4o stores, and none for an unknown model.
+        assert_eq!(cost("gpt-4o", &written), None);
+        assert_eq!(cost("llama-3", &usage), None);
+    }
+
+    #[test]
+    fn a_long_prompt_is_priced_by_its_tier_or_not_at_all() {
+        let cost = |model: &str, input_tokens| {
+            let usage = Usage {
+                input_tokens,
+                ..Usage::default()
+            };
+            cost(model, &usage)
+        };
+        assert_eq!(cost("gpt-5.4", 272_000), Some(dollars("0.68")));
+        assert_eq!(cost("gpt-5.4", 300_000), Some(dollars("1.5")));
+        assert_eq!(cost("claude-sonnet-4-5", 200_000), Some(dollars("0.6")));
+        assert_eq!(cost("claude-sonnet-4-5", 200_001), None);
     }
 
     #[test]
     fn a_bound_is_never_below_a_cost() {
+        let price = |json| serde_json::from_str::<Price>(json).unwrap();
         let tiers = price(
-            r#"{"input": 3, "cached_input": 1, "cache_write": 5, "output": 7, "reasoning": 9,
+            r#"{"input": 3, "cached_input": 1, "cache_write": 5, "output": 7,
                 "up_to_input_tokens": 100, "above": {"input": 4, "output": 8}}"#,
         );
-        assert_eq!(tiers.bound(100, 10), Some(dollars("0.00059")));
-        assert_eq!(tiers.bound(101, 10), Some(dollars("0.000595")));
-        let kinds = (0..=150).step_by(10);
-        for (input_tokens, part) in kinds.flat_map(|n| [0, n / 2, n].map(|part| (n, part))) {
-            let usage = Usage {
-                input_tokens,
-                output_tokens: 10,
-                cached_input_tokens: part,
-                reasoning_tokens: part,
-                ..Usage::default()
-            };
-            let (cost, bound) = (tiers.of(&usage).unwrap(), tiers.bound(150, 10).unwrap());
-            assert!(cost <= bound, "{usage:?}");
+        assert_eq!(tiers.bound(100, 10), Some(dollars("0.00057")));
+        assert_eq!(tiers.bound(101, 10), Some(dollars("0.000575")));
+        for (input_tokens, part) in (0..=150).step_by(10).map(|n| (n, n / 2)) {
+            for part in [0, part, input_tokens] {
+                let usage = Usage {
+                    input_tokens,
+                    output_tokens: 10,
+                    cached_input_tokens: part,
+                    ..Usage::default()
+                };
+                let (cost, bound) = (tiers.of(&usage).unwrap(), tiers.bound(150, 10).unwrap());
+                assert!(cost <= bound, "{usage:?}");
+            }
         }
         let unlisted = price(r#"{"input": 3, "output": 7, "up_to_input_tokens": 100}"#);
         assert_eq!(unlisted.bound(101, 10), None);
+    }
+
+    #[test]
+    fn a_price_applies_by_name_and_one_with_an_address_only_there() {
+        let list = PriceList::from_json(
+            r#"{"version": 1, "models": {
+                "here": {"input": "1", "output": "2", "address": "https://gateway.example/v1"},
+                "gpt-4o": {"input": "7", "output": "8"}}}"#,
+        )
+        .unwrap();
+        let has = |base_url, model| list.price(base_url, model).is_some();
+        assert!(has("https://gateway.example/v1", "here"));
+        assert!(has("https://gateway.example/v1/eu", "here"));
+        assert!(!has("https://gateway.example/v11", "here"));
+        for anywhere in ["https://api.openai.com/v1", "http://127.0.0.1:1/v1"] {
+            assert!(has(anywhere, "gpt-4o"));
+        }
+        // A snapshot has its own price or its family's.
+        let input = |model| {
+            let price = PriceList::embedded().price("", model);
+            price.map(|price| price.input.0)
+        };
+        assert_eq!(input("gpt-4o-2024-05-13"), Some(dollars("5")));
+        assert_eq!(input("gpt-4o-2099-01-01"), Some(dollars("2.5")));
+        assert_eq!(input("claude-haiku-4-5-20251001"), Some(dollars("1")));
+        for other in ["gpt-4o-audio-preview", "gpt-4o-2099-01-0x", "é-2099-01-01", ""] {
+            assert_eq!(input(other), None, "{other}");
+        }
     }
 
     #[test]
@@ -246,5 +374,40 @@ mod tests {
             assert!(text.parse::<Dollars>().is_err(), "{text}");
         }
         assert_eq!("0.25".parse(), Ok(Dollars(dollars("0.25"))));
+    }
+
+    #[test]
+    fn a_broken_list_names_the_place() {
+        let message = |text: &str| PriceList::from_json(text).unwrap_err().to_string();
+        let of = |models: &str| message(&format!(r#"{{"version": 1, "models": {{{models}}}}}"#));
+        for (line, words) in [
+            (
+                of(r#""m": {"input": "x", "output": 1}"#),
+                "models.m.input: `x`: write an amount",
+            ),
+            (
+                of(r#""m": {"input": -1, "output": 1}"#),
+                "`-1`: it must not be negative",
+            ),
+            (
+                of(r#""m": {"input": 1}"#),
+                "models.m: missing field `output`",
+            ),
+            (
+                of(r#""m": {"input": 1, "output": 1, "outptu": 1}"#),
+                "models.m.outptu: unknown field",
+            ),
+            (message(r#"{"version": 2, "models": {}}"#), "has version 2"),
+            (message(r#"{"version": 1}"#), "missing field `models`"),
+            (message("input: 5"), "it is not a JSON object; write {"),
+            (message("[]"), "it is not a JSON object; write {"),
+            (
+                of(r#""m": []"#),
+                "models.m: invalid length 0, expected a price",
+            ),
+        ] {
+            assert!(line.contains(words), "{line}");
+            assert!(!line.contains('\n'), "{line}");
+        }
     }
 }

@@ -6,19 +6,28 @@ use rust_decimal::Decimal;
 
 use super::budget::{Budget, BudgetReservation, Spending};
 use super::error::{ErrorKind, ModelError};
-use super::price::PriceTier;
-use super::price_list::{ModelPrices, PriceList};
+use super::price::{Price, PriceList};
 use super::protocol::{EncodedRequest, ReplyBody};
 use super::retry::FailedAttempt;
 use super::settings::ModelConnection;
 use super::types::{Stop, Usage};
 
-/// The prices of a model, and the budget that its requests spend from.
+/// The prices of a model on its server, the user's own before the built-in ones, and the
+/// budget that its requests spend from.
 pub(super) struct RequestBudget {
-    prices: ModelPrices,
-    budget: Arc<Budget>,
+    own: Arc<PriceList>,
+    base_url: String,
     /// The model as the user named it.
     model: String,
+    budget: Arc<Budget>,
+}
+
+/// The charge in a batch: OpenAI, Azure and Anthropic take half of the list price.
+fn charged(live: Decimal, batched: bool) -> Decimal {
+    match batched {
+        true => live / Decimal::TWO,
+        false => live,
+    }
 }
 
 impl RequestBudget {
@@ -28,14 +37,25 @@ impl RequestBudget {
         budget: Arc<Budget>,
     ) -> Self {
         Self {
-            prices: ModelPrices::new(settings, own),
-            budget,
+            own,
+            base_url: settings.base_url.clone(),
             model: settings.model.clone(),
+            budget,
         }
     }
 
+    /// True if the price that is expected before the first reply is known.
     pub(super) fn has_price(&self) -> bool {
-        self.prices.expected().is_some()
+        self.price(&self.model).is_some()
+    }
+
+    /// The price of a reply from the model that the server calls `served`: on Azure that is
+    /// the model behind the deployment, whose name the user's list may use.
+    fn price(&self, served: &str) -> Option<&Price> {
+        let own = |model| self.own.price(&self.base_url, model);
+        own(&self.model)
+            .or_else(|| own(served))
+            .or_else(|| PriceList::embedded().price(&self.base_url, served))
     }
 
     /// The cost of a reply from the model `served`, if known.
@@ -43,17 +63,16 @@ impl RequestBudget {
         &self,
         served: &str,
         usage: Option<&Usage>,
-        tier: PriceTier,
+        batched: bool,
     ) -> Option<Decimal> {
-        let cost = self.prices.cost(served, usage)?;
-        Some(tier.of(cost))
+        Some(charged(self.price(served)?.of(usage?)?, batched))
     }
 
     /// The most that a request may spend, where the run has a limit.
     pub(super) fn upper_bound(
         &self,
         request: &EncodedRequest,
-        tier: PriceTier,
+        batched: bool,
     ) -> Result<Option<Spending>, FailedAttempt> {
         if !self.budget.counts_requests() {
             return Ok(None);
@@ -65,10 +84,10 @@ impl RequestBudget {
         let written = request.max_output_tokens.map(u64::from);
         let written = written.ok_or_else(|| refused("a run with a limit needs an output limit"))?;
         let read = request.most_input_tokens();
-        let price = self.prices.expected();
+        let price = self.price(&self.model);
         let bound = price.and_then(|price| price.bound(read, written));
         let upper = Spending {
-            dollars: bound.map(|dollars| tier.of(dollars)),
+            dollars: bound.map(|dollars| charged(dollars, batched)),
             tokens: read.saturating_add(written),
         };
         if self.budget.limits().cost.is_some() && upper.dollars.is_none() {
@@ -85,7 +104,7 @@ impl RequestBudget {
         request: &EncodedRequest,
         stop: &Stop,
     ) -> Result<Option<BudgetReservation>, FailedAttempt> {
-        let Some(upper) = self.upper_bound(request, PriceTier::Live)? else {
+        let Some(upper) = self.upper_bound(request, false)? else {
             return Ok(None);
         };
         let reservation = self.budget.reserve(upper, stop).await;
@@ -100,14 +119,14 @@ impl RequestBudget {
         reservation: BudgetReservation,
         answer: Option<&ReplyBody>,
         lost: bool,
-        tier: PriceTier,
+        batched: bool,
     ) {
         let used = match answer {
             Some(answer) => answer.usage.map(|usage| {
                 let served = answer.model.as_deref().unwrap_or(&self.model);
                 Spending {
                     dollars: self
-                        .cost(served, Some(&usage), tier)
+                        .cost(served, Some(&usage), batched)
                         .or(reservation.upper.dollars),
                     tokens: usage.total(),
                 }
@@ -117,5 +136,36 @@ impl RequestBudget {
         if let Some(used) = used {
             reservation.record_actual(used);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_price_is_first_and_the_served_model_counts_after_the_named_one() {
+        let own = r#"{"version": 1, "models": {
+            "deployment": {"input": "1", "output": "2"}, "gpt-4o": {"input": "7", "output": "8"}}}"#;
+        let cost = |model: &str, served: &str, batched| {
+            let budget = RequestBudget {
+                own: Arc::new(PriceList::from_json(own).unwrap()),
+                base_url: "https://u.openai.azure.com".into(),
+                model: model.into(),
+                budget: Arc::default(),
+            };
+            let usage = Usage {
+                input_tokens: 1_000_000,
+                ..Usage::default()
+            };
+            assert_eq!(budget.cost(served, None, batched), None);
+            let cost = budget.cost(served, Some(&usage), batched);
+            cost.map(|dollars| dollars.to_string().parse::<f64>().unwrap())
+        };
+        assert_eq!(cost("deployment", "gpt-4o", false), Some(1.0));
+        assert_eq!(cost("other", "gpt-4o", false), Some(7.0));
+        assert_eq!(cost("other", "gpt-4.1", false), Some(2.0));
+        assert_eq!(cost("other", "gpt-4.1", true), Some(1.0));
+        assert_eq!(cost("other", "unheard-of", false), None);
     }
 }

@@ -10,7 +10,6 @@ use super::call::{HttpCall, unsendable};
 use crate::llm::batch::{BatchAnswer, BatchReply, BatchSender};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::price::PriceTier;
 use crate::llm::protocol::{EncodedRequest, ReplyBody};
 use crate::llm::retry::FailedAttempt;
 use crate::llm::transport::{Attempt, HttpReply};
@@ -30,7 +29,7 @@ impl HttpCall<'_> {
             stop,
             ..
         } = self;
-        let upper = match model.budget.upper_bound(encoded, PriceTier::Batch) {
+        let upper = match model.budget.upper_bound(encoded, true) {
             Ok(upper) => upper,
             Err(refused) => return Some(Err(refused)),
         };
@@ -79,7 +78,7 @@ impl HttpCall<'_> {
                     let answer = judged.as_ref().ok();
                     model
                         .budget
-                        .record_actual(reservation, answer, is_lost, PriceTier::Batch);
+                        .record_actual(reservation, answer, is_lost, true);
                 }
                 Some(judged.map(|answer| (answer, attempt.exchange)))
             }

@@ -18,7 +18,6 @@ use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
 use crate::llm::limits::{LimitVerdict, LimitedCall, TokenBound, reported_quotas};
-use crate::llm::price::PriceTier;
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{FailedAttempt, RetryLimit, retry};
@@ -213,7 +212,7 @@ impl HttpCall<'_> {
             let answer = judged.as_ref().ok();
             model
                 .budget
-                .record_actual(reservation, answer, lost, PriceTier::Live);
+                .record_actual(reservation, answer, lost, false);
         }
         judged.map(|answer| (answer, attempt.exchange))
     }
