@@ -33,11 +33,8 @@ impl ServerAddress {
         };
         let mut headers = HeaderMap::new();
         let mut put = |name: &'static str, variable, value: &str| {
-            let mut value =
-                HeaderValue::from_str(value).map_err(|_| SettingsError::HeaderValue {
-                    variable,
-                    found: "a control character",
-                })?;
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| SettingsError::HeaderValue { variable })?;
             value.set_sensitive(true);
             headers.insert(name, value);
             Ok::<(), SettingsError>(())

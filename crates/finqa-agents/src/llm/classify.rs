@@ -4,14 +4,17 @@
 //! of `code` (string, integer, null) and on the status, so words are read leniently and
 //! the status decides only where they say nothing.
 
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use finqa_core::error::innermost;
+use finqa_core::net::retry_after;
 use finqa_core::secrets::redact;
 use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
-use super::hint::server_hint;
 use super::retry::{FailedAttempt, RetryLimit};
 use super::transport::{Attempt, HttpReply, TransportFailure};
 
@@ -36,8 +39,12 @@ impl ErrorDetails {
         match serde_json::from_str::<Value>(&text) {
             Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),
             Ok(value @ Value::Object(_)) => Self::from_json(&value),
+            _ if text.trim_start().starts_with('<') => Self {
+                message: "an HTML page".to_owned(),
+                ..Self::default()
+            },
             _ => Self {
-                message: one_line(&plain(&text)),
+                message: one_line(&text),
                 ..Self::default()
             },
         }
@@ -223,18 +230,21 @@ pub(super) fn classify_refusal(
     exchange: &HttpReply,
     secret: &str,
 ) -> FailedAttempt {
-    let hint = server_hint(&exchange.headers, message);
+    let hint = server_hint(&exchange.headers);
     // OpenAI's own clients obey this header too.
     let told_not_to = exchange
         .headers
         .get("x-should-retry")
         .is_some_and(|value| value == "false");
-    let transient = kind.is_transient() && !told_not_to;
+    let retry_limit = match kind.is_transient() && !told_not_to {
+        true => RetryLimit::Full,
+        false => RetryLimit::None,
+    };
     let error = with_exchange(ModelError::new(kind, message), exchange, secret);
-    if transient {
-        FailedAttempt::transient(error, hint)
-    } else {
-        FailedAttempt::permanent(error)
+    FailedAttempt {
+        error: Box::new(error),
+        retry_limit,
+        hint,
     }
 }
 
@@ -270,22 +280,13 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
     error
 }
 
-/// The title of an HTML page, or the text itself.
-fn plain(text: &str) -> String {
-    let trimmed = text.trim_start();
-    if !trimmed.starts_with('<') {
-        return text.to_owned();
-    }
-    let lower = trimmed.to_ascii_lowercase();
-    let title = lower.find("<title>").and_then(|start| {
-        let start = start + "<title>".len();
-        let end = lower.get(start..)?.find("</title>")? + start;
-        trimmed.get(start..end)
-    });
-    match title {
-        Some(title) => format!("an HTML page: {title}"),
-        None => "an HTML page without a title".to_owned(),
-    }
+/// The wait that the server asks for; the caller limits it.
+fn server_hint(headers: &HeaderMap) -> Option<Duration> {
+    let millis = headers.get("retry-after-ms");
+    millis
+        .and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok())
+        .and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok())
+        .or_else(|| retry_after(headers))
 }
 
 /// At most 300 characters of a text, on one line.
@@ -318,16 +319,40 @@ mod tests {
                 "{body}"
             );
         }
-        let page = "<!doctype html><html><head><TITLE>502 Bad Gateway</TITLE></head>";
-        assert_eq!(
-            ErrorDetails::read(page.as_bytes()).message,
-            "an HTML page: 502 Bad Gateway"
-        );
+        let page = ErrorDetails::read(b"\n<!doctype html><html><head>");
+        assert_eq!(page.message, "an HTML page");
         assert_eq!(ErrorDetails::read(b"").message, "");
         assert_eq!(
             ErrorDetails::read(&[0xff, 0xfe]).message,
             "\u{fffd}\u{fffd}"
         );
+    }
+
+    #[test]
+    fn every_form_of_a_wait_is_read_and_nonsense_is_not() {
+        let hint = |headers: &[(&'static str, &str)]| {
+            let mut map = HeaderMap::new();
+            // The server's clock counts, however wrong ours is.
+            map.insert("date", "Sun, 06 Nov 1994 08:49:37 GMT".parse().unwrap());
+            for (name, value) in headers {
+                map.insert(*name, value.parse().unwrap());
+            }
+            server_hint(&map).map(|wait| wait.as_secs_f64())
+        };
+        for (value, seconds) in [
+            ("2", Some(2.0)),
+            (" 0.5 ", Some(0.5)),
+            ("Sun, 06 Nov 1994 08:49:47 GMT", Some(10.0)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0.0)),
+            ("-1", None),
+            ("NaN", None),
+            ("soon", None),
+            ("1e400", None),
+        ] {
+            assert_eq!(hint(&[("retry-after", value)]), seconds, "{value}");
+        }
+        let both = [("retry-after", "1"), ("retry-after-ms", "900")];
+        assert_eq!(hint(&both), Some(0.9));
     }
 
     #[test]

@@ -16,7 +16,6 @@ mod cost;
 mod difference;
 pub mod error;
 mod event;
-mod hint;
 pub mod http;
 pub mod http_model;
 pub mod limits;

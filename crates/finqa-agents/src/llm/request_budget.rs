@@ -108,8 +108,7 @@ impl RequestBudget {
             return Ok(None);
         };
         let reservation = self.budget.reserve(upper, stop).await;
-        let stopped = || FailedAttempt::permanent(ModelError::new(ErrorKind::Cancelled, "stopped"));
-        reservation.map(Some).ok_or_else(stopped)
+        reservation.map(Some).ok_or_else(FailedAttempt::cancelled)
     }
 
     /// Counts what a request used. A lost one, and an answer that does not say what it used,

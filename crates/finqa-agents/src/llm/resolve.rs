@@ -214,16 +214,10 @@ fn is_path_part(text: &str, at: usize) -> bool {
 
 /// A key with a newline in it makes the header code of async-openai panic.
 fn check_header(variable: &'static str, value: &str) -> Result<(), SettingsError> {
-    let found = value.chars().find_map(|c| match c {
-        '\n' | '\r' => Some("a line break"),
-        ' ' | '\t' => Some("a space"),
-        c if c.is_control() => Some("a control character"),
-        c if !c.is_ascii() => Some("a character that is not ASCII"),
-        _ => None,
-    });
-    found.map_or(Ok(()), |found| {
-        Err(SettingsError::HeaderValue { variable, found })
-    })
+    match value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(()),
+        false => Err(SettingsError::HeaderValue { variable }),
+    }
 }
 
 fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {

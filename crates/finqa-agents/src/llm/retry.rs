@@ -117,22 +117,14 @@ impl FailedAttempt {
         }
     }
 
-    /// A failure that another attempt may fix.
-    pub(crate) fn transient(error: ModelError, hint: Option<Duration>) -> Self {
-        Self {
-            error: Box::new(error),
-            retry_limit: RetryLimit::Full,
-            hint,
-        }
+    /// The call was stopped from outside.
+    pub(crate) fn cancelled() -> Self {
+        Self::permanent(cancelled())
     }
 }
 
-/// The last failure's advice for the budget; written by the loop, read by `backoff`.
-#[derive(Debug, Clone, Copy)]
-struct RetryAdvice {
-    hint: Option<Duration>,
-    retry_limit: RetryLimit,
-}
+/// The last failure's limit and hint; written by the loop, read when `backoff` asks.
+type RetryAdvice = Arc<Mutex<(RetryLimit, Option<Duration>)>>;
 
 /// Attempts, time and waits of one request.
 #[derive(Debug)]
@@ -141,22 +133,11 @@ struct RetryBudget {
     started: Instant,
     attempts: u32,
     delay: Duration,
-    advice: Arc<Mutex<RetryAdvice>>,
+    advice: RetryAdvice,
     rng: ChaCha8Rng,
 }
 
 impl RetryBudget {
-    fn new(options: RetryOptions, seed: u64, advice: Arc<Mutex<RetryAdvice>>) -> Self {
-        Self {
-            options,
-            started: Instant::now(),
-            attempts: 0,
-            delay: options.first_delay,
-            advice,
-            rng: ChaCha8Rng::seed_from_u64(seed),
-        }
-    }
-
     /// Between half and all of `delay`, so that calls that failed together do not return
     /// together.
     fn jittered(&mut self, delay: Duration) -> Duration {
@@ -165,34 +146,26 @@ impl RetryBudget {
 }
 
 impl Backoff for RetryBudget {
-    fn reset(&mut self) {
-        self.started = Instant::now();
-        self.attempts = 0;
-        self.delay = self.options.first_delay;
-    }
-
     fn next_backoff(&mut self) -> Option<Duration> {
-        let advice = *self.advice.lock();
+        let options = self.options;
+        let (retry_limit, hint) = *self.advice.lock();
         self.attempts = self.attempts.saturating_add(1);
-        let limit = match advice.retry_limit {
+        let limit = match retry_limit {
             RetryLimit::None => 1,
-            RetryLimit::FirstContact => self
-                .options
-                .first_contact_attempts
-                .min(self.options.max_attempts),
-            RetryLimit::Full => self.options.max_attempts,
+            RetryLimit::FirstContact => options.first_contact_attempts.min(options.max_attempts),
+            RetryLimit::Full => options.max_attempts,
         };
         if self.attempts >= limit {
             return None;
         }
-        let own = self.jittered(self.delay.min(self.options.max_delay));
-        self.delay = self.delay.saturating_mul(2).min(self.options.max_delay);
-        let wait = match advice.hint {
+        let own = self.jittered(self.delay.min(options.max_delay));
+        self.delay = self.delay.saturating_mul(2).min(options.max_delay);
+        let wait = match hint {
             // Every refused call got the same hint: spread them behind it.
-            Some(hint) => hint.min(self.options.max_hint).max(own) + self.jittered(own) / 4,
+            Some(hint) => hint.min(options.max_hint).max(own) + self.jittered(own) / 4,
             None => own,
         };
-        (self.started.elapsed() + wait <= self.options.total).then_some(wait)
+        (self.started.elapsed() + wait <= options.total).then_some(wait)
     }
 }
 
@@ -212,11 +185,15 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, FailedAttempt>>,
 {
-    let advice = Arc::new(Mutex::new(RetryAdvice {
-        hint: None,
-        retry_limit: RetryLimit::Full,
-    }));
-    let budget = RetryBudget::new(options, seed, Arc::clone(&advice));
+    let advice: RetryAdvice = Arc::new(Mutex::new((RetryLimit::Full, None)));
+    let budget = RetryBudget {
+        options,
+        started: Instant::now(),
+        attempts: 0,
+        delay: options.first_delay,
+        advice: Arc::clone(&advice),
+        rng: ChaCha8Rng::seed_from_u64(seed),
+    };
     let mut tries: u32 = 0;
     // There is no wait before the first attempt.
     let (running, mut phase) = watch::channel(true);
@@ -235,10 +212,7 @@ where
                 let outcome = attempt.await;
                 running.send_replace(false);
                 outcome.map_err(|failed| {
-                    *advice.lock() = RetryAdvice {
-                        hint: failed.hint,
-                        retry_limit: failed.retry_limit,
-                    };
+                    *advice.lock() = (failed.retry_limit, failed.hint);
                     match failed.retry_limit {
                         RetryLimit::None => backoff::Error::permanent(*failed.error),
                         _ => backoff::Error::transient(*failed.error),

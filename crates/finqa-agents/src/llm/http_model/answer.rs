@@ -9,7 +9,7 @@ use finqa_core::secrets::redact_json;
 use super::call::{HttpCall, unsendable};
 use crate::llm::batch::{BatchAnswer, BatchReply, BatchSender};
 use crate::llm::classify::{self, ErrorDetails};
-use crate::llm::error::{ErrorKind, ModelError};
+use crate::llm::error::ErrorKind;
 use crate::llm::protocol::{EncodedRequest, ReplyBody};
 use crate::llm::retry::FailedAttempt;
 use crate::llm::transport::{Attempt, HttpReply};
@@ -44,10 +44,7 @@ impl HttpCall<'_> {
             limited.has_waited(waited);
         }
         match answer {
-            BatchAnswer::Stopped => {
-                let stopped = ModelError::new(ErrorKind::Cancelled, "");
-                Some(Err(FailedAttempt::permanent(stopped)))
-            }
+            BatchAnswer::Stopped => Some(Err(FailedAttempt::cancelled())),
             BatchAnswer::Live(history) => {
                 transport.sent_in_batches(history.sent, history.lost);
                 None

@@ -156,10 +156,7 @@ impl HttpCall<'_> {
         let slot = match limited {
             None => None,
             Some(limited) => match limited.slot(token_bound(encoded), stop).await {
-                None => {
-                    let stopped = ModelError::new(ErrorKind::Cancelled, "");
-                    return Err(FailedAttempt::permanent(stopped));
-                }
+                None => return Err(FailedAttempt::cancelled()),
                 slot => slot,
             },
         };

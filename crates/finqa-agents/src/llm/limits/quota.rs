@@ -4,9 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 use finqa_core::net::server_time;
+use jiff::SignedDuration;
 use reqwest::header::HeaderMap;
 
-use crate::llm::hint::spoken_duration;
 
 /// The most that one attempt may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     }
     match text.parse::<jiff::Timestamp>() {
         Ok(at) => Some(until(at.into())),
-        Err(_) => spoken_duration(text),
+        Err(_) => text.parse::<SignedDuration>().ok()?.try_into().ok(),
     }
 }
 

@@ -200,7 +200,7 @@ fn a_broken_key_is_reported_and_not_shown() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "OPENAI_API_KEY contains a line break: set it again as one line without spaces"
+        "OPENAI_API_KEY contains a space, a line break or another character that a header cannot carry: set it again"
     );
     let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], ModelSettings::default()).unwrap();
     assert!(!format!("{shown:?}").contains("sk-secret"));

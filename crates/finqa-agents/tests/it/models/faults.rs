@@ -57,14 +57,13 @@ async fn broken_connections_and_bodies_are_repeated() {
 #[tokio::test]
 async fn every_form_of_retry_after_is_waited_for() {
     let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(3));
-    for (name, value, message) in [
-        ("retry-after", "0.1", ""),
-        ("retry-after-ms", "100", ""),
-        ("retry-after", date.as_str(), ""),
-        ("x-other", "1", "Please try again in 100ms."),
+    for (name, value) in [
+        ("retry-after", "0.1"),
+        ("retry-after-ms", "100"),
+        ("retry-after", date.as_str()),
     ] {
         let (outcome, server) = {
-            let reply = Reply::error(429, "rate_limit_exceeded", message).header(name, value);
+            let reply = Reply::error(429, "rate_limit_exceeded", "").header(name, value);
             once(reply).await
         };
         let reply = outcome.unwrap();
