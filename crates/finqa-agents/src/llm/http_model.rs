@@ -19,19 +19,18 @@ use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use tracing::Instrument;
 
-use call::HttpCall;
+use call::{HttpCall, ModelServer};
 
 use super::address::ServerAddress;
-use super::batch::{BatchClient, BatchQueue, BatchSender};
+use super::batch::{BatchClient, BatchQueue};
 use super::budget::Budget;
 use super::capabilities::Capabilities;
 use super::cassette::{Cassette, CassetteCall};
 use super::error::{ErrorKind, ModelError};
-use super::event::{CallEvent, Observer};
+use super::event::Observer;
 use super::http::HttpClients;
 use super::limits::Limiter;
 use super::price::PriceList;
-use super::protocol::{ApiDialect, Protocol};
 use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
 use super::retry::RetryOptions;
@@ -41,23 +40,10 @@ use super::transport::Transport;
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
 
 pub struct HttpModel {
-    client: Client<ServerAddress>,
-    transport: Transport,
-    protocol: Protocol,
-    settings: ModelConnection,
+    server: ModelServer,
     capabilities: Capabilities,
-    /// The present dialect; a refusal changes it for the rest of the process.
-    dialect: Arc<Mutex<ApiDialect>>,
-    /// The server has answered a request.
-    reached: AtomicBool,
-    /// A call was answered.
-    answered: AtomicBool,
-    jitter: RandomState,
-    observer: Option<Observer>,
     cassette: Option<Cassette>,
     limiter: Option<Limiter>,
-    batches: Option<BatchSender>,
-    budget: RequestBudget,
 }
 
 impl HttpModel {
@@ -79,27 +65,29 @@ impl HttpModel {
         let http = clients.get(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
         let capabilities = Capabilities::for_model(&settings.model);
         Ok(Self {
-            limiter: None,
-            batches: None,
-            client: Client::build(http.clone(), ServerAddress::new(&settings)?),
-            transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
-            protocol,
-            dialect: Arc::new(Mutex::new(capabilities.dialect(endpoint, protocol))),
-            budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
+            server: ModelServer {
+                client: Client::build(http.clone(), ServerAddress::new(&settings)?),
+                transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
+                protocol,
+                dialect: Arc::new(Mutex::new(capabilities.dialect(endpoint, protocol))),
+                budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
+                settings,
+                reached: AtomicBool::new(false),
+                answered: AtomicBool::new(false),
+                jitter: RandomState::new(),
+                observer: None,
+                batches: None,
+            },
             capabilities,
-            settings,
-            reached: AtomicBool::new(false),
-            answered: AtomicBool::new(false),
-            jitter: RandomState::new(),
-            observer: None,
             cassette: None,
+            limiter: None,
         })
     }
 
     /// Reports retries and corrections to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
-        self.observer = Some(observer);
+        self.server.observer = Some(observer);
         self
     }
 
@@ -109,7 +97,7 @@ impl HttpModel {
         self.cassette = cassette;
         if self.is_replayed() {
             // The waits are recorded, and so is how often a request was repeated.
-            self.settings.retry = RetryOptions::without_limit();
+            self.server.settings.retry = RetryOptions::without_limit();
         }
         self
     }
@@ -125,14 +113,14 @@ impl HttpModel {
     #[must_use]
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
-            let client = self.client.clone();
-            let dialect = Arc::clone(&self.dialect);
-            let client = BatchClient::new(&self.settings, client, &self.transport, dialect);
+            let client = self.server.client.clone();
+            let dialect = Arc::clone(&self.server.dialect);
+            let client = BatchClient::new(&self.server.settings, client, &self.server.transport, dialect);
             let sender = queue.sender(client);
-            self.dialect = sender.dialect();
-            self.batches = Some(sender);
+            self.server.dialect = sender.dialect();
+            self.server.batches = Some(sender);
             // Waves decide when a request is repeated, and a wave may take a day.
-            self.settings.retry.total = Duration::MAX;
+            self.server.settings.retry.total = Duration::MAX;
         }
         self
     }
@@ -140,17 +128,17 @@ impl HttpModel {
     /// Prices tokens by the user's list before the built-in one, and spends from a budget.
     #[must_use]
     pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
-        self.budget = RequestBudget::new(&self.settings, own, budget);
+        self.server.budget = RequestBudget::new(&self.server.settings, own, budget);
         self
     }
 
     /// True if the price of its tokens is known.
     pub fn has_price(&self) -> bool {
-        self.budget.has_price()
+        self.server.budget.has_price()
     }
 
     pub fn settings(&self) -> &ModelConnection {
-        &self.settings
+        &self.server.settings
     }
 
     fn is_replayed(&self) -> bool {
@@ -158,31 +146,21 @@ impl HttpModel {
         cassette.is_some_and(|it| it.replay().is_some())
     }
 
-    fn dialect(&self) -> ApiDialect {
-        *self.dialect.lock()
-    }
-
-    fn emit(&self, node: &str, event: &CallEvent) {
-        if let Some(observer) = &self.observer {
-            observer(node, event);
-        }
-    }
-
     async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let mut dialect = self.dialect();
+        let mut dialect = self.server.dialect();
         let cassette = self.cassette.clone().map(|cassette| {
-            let call = CassetteCall::new(cassette, request, self.protocol.path(), dialect);
+            let call = CassetteCall::new(cassette, request, self.server.protocol.path(), dialect);
             dialect = call.dialect();
             call
         });
-        let transport = self.transport.fresh(cassette);
+        let transport = self.server.transport.fresh(cassette);
         // A replayed request is not sent.
         let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
-        let batches = self.batches.as_ref();
+        let batches = self.server.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
         let call = HttpCall {
-            model: self,
-            client: self.client.clone().with_http_service(transport.clone()),
+            model: &self.server,
+            client: self.server.client.clone().with_http_service(transport.clone()),
             transport,
             limited: limiter.map(Limiter::call),
             request,
@@ -191,7 +169,7 @@ impl HttpModel {
         let outcome = call.converse(dialect).await;
         // A cancelled call is made again by the run that is resumed.
         if !matches!(&outcome, Err(error) if error.kind == ErrorKind::Cancelled) {
-            call.transport.finish(&self.settings.secrets());
+            call.transport.finish(&self.server.settings.secrets());
         }
         outcome
     }
@@ -200,8 +178,8 @@ impl HttpModel {
 impl std::fmt::Debug for HttpModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpModel")
-            .field("settings", &self.settings)
-            .field("dialect", &self.dialect())
+            .field("settings", &self.server.settings)
+            .field("dialect", &self.server.dialect())
             .finish_non_exhaustive()
     }
 }
@@ -209,25 +187,25 @@ impl std::fmt::Debug for HttpModel {
 #[async_trait]
 impl ChatModel for HttpModel {
     fn name(&self) -> &str {
-        &self.settings.model
+        &self.server.settings.model
     }
 
     fn supports(&self, feature: Feature) -> Support {
-        self.capabilities.support(feature, &self.dialect())
+        self.capabilities.support(feature, &self.server.dialect())
     }
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
         let usage = reply.usage.as_ref();
-        self.budget.cost(&reply.model, usage, reply.batch.is_some())
+        self.server.budget.cost(&reply.model, usage, reply.batch.is_some())
     }
 
     fn sends_batches(&self) -> bool {
-        self.batches.is_some()
+        self.server.batches.is_some()
     }
 
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let span = trace::chat(&self.settings.model, request);
-        trace::server(&span, &self.settings);
+        let span = trace::chat(&self.server.settings.model, request);
+        trace::server(&span, &self.server.settings);
         let outcome = self.call(request, stop).instrument(span.clone()).await;
         trace::record_end(&span, &outcome, |reply| self.cost(reply));
         outcome

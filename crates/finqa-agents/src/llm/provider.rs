@@ -8,7 +8,6 @@ use finqa_core::net::is_loopback;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use super::batch::{BatchApi, FileBatches, MessageBatches};
 use super::protocol::Protocol;
 
 /// Whose API a server implements.
@@ -43,7 +42,6 @@ pub(super) struct ProviderProfile {
     pub headers: &'static [(&'static str, &'static str)],
     /// The protocol; `None` where `--api` chooses among OpenAI's.
     pub protocol: Option<Protocol>,
-    pub batch_api: &'static dyn BatchApi,
     /// Name in traces, by the semantic conventions for generative AI of OpenTelemetry.
     pub trace_name: &'static str,
 }
@@ -59,7 +57,6 @@ impl Provider {
                 key_header: ("authorization", "Bearer "),
                 headers: &[],
                 protocol: None,
-                batch_api: &FileBatches,
                 trace_name: "openai",
             },
             Self::Azure => &ProviderProfile {
@@ -70,7 +67,6 @@ impl Provider {
                 key_header: ("api-key", ""),
                 headers: &[],
                 protocol: None,
-                batch_api: &FileBatches,
                 trace_name: "azure.ai.openai",
             },
             Self::Anthropic => &ProviderProfile {
@@ -82,7 +78,6 @@ impl Provider {
                 // The only version of the API since 2023.
                 headers: &[("anthropic-version", "2023-06-01")],
                 protocol: Some(Protocol::Messages),
-                batch_api: &MessageBatches,
                 trace_name: "anthropic",
             },
         }

@@ -20,7 +20,7 @@ use finqa_core::secrets::{redact_json, shown_address};
 
 use super::api::{BatchApi, BatchLine, BatchState, PlannedSubmission};
 use super::lookup::id_of;
-use super::{BatchRecord, openai};
+use super::{BatchRecord, FileBatches, MessageBatches, openai};
 use crate::llm::address::ServerAddress;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
@@ -100,7 +100,10 @@ impl BatchClient {
     }
 
     pub(super) fn api(&self) -> &'static dyn BatchApi {
-        self.settings.provider.profile().batch_api
+        match self.settings.provider {
+            Provider::OpenAi | Provider::Azure => &FileBatches,
+            Provider::Anthropic => &MessageBatches,
+        }
     }
 
     /// The longest line of the results that is read.

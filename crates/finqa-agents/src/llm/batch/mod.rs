@@ -33,7 +33,6 @@ pub use queue::{BatchQueue, BatchUnit, RunBatches};
 pub use record::{BatchRecord, BatchRecorder, BatchStage};
 
 pub(super) use anthropic::MessageBatches;
-pub(super) use api::BatchApi;
 pub(super) use client::BatchClient;
 pub(super) use openai::FileBatches;
 pub(super) use queue::{BatchAnswer, BatchReply};

@@ -279,7 +279,8 @@ mod tests {
 
     use super::*;
     use crate::llm::batch::sender::tests::request;
-    use crate::llm::batch::{BatchApi, FileBatches, MessageBatches};
+    use crate::llm::batch::api::BatchApi;
+    use crate::llm::batch::{FileBatches, MessageBatches};
     use crate::llm::http_model::HttpModel;
     use crate::llm::protocol::EncodedRequest;
     use crate::llm::settings::{ModelConnection, ModelSettings};

@@ -1,33 +1,67 @@
-//! A call of an [`HttpModel`]: requests in one dialect after the other, each with retries.
+//! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
 
-use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
+use parking_lot::Mutex;
 use serde::de::IgnoredAny;
 use tracing::Span;
 
 use finqa_core::secrets::shown_address;
 
-use super::HttpModel;
 use crate::llm::address::ServerAddress;
+use crate::llm::batch::BatchSender;
 use crate::llm::capabilities::{Correction, corrected, ignored_format};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::event::CallEvent;
+use crate::llm::event::{CallEvent, Observer};
 use crate::llm::limits::{LimitVerdict, LimitedCall, TokenBound, reported_quotas};
-use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
+use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use crate::llm::provider::Provider;
+use crate::llm::request_budget::RequestBudget;
 use crate::llm::retry::{FailedAttempt, RetryLimit, retry};
+use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
 use crate::telemetry::{attributes as names, set};
 
+/// A model on its server, as its calls share it.
+pub(super) struct ModelServer {
+    pub client: Client<ServerAddress>,
+    pub transport: Transport,
+    pub protocol: Protocol,
+    pub settings: ModelConnection,
+    /// The present dialect; a refusal changes it for the rest of the process.
+    pub dialect: Arc<Mutex<ApiDialect>>,
+    /// The server has answered a request.
+    pub reached: AtomicBool,
+    /// A call was answered.
+    pub answered: AtomicBool,
+    pub jitter: RandomState,
+    pub observer: Option<Observer>,
+    pub batches: Option<BatchSender>,
+    pub budget: RequestBudget,
+}
+
+impl ModelServer {
+    pub(super) fn dialect(&self) -> ApiDialect {
+        *self.dialect.lock()
+    }
+
+    fn emit(&self, node: &str, event: &CallEvent) {
+        if let Some(observer) = &self.observer {
+            observer(node, event);
+        }
+    }
+}
+
 /// A call that is being made.
 pub(super) struct HttpCall<'a> {
-    pub model: &'a HttpModel,
+    pub model: &'a ModelServer,
     /// The client whose requests go to `transport`.
     pub client: Client<ServerAddress>,
     pub transport: Transport,

@@ -6,9 +6,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, object, temperature, text, tools,
-};
+use super::dialect::{ApiDialect, FormatLevel};
+use super::parts::{ReplyBody, arguments, call_id, count, object, temperature, text, tools};
 use crate::llm::types::{
     ChatMessage, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role, ToolCall,
     ToolChoice, ToolSpec, Usage,

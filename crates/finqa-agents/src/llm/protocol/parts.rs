@@ -1,0 +1,113 @@
+//! What the protocols have in common: parts of a body, and the contents of a reply.
+
+use serde_json::{Value, json};
+
+use super::dialect::{ApiDialect, FormatLevel};
+use crate::llm::types::{
+    ChatRequest, FinishReason, ReplyFormat, ToolCall, ToolChoice, ToolSpec, Usage,
+};
+
+/// The contents of a success body.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::llm) struct ReplyBody {
+    pub content: String,
+    pub tool_calls: Vec<ToolCall>,
+    pub finish: FinishReason,
+    pub refusal: Option<String>,
+    pub usage: Option<Usage>,
+    pub(crate) partial_usage: Option<Usage>,
+    pub model: Option<String>,
+    pub id: Option<String>,
+    /// The server accepted a request for a format and ignored it.
+    pub(crate) ignored_format: bool,
+}
+
+impl ReplyBody {
+    /// Sets the tokens: all, or the known part where those read or those written are missing.
+    pub(super) fn set_usage(&mut self, input: Option<u64>, output: Option<u64>, parts: Usage) {
+        let known = Usage {
+            input_tokens: input.unwrap_or(0),
+            output_tokens: output.unwrap_or(0),
+            ..parts
+        };
+        match (input, output) {
+            (Some(_), Some(_)) => self.usage = Some(known),
+            (None, None) => {}
+            _ => self.partial_usage = Some(known),
+        }
+    }
+}
+
+/// A JSON object of those fields that have a value, in this order.
+pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
+pub(super) fn temperature(request: &ChatRequest, dialect: ApiDialect) -> Option<Value> {
+    let temperature = request.temperature.filter(|_| dialect.temperature);
+    temperature.map(Value::from)
+}
+
+/// The tools of a request that has some.
+pub(super) fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Option<Value> {
+    (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect())
+}
+
+/// The format by one of OpenAI's APIs, which differ in where they have the schema.
+pub(super) fn openai_format(
+    request: &ChatRequest,
+    dialect: ApiDialect,
+    with_schema: impl Fn(&str, bool, &Value) -> Value,
+) -> Option<Value> {
+    match (&request.format, dialect.format.for_format(&request.format)) {
+        (_, FormatLevel::Text) => None,
+        (
+            ReplyFormat::JsonSchema {
+                name,
+                schema,
+                strict,
+                ..
+            },
+            FormatLevel::JsonSchema,
+        ) => Some(with_schema(name, *strict, schema)),
+        _ => Some(json!({"type": "json_object"})),
+    }
+}
+
+/// The choice of a tool by one of OpenAI's APIs, which differ in how they name a function.
+pub(super) fn openai_tool_choice(request: &ChatRequest, function: impl Fn(&str) -> Value) -> Option<Value> {
+    match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Function(name) => Some(function(name)),
+    }
+}
+
+/// A text that is there and not empty.
+pub(super) fn text(value: Option<&Value>) -> Option<String> {
+    let text = value.and_then(Value::as_str)?;
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+pub(super) fn count(body: &Value, path: &str) -> Option<u64> {
+    body.pointer(path).and_then(Value::as_u64)
+}
+
+/// A call's arguments: the JSON that the model wrote, though some servers send an object.
+pub(super) fn arguments(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(object) => object.to_string(),
+    }
+}
+
+/// A call's id, which its result must quote: made up if the server sent none.
+pub(super) fn call_id(value: Option<&Value>, index: usize) -> String {
+    text(value).unwrap_or_else(|| format!("call_{index}"))
+}
