@@ -13,7 +13,8 @@ mod failures;
 mod fetches;
 mod kills;
 
-const PRICES: &str = r#"{"version": 1, "models": {"m": {"input": 2, "cache_write": 2, "output": 8}}}"#;
+const PRICES: &str =
+    r#"{"version": 1, "models": {"m": {"input": 2, "cache_write": 2, "output": 8}}}"#;
 
 /// A Batch API whose n-th batch ends as `endings` says.
 fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchServer {

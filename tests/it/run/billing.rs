@@ -53,9 +53,9 @@ impl Prices {
     fn file(&self) -> String {
         let dollars = |price| Decimal::new(i64::try_from(price).unwrap(), 6).to_string();
         json!({"version": 1, "models": {"scripted": {
-            "input": dollars(self.input), "cached_input": dollars(self.cached),
-            "cache_write": dollars(self.written), "output": dollars(self.output),
-            }}})
+        "input": dollars(self.input), "cached_input": dollars(self.cached),
+        "cache_write": dollars(self.written), "output": dollars(self.output),
+        }}})
         .to_string()
     }
 }

@@ -144,10 +144,7 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     let words = ["needs the price of `m`", "--prices", "\"version\": 1"];
     with("--max-cost 1").fails(2, &words);
     let address = "\"2\", \"address\": \"https://gateway.example/v1\"";
-    place.write(
-        "elsewhere.json",
-        &PRICES.replace("\"2\"", address),
-    );
+    place.write("elsewhere.json", &PRICES.replace("\"2\"", address));
     let words = [&url, "(--prices lists it for https://gateway.example/v1)"];
     with("--prices elsewhere.json --max-cost 1").fails(2, &words);
     let words = ["broken.json", "models.m.input", "not be negative"];

@@ -115,7 +115,9 @@ impl HttpModel {
         if let Some(queue) = queue {
             let client = self.server.client.clone();
             let dialect = Arc::clone(&self.server.dialect);
-            let client = BatchClient::new(&self.server.settings, client, &self.server.transport, dialect);
+            let client = BatchClient::new(
+                &self.server.settings, client, &self.server.transport, dialect,
+            );
             let sender = queue.sender(client);
             self.server.dialect = sender.dialect();
             self.server.batches = Some(sender);
@@ -160,7 +162,11 @@ impl HttpModel {
         let _begun = batches.map(|sender| sender.begin(&request.origin));
         let call = HttpCall {
             model: &self.server,
-            client: self.server.client.clone().with_http_service(transport.clone()),
+            client: self
+                .server
+                .client
+                .clone()
+                .with_http_service(transport.clone()),
             transport,
             limited: limiter.map(Limiter::call),
             request,
@@ -196,7 +202,9 @@ impl ChatModel for HttpModel {
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
         let usage = reply.usage.as_ref();
-        self.server.budget.cost(&reply.model, usage, reply.batch.is_some())
+        self.server
+            .budget
+            .cost(&reply.model, usage, reply.batch.is_some())
     }
 
     fn sends_batches(&self) -> bool {

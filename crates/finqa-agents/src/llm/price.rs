@@ -118,8 +118,8 @@ impl Price {
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
         let others = [self.cached_input, self.cache_write].into_iter().flatten();
         let input = others.map(|price| price.0).fold(self.input.0, Decimal::max);
-        let own = Decimal::from(input_tokens) * input
-            + Decimal::from(output_tokens) * self.output.0;
+        let own =
+            Decimal::from(input_tokens) * input + Decimal::from(output_tokens) * self.output.0;
         let own = per_million(own);
         if !self.is_below(input_tokens) {
             return Some(own);
@@ -361,7 +361,9 @@ mod tests {
         assert_eq!(input("gpt-4o-2024-05-13"), Some(dollars("5")));
         assert_eq!(input("gpt-4o-2099-01-01"), Some(dollars("2.5")));
         assert_eq!(input("claude-haiku-4-5-20251001"), Some(dollars("1")));
-        for other in ["gpt-4o-audio-preview", "gpt-4o-2099-01-0x", "é-2099-01-01", ""] {
+        for other in [
+            "gpt-4o-audio-preview", "gpt-4o-2099-01-0x", "é-2099-01-01", "",
+        ] {
             assert_eq!(input(other), None, "{other}");
         }
     }

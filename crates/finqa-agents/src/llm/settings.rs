@@ -34,7 +34,9 @@ pub enum SettingsError {
         host: String,
     },
     /// A value that cannot be sent in a header. It may be a key, so it is not shown.
-    #[error("{variable} contains a space, a line break or another character that a header cannot carry: set it again")]
+    #[error(
+        "{variable} contains a space, a line break or another character that a header cannot carry: set it again"
+    )]
     HeaderValue { variable: &'static str },
     #[error("{variable} `{value}` is not a usable address: {reason}")]
     Url {

@@ -278,8 +278,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::llm::batch::sender::tests::request;
     use crate::llm::batch::api::BatchApi;
+    use crate::llm::batch::sender::tests::request;
     use crate::llm::batch::{FileBatches, MessageBatches};
     use crate::llm::http_model::HttpModel;
     use crate::llm::protocol::EncodedRequest;

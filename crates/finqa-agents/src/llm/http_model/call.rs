@@ -241,9 +241,7 @@ impl HttpCall<'_> {
         }
         if let Some(reservation) = reservation {
             let answer = judged.as_ref().ok();
-            model
-                .budget
-                .record_actual(reservation, answer, lost, false);
+            model.budget.record_actual(reservation, answer, lost, false);
         }
         judged.map(|answer| (answer, attempt.exchange))
     }

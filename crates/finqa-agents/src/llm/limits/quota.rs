@@ -7,7 +7,6 @@ use finqa_core::net::server_time;
 use jiff::SignedDuration;
 use reqwest::header::HeaderMap;
 
-
 /// The most that one attempt may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TokenBound {

@@ -78,7 +78,10 @@ pub(super) fn openai_format(
 }
 
 /// The choice of a tool by one of OpenAI's APIs, which differ in how they name a function.
-pub(super) fn openai_tool_choice(request: &ChatRequest, function: impl Fn(&str) -> Value) -> Option<Value> {
+pub(super) fn openai_tool_choice(
+    request: &ChatRequest,
+    function: impl Fn(&str) -> Value,
+) -> Option<Value> {
     match &request.tool_choice {
         _ if request.tools.is_empty() => None,
         ToolChoice::Auto => None,

@@ -6,8 +6,11 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{ApiDialect};
-use super::parts::{ReplyBody, arguments, call_id, count, object, openai_format, openai_tool_choice, temperature, text, tools};
+use super::dialect::ApiDialect;
+use super::parts::{
+    ReplyBody, arguments, call_id, count, object, openai_format, openai_tool_choice, temperature,
+    text, tools,
+};
 use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
