@@ -18,6 +18,9 @@ const LATENESS: Duration = Duration::from_millis(5);
 /// of a day, which refills all the time.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
 
+/// The weight of the newest attempt in a moving share.
+const NEWEST: f64 = 1.0 / 16.0;
+
 /// Maximum number of concurrent attempts, and of started attempts per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitOptions {
@@ -80,6 +83,8 @@ pub(super) struct LimitState {
     limit: f64,
     cuts: u64,
     rate_limited: u64,
+    /// The moving share of attempts that were answered with 429.
+    refused: f64,
     in_flight: usize,
     started: u64,
     /// With `rpm`: the earliest time of the next attempt.
@@ -98,6 +103,7 @@ impl LimitState {
             limit: as_f64(options.start.clamp(1, max)),
             cuts: 0,
             rate_limited: 0,
+            refused: 0.0,
             in_flight: 0,
             started: 0,
             next: None,
@@ -212,12 +218,19 @@ impl LimitState {
         // What started before the last cut says nothing about the limit since: a burst of
         // 429s cuts once, and late answers to an old burst do not raise it.
         let current = attempt.cuts == self.cuts;
+        if verdict != LimitVerdict::Unrelated {
+            let refused = f64::from(u8::from(verdict == LimitVerdict::RateLimited));
+            self.refused += (refused - self.refused) * NEWEST;
+        }
         match verdict {
             LimitVerdict::RateLimited => {
                 self.rate_limited += 1;
                 if current {
+                    // A server that refuses some attempts whatever the limit is needs no
+                    // smaller one for each of them.
+                    let share = if self.cuts > 0 { self.refused } else { 1.0 };
                     self.cuts += 1;
-                    self.limit = (self.limit / 2.0).max(1.0);
+                    self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
                 }
             }
             // A limit that is not used is not tested either. It grows by one with every

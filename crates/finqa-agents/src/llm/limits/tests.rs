@@ -101,8 +101,26 @@ async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
     ends(late, ANSWERED);
     assert_eq!(limit(&limiter), 8);
     assert_eq!(limiter.status(Instant::now()).rate_limited, 15);
+    // Nearly all were refused, so that the next one nearly halves it again.
     ends(slot(&limiter.call()).await, LimitVerdict::RateLimited);
-    assert_eq!(limit(&limiter), 4);
+    assert_eq!(limit(&limiter), 5);
+}
+
+/// Every 429 halved the limit, so that one in ten kept it at three of 64.
+#[tokio::test(start_paused = true)]
+async fn refusals_that_do_not_depend_on_the_limit_leave_it_wide() {
+    let limiter = adaptive(8, 64);
+    let mut sum = 0;
+    for number in 0..5000_u32 {
+        let held = slots(&limiter, limit(&limiter)).await;
+        sum += held.len();
+        for (place, slot) in held.into_iter().enumerate() {
+            let draw = blake3::hash(&[number.to_le_bytes(), (place as u32).to_le_bytes()].concat());
+            let refused = draw.as_bytes()[0] < 26;
+            ends(slot, if refused { LimitVerdict::RateLimited } else { ANSWERED });
+        }
+    }
+    assert!(sum / 5000 >= 7, "{}", sum / 5000);
 }
 
 #[tokio::test(start_paused = true)]
