@@ -117,7 +117,14 @@ async fn refusals_that_do_not_depend_on_the_limit_leave_it_wide() {
         for (place, slot) in held.into_iter().enumerate() {
             let draw = blake3::hash(&[number.to_le_bytes(), (place as u32).to_le_bytes()].concat());
             let refused = draw.as_bytes()[0] < 26;
-            ends(slot, if refused { LimitVerdict::RateLimited } else { ANSWERED });
+            ends(
+                slot,
+                if refused {
+                    LimitVerdict::RateLimited
+                } else {
+                    ANSWERED
+                },
+            );
         }
     }
     assert!(sum / 5000 >= 7, "{}", sum / 5000);
