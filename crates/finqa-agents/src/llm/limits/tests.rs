@@ -111,11 +111,11 @@ async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
 async fn refusals_that_do_not_depend_on_the_limit_leave_it_wide() {
     let limiter = adaptive(8, 64);
     let mut sum = 0;
-    for number in 0..5000_u32 {
+    for number in 0..5000_usize {
         let held = slots(&limiter, limit(&limiter)).await;
         sum += held.len();
         for (place, slot) in held.into_iter().enumerate() {
-            let draw = blake3::hash(&[number.to_le_bytes(), (place as u32).to_le_bytes()].concat());
+            let draw = blake3::hash(&[number.to_le_bytes(), place.to_le_bytes()].concat());
             let refused = draw.as_bytes()[0] < 26;
             ends(
                 slot,
