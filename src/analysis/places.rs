@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dataset::Document;
 use finqa_core::number::{self, percent_forms, readings};
-use finqa_core::table::{CellKind, Table, TableStyle};
+use finqa_core::page::{CellKind, Table, TableStyle};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageNumber {

@@ -13,7 +13,7 @@ use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
-use finqa_core::table::TableStyle;
+use finqa_core::page::TableStyle;
 use finqa_core::text::counted;
 
 use super::{Exit, Failure, runtime, settings, stdout};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::{Case, Dataset, Document, Gold, Record, RecordKind};
 use finqa_core::number::{self, Value, round5};
+use finqa_core::page::{CellKind, Table, TableStyle};
 use finqa_core::program::Program;
-use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// An oddity of a record or of its gold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Case, Record, RecordKind};
-use finqa_core::table::{Table, TableStyle};
+use finqa_core::page::{Table, TableStyle};
 
 /// Page, its table in the given style, and questions, without any gold.
 pub fn record_text(record: &Record, style: TableStyle) -> String {

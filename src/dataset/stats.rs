@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::{Dataset, RecordKind};
+use finqa_core::page::{CellKind, Table, TableStyle};
 use finqa_core::program::Program;
-use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// Counts over the records of a file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{CriticVerdict, Round, Solution};
-use finqa_core::table::{Table, TableStyle, position};
+use finqa_core::page::{Table, TableStyle, position};
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]

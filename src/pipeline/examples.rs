@@ -4,8 +4,8 @@
 
 use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_agents::prompt::{ExampleStore, WorkedExample};
+use finqa_core::page::{Table, TableStyle};
 use finqa_core::program::Program;
-use finqa_core::table::{Table, TableStyle};
 
 use crate::dataset::{self, Case, Source};
 

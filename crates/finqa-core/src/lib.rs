@@ -15,9 +15,10 @@ pub mod net;
 pub mod number;
 pub mod options;
 pub mod outcome;
+pub mod page;
 pub mod program;
 pub mod question;
 pub mod secrets;
 pub mod stats;
-pub mod table;
+
 pub mod text;

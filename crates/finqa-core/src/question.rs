@@ -43,7 +43,7 @@ impl Document {
     /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
     pub fn evidence(&self, id: &str) -> Option<&str> {
         let id = id.trim();
-        if let Some((row, column)) = crate::table::position(id) {
+        if let Some((row, column)) = crate::page::position(id) {
             return self.table.get(row)?.get(column).map(String::as_str);
         }
         let digits = id.strip_prefix(['t', 'T'])?;

@@ -1,7 +1,7 @@
 //! Tables in plain text, their columns aligned with blanks. Lines are a table only where their
 //! cells leave no doubt; all others are text.
 
-use finqa_core::table::{Cell, CellKind};
+use finqa_core::page::{Cell, CellKind};
 use finqa_core::text::single_spaced;
 
 use super::grid::NumberedRow;

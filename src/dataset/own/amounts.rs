@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
+use finqa_core::page::Cell;
 use finqa_core::regex;
-use finqa_core::table::Cell;
 use regex::Regex;
 
 /// An amount as people write it: what comes before it, its digits with their marks, and what

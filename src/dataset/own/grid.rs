@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use finqa_core::table::{Cell, CellKind, years_in};
+use finqa_core::page::{Cell, CellKind, years_in};
 use finqa_core::text::single_spaced;
 
 use super::{Grid, OwnError};

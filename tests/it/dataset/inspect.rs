@@ -1,7 +1,7 @@
 //! `check`, `stats` and `show`.
 
 use convfinqa::dataset::{RecordDefect, check, gold_text, record_text, sample};
-use finqa_core::table::TableStyle;
+use finqa_core::page::TableStyle;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

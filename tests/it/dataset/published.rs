@@ -7,9 +7,9 @@ use std::sync::Arc;
 use convfinqa::dataset::{Case, RecordDefect, check, stats};
 use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
+use finqa_core::page::{CellKind, Table, TableStyle};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
-use finqa_core::table::{CellKind, Table, TableStyle};
 use rstest::rstest;
 
 use crate::support::published::{TEN, records};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::llm::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
 use crate::parse;
 use crate::prompt::{Prompts, Rendering};
-use finqa_core::table::TableStyle;
+use finqa_core::page::TableStyle;
 
 use super::answer::AnswerFrom;
 use super::opinion::OpinionUse;

@@ -12,8 +12,8 @@ use super::examples::{ExampleStore, WorkedExample};
 use super::view::{CriticView, Prompt, Rendering, variables};
 use finqa_core::files;
 use finqa_core::number::Value;
+use finqa_core::page::TableStyle;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use finqa_core::table::TableStyle;
 
 const EMBEDDED: [(&str, &str); 8] = [
     (

@@ -4,8 +4,8 @@ use minijinja::context;
 use minijinja::value::Serde;
 
 use super::examples::WorkedExample;
+use finqa_core::page::{Table, TableStyle, normalise_sentence};
 use finqa_core::question::{Document, HistoryEntry, Question};
-use finqa_core::table::{Table, TableStyle, normalise_sentence};
 
 /// The form in which a page is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use finqa_agents::parse;
 use finqa_agents::prompt::{CriticView, Prompts, Rendering};
 use finqa_core::number::Value;
+use finqa_core::page::TableStyle;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use finqa_core::table::TableStyle;
 
 const PUBLISHED: Rendering = Rendering {
     table_style: TableStyle::Published,

@@ -9,5 +9,5 @@
     reason = "a test fails by panicking"
 )]
 
+mod page;
 mod program;
-mod table;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::calendar::{CalendarSpan, NamedSpan, PeriodKind, spans};
+use finqa_core::page::period::{CalendarSpan, NamedSpan, PeriodKind, spans};
 
 /// The periods of a question, and the places that name a part of one.
 #[derive(Debug, Default)]
@@ -56,8 +56,8 @@ pub(crate) fn asked_spans(text: &str) -> AskedSpans {
 
 #[cfg(test)]
 mod tests {
-    use super::super::calendar::WHOLE;
     use super::*;
+    use finqa_core::page::period::WHOLE;
 
     type YearAndMonths = (Option<u16>, Option<(u8, u8)>);
 

@@ -1,8 +1,8 @@
 //! The labels of a table's rows and columns, as questions name them.
 
-use super::calendar::{CalendarSpan, NamedSpan, spans};
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_stop;
+use finqa_core::page::period::{CalendarSpan, NamedSpan, spans};
 
 /// A row or a column as questions name it.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,13 @@
 //! Changes over time, differences between rows, compound growth, and comparisons.
 
 use super::DirectAnswer;
-use super::calendar::CalendarSpan;
 use super::lines::LabelQuery;
 use super::periods::PagePeriod;
 use super::phrase::NamedOperand;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
 use crate::expr::Expr;
 use crate::question::operations::{CHANGE, COMPOUND};
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 /// Words of a change that `CHANGE` has not.

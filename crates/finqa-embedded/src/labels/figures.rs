@@ -4,7 +4,6 @@
 use std::sync::LazyLock;
 
 use super::axis::{AxisLabel, label_words};
-use super::calendar::CalendarSpan;
 use super::figure_list::{FIGURES, Figure, PROFITS, margin_names, revenue};
 use super::lines::LabelledTable;
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
@@ -13,6 +12,7 @@ use crate::question::operations::CHANGE;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
 use finqa_core::number::UnitKind;
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 /// Words that the line of a figure may have in addition.

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use super::asked_spans::asked_spans;
 use super::axis::{AxisLabel, label_words};
-use super::calendar::{CalendarSpan, NamedSpan, WHOLE, spans};
 use super::is_complete;
 use super::lines::LabelledTable;
 use super::phrase::AskedPhrase;
 use crate::question::operations::is_operation;
 use crate::question::wording::Wording;
 use crate::reading::text::stem;
+use finqa_core::page::period::{CalendarSpan, NamedSpan, WHOLE, spans};
 
 /// How a question that leans on the one before begins.
 pub(super) const ELLIPTICAL: [&str; 8] = [

@@ -2,7 +2,6 @@
 //! may name some of these columns only; then it is about all rows that have these names.
 
 use super::axis::{AxisLabel, same_word};
-use super::calendar::spans;
 use super::lines::{LabelQuery, LabelledTable, Place};
 use super::phrase::NamedOperand;
 use super::quantities::{counts, has_no_sum};
@@ -10,6 +9,7 @@ use super::values::{DirectReader, NO_PLACE, NoReading, Reading, TableAmount, sum
 use crate::reading::cell;
 use crate::reading::facts::Facts;
 use crate::reading::text::stem;
+use finqa_core::page::period::spans;
 
 /// The most words of a cell that names a row; more are a remark.
 const LONGEST: usize = 5;

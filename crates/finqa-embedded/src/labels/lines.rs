@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::axis::{AxisLabel, is_light, label_words, same_word};
-use super::calendar::{CalendarSpan, WHOLE, spans};
 use super::comparisons::{ACTUAL, PLANNED};
 use super::values::TableAmount;
 use super::{keys, scales};
@@ -11,6 +10,7 @@ use crate::expr::{Expr, PageLeaf, literal_value};
 use crate::reading::facts::{Fact, FactPlace, Facts};
 use crate::reading::text::stem;
 use crate::reading::words::synonyms;
+use finqa_core::page::period::{CalendarSpan, WHOLE, spans};
 
 /// What a part of a question asks for.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,6 @@ pub(crate) use scales::aligned;
 
 mod asked_spans;
 mod axis;
-mod calendar;
 mod changes;
 mod comparisons;
 mod compute;
@@ -36,8 +35,8 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 use axis::label_words;
-use calendar::CalendarSpan;
 use compute::{SPANNING, per};
+use finqa_core::page::period::CalendarSpan;
 use lines::LabelledTable;
 use phrase::AskedPhrase;
 use values::{DirectReader, NoReading, Reading};

@@ -1,9 +1,9 @@
 //! The periods of a question among those of a page, and which quantities add up over them.
 
-use super::calendar::{CalendarSpan, PeriodKind};
 use super::lines::{LabelledTable, is_year};
 use super::quantities::{COUNTED_NEW, FLOWS, RATES, THINGS, WordList, is_stock};
 use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use finqa_core::page::period::{CalendarSpan, PeriodKind};
 
 /// A period of a question on the page.
 #[derive(Clone, Debug, PartialEq)]

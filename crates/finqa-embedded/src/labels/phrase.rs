@@ -3,13 +3,13 @@
 
 use super::asked_spans::asked_spans;
 use super::axis::{AxisLabel, label_words, without_brackets};
-use super::calendar::CalendarSpan;
 use super::lines::{LabelQuery, LabelledTable, is_year};
 use super::quantities::{COUNTED, is_filler};
 use crate::question::operations::is_operation;
 use crate::question::wording::Wording;
 use crate::reading::text::stem;
 use crate::reading::words::is_stop;
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 const SPAN: &str = "zqspan";

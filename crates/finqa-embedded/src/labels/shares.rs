@@ -2,7 +2,6 @@
 
 use super::DirectAnswer;
 use super::axis::AxisLabel;
-use super::calendar::CalendarSpan;
 use super::changes::{FALLEN, RISEN};
 use super::compute::per;
 use super::phrase::NamedOperand;
@@ -12,6 +11,7 @@ use crate::question::mention::ratio_operands;
 use crate::question::operations::LEFT_OF_WHOLE;
 use crate::question::wording::Wording;
 use finqa_core::number::UnitKind;
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 /// Words of a share.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::axis::{AxisLabel, same_word};
-use super::calendar::CalendarSpan;
 use super::figure_list::PROFITS;
 use super::lines::{CellMatch, LabelQuery, LabelledTable, Place};
 use super::periods::PagePeriod;
@@ -11,6 +10,7 @@ use super::phrase::{AskedPhrase, NamedOperand};
 use crate::expr::{Expr, turn_sign};
 use crate::reading::outflow::{is_outflow, names_cost};
 use crate::reading::text::stem;
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 /// Why a question is not answered from the labels.

@@ -1,7 +1,6 @@
 //! Questions that a label answers: which year, which quarter, which segment.
 
 use super::axis::{AxisLabel, label_words};
-use super::calendar::CalendarSpan;
 use super::changes::FALLEN;
 use super::compute::extreme_of;
 use super::lines::{LabelQuery, Place, is_year};
@@ -13,6 +12,7 @@ use crate::expr::Expr;
 use crate::question::operations::{CHANGE, LARGEST, SMALLEST};
 use crate::reading::text::stem;
 use finqa_core::number::UnitKind;
+use finqa_core::page::period::CalendarSpan;
 use finqa_core::program::Op;
 
 const TIMES: [&str; 7] = [

@@ -5,8 +5,8 @@
 use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
+use finqa_core::page::{Caption, Table, TableStyle, years_in};
 use finqa_core::question::Document;
-use finqa_core::table::{Caption, Table, TableStyle, years_in};
 
 use super::cell;
 use super::prose;

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use finqa_core::page::MONTHS;
 use finqa_core::regex;
-use finqa_core::table::MONTHS;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {

@@ -5,7 +5,7 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
-use finqa_core::table::MONTHS;
+use finqa_core::page::MONTHS;
 
 /// Reads a date, with or without a time.
 pub(super) fn parse(text: &str) -> Option<DateTime> {

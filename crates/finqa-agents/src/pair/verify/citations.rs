@@ -78,7 +78,7 @@ fn is_known_form(id: &str, question: &Question) -> bool {
         id.strip_prefix(prefix)
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    finqa_core::table::position(id).is_some()
+    finqa_core::page::position(id).is_some()
         || counted('t')
         || counted('h') && !question.history.is_empty()
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use finqa_core::number::{self, Value};
+use finqa_core::page::{CellKind, Table, TableStyle, years_in};
 use finqa_core::question::Question;
-use finqa_core::table::{CellKind, Table, TableStyle, years_in};
 
 use super::super::percent::is_percent_label;
 

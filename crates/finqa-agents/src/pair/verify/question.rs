@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use finqa_core::page::years_in;
 use finqa_core::regex;
-use finqa_core::table::years_in;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::cell::{Cell, CellKind};
-use super::structure::{Table, TableStyle};
+use super::page_table::{Table, TableStyle};
 
 impl Table {
     /// The table as aligned Markdown, without a line break at its end.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// if there was nothing to repair.
 ///
 /// ```
-/// use finqa_core::table::normalise_sentence;
+/// use finqa_core::page::normalise_sentence;
 /// assert_eq!(normalise_sentence("the company 2019s plan ( 201cgip 201d )"), "the company’s plan ( “gip” )");
 /// assert_eq!(normalise_sentence("sales in 2014 and 2019 rose"), "sales in 2014 and 2019 rose");
 /// ```

@@ -2,7 +2,7 @@
 
 use crate::number::{self, Scale};
 
-use super::structure::TableOrigin;
+use super::page_table::TableOrigin;
 
 /// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use finqa_core::number::Scale;
+use finqa_core::page::{CellKind, Table, TableStyle, position};
 use finqa_core::question::Document;
-use finqa_core::table::{CellKind, Table, TableStyle, position};
 use proptest::prelude::*;
 
 fn document(table: &[&[&str]]) -> Document {

@@ -13,12 +13,13 @@ mod caption;
 mod cell;
 mod header;
 mod normalise;
+mod page_table;
+pub mod period;
 mod render;
-mod structure;
 mod years;
 
 pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
-pub use structure::{Column, Table, TableRow, TableStyle, position};
+pub use page_table::{Column, Table, TableRow, TableStyle, position};
 pub use years::{MONTHS, year_of_two_digits, years_in};

@@ -11,7 +11,7 @@ pub const MONTHS: [&str; 12] = [
 /// break was lost. An amount such as `$ 2014` or `2,014` is not a year.
 ///
 /// ```
-/// use finqa_core::table::years_in;
+/// use finqa_core::page::years_in;
 /// assert_eq!(years_in("year ended 12/31/04"), [2004]);
 /// assert_eq!(years_in("2009 vs 2008"), [2009, 2008]);
 /// assert!(years_in("$ 2014").is_empty());

@@ -3,26 +3,26 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
-use finqa_core::table::{MONTHS, year_of_two_digits};
+use super::years::{MONTHS, year_of_two_digits};
 use regex::{Captures, Regex};
 
 /// A period of one year. Without months it is a whole year, without a year any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CalendarSpan {
-    pub(crate) year: Option<u16>,
+pub struct CalendarSpan {
+    pub year: Option<u16>,
     /// The first and the last month, from 1.
-    pub(crate) months: Option<(u8, u8)>,
+    pub months: Option<(u8, u8)>,
     /// A day of its month.
-    pub(crate) day: Option<u8>,
-    pub(crate) kind: PeriodKind,
+    pub day: Option<u8>,
+    pub kind: PeriodKind,
     /// It begins in the year before: "2021/22".
-    pub(crate) season: bool,
+    pub season: bool,
 }
 
 /// How a period lies in the calendar. Others than its own years, halves and so on are what the
 /// page calls them, and have no months.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PeriodKind {
+pub enum PeriodKind {
     #[default]
     Calendar,
     /// "Year to date"
@@ -32,16 +32,16 @@ pub(crate) enum PeriodKind {
 }
 
 /// All months of a year.
-pub(crate) const WHOLE: (u8, u8) = (1, 12);
+pub const WHOLE: (u8, u8) = (1, 12);
 
 impl CalendarSpan {
-    pub(crate) fn range(self) -> (u8, u8) {
+    pub fn range(self) -> (u8, u8) {
         self.months.unwrap_or(WHOLE)
     }
 
     /// By its end; of two with one end the longer comes later. A year and a fiscal year are
     /// equal in it.
-    pub(crate) fn order(
+    pub fn order(
         self,
     ) -> (
         Option<u16>,
@@ -61,7 +61,7 @@ impl CalendarSpan {
     }
 
     /// Whether it is the last day of its month.
-    pub(crate) fn closes_month(self) -> bool {
+    pub fn closes_month(self) -> bool {
         let days = match self.range().1 {
             2 => 28..=29,
             4 | 6 | 9 | 11 => 30..=30,
@@ -71,36 +71,36 @@ impl CalendarSpan {
     }
 
     /// Whether it covers the same months: `2022` and `FY 2022`.
-    pub(crate) fn covers(self, other: Self) -> bool {
+    pub fn covers(self, other: Self) -> bool {
         self.order() == other.order()
     }
 
     /// Whether it is a day of a longer period. The last day of a year is read as the year.
-    pub(crate) fn is_day_within(self, other: Self) -> bool {
+    pub fn is_day_within(self, other: Self) -> bool {
         let month = self.range().1;
         let (first, last) = other.range();
         let of_year = other.year.is_none() || other.year == self.year;
         other.day.is_none() && of_year && (first..=last).contains(&month)
     }
 
-    pub(crate) fn ends_with(self, other: Self) -> bool {
+    pub fn ends_with(self, other: Self) -> bool {
         self.range().1 == other.range().1
     }
 
     /// Number of months.
-    pub(crate) fn length(self) -> u8 {
+    pub fn length(self) -> u8 {
         let (first, last) = self.range();
         last.saturating_sub(first) + 1
     }
 
     /// The same period of another year.
-    pub(crate) fn in_year(self, year: u16) -> Self {
+    pub fn in_year(self, year: u16) -> Self {
         let year = Some(year);
         Self { year, ..self }
     }
 
     /// What a row's and a column's label say together.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self {
             year: self.year.or(other.year),
             months: self.months.or(other.months),
@@ -149,9 +149,9 @@ impl std::fmt::Display for CalendarSpan {
 
 /// A period and where the text names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedSpan {
-    pub(crate) at: Range<usize>,
-    pub(crate) span: CalendarSpan,
+pub struct NamedSpan {
+    pub at: Range<usize>,
+    pub span: CalendarSpan,
 }
 
 const NUMBERS: [&str; 12] = [
@@ -277,7 +277,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
             in_year(found, 1, Some(CalendarSpan::default()))
         }),
     ];
-    let compiled = |(form, read): (String, Reader)| (finqa_core::regex!(&form), read);
+    let compiled = |(form, read): (String, Reader)| (crate::regex!(&form), read);
     forms.into_iter().map(compiled).collect()
 });
 
@@ -405,7 +405,7 @@ fn months_ended(found: &Captures<'_>) -> Option<CalendarSpan> {
 
 /// The periods that a text in lower case names, in its order. A part of a year and the year
 /// next to it are one.
-pub(crate) fn spans(text: &str) -> Vec<NamedSpan> {
+pub fn spans(text: &str) -> Vec<NamedSpan> {
     let mut found: Vec<NamedSpan> = Vec::new();
     for (form, read) in FORMS.iter() {
         for captures in form.captures_iter(text) {
