@@ -1,0 +1,101 @@
+//! The operations that questions ask for, each in one place: as expressions over numbers of a
+//! page, and as patterns over open slots.
+
+use finqa_core::program::Op;
+
+use crate::expr::Expr;
+use crate::question::plan::{self, ProgramPattern};
+
+/// What operations are made of.
+pub(crate) trait Operand: Clone {
+    fn step(op: Op, a: Self, b: Self) -> Self;
+    fn constant(n: u32) -> Self;
+}
+
+impl Operand for Expr {
+    fn step(op: Op, a: Self, b: Self) -> Self {
+        Self::step(op, a, b)
+    }
+
+    fn constant(n: u32) -> Self {
+        Self::constant(n)
+    }
+}
+
+impl Operand for ProgramPattern {
+    fn step(op: Op, a: Self, b: Self) -> Self {
+        plan::step(op, a, b)
+    }
+
+    fn constant(n: u32) -> Self {
+        Self::constant(n)
+    }
+}
+
+/// `a - b`: a difference, or the change from `b` to `a`.
+pub(crate) fn difference<T: Operand>(a: T, b: T) -> T {
+    T::step(Op::Subtract, a, b)
+}
+
+/// `(late - early) / early`
+pub(crate) fn relative_change<T: Operand>(late: T, early: T) -> T {
+    ratio(difference(late, early.clone()), early)
+}
+
+/// `a / b`: a ratio, or the share of `a` in `b`.
+pub(crate) fn ratio<T: Operand>(a: T, b: T) -> T {
+    T::step(Op::Divide, a, b)
+}
+
+/// `a > b`
+pub(crate) fn greater<T: Operand>(a: T, b: T) -> T {
+    T::step(Op::Greater, a, b)
+}
+
+/// `a + b + c …`; `None` of nothing.
+pub(crate) fn sum<T: Operand>(parts: impl IntoIterator<Item = T>) -> Option<T> {
+    let add = |a, b| T::step(Op::Add, a, b);
+    parts.into_iter().reduce(add)
+}
+
+/// The sum over the number of its parts.
+pub(crate) fn average<T: Operand>(parts: Vec<T>) -> Option<T> {
+    let count = u32::try_from(parts.len()).ok()?;
+    Some(ratio(sum(parts)?, T::constant(count)))
+}
+
+/// Where the largest number is, or the smallest; several places if some are equal.
+pub(crate) fn extremes(numbers: &[f64], largest: bool) -> Vec<usize> {
+    let pick = if largest { f64::max } else { f64::min };
+    let Some(best) = numbers.iter().copied().reduce(pick) else {
+        return Vec::new();
+    };
+    let places = numbers.iter().enumerate();
+    let equal = places.filter(|(_, number)| (**number - best).abs() <= 0.0);
+    equal.map(|(at, _)| at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_programs_of_the_dataset() {
+        let of = |text: &str| Expr::literal(text).unwrap();
+        assert_eq!(
+            relative_change(of("5"), of("4")).program(),
+            "subtract(5, 4), divide(#0, 4)"
+        );
+        assert_eq!(
+            average(vec![of("5"), of("4"), of("3")]).unwrap().program(),
+            "add(5, 4), add(#0, 3), divide(#1, const_3)"
+        );
+        assert_eq!(sum(Vec::<Expr>::new()), None);
+    }
+
+    #[test]
+    fn equal_numbers_are_all_extreme() {
+        assert_eq!(extremes(&[3.0, 5.0, 5.0], true), [1, 2]);
+        assert_eq!(extremes(&[3.0, 5.0, 5.0], false), [0]);
+    }
+}
