@@ -128,9 +128,6 @@ pub(crate) struct ControlArgs {
     /// Resume RUN, or the newest unfinished run, with the settings that it was started with
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = None::<&str>)]
     pub resume: Option<String>,
-    /// Allow --resume to continue a run that another version of convfinqa started
-    #[arg(long, requires = "resume", help_heading = None::<&str>)]
-    pub allow_version: bool,
     #[command(flatten)]
     pub print: PrintArgs,
 }

@@ -74,10 +74,6 @@ pub(crate) struct FetchArgs {
     #[command(flatten)]
     #[serde(flatten)]
     output: OutputFolder,
-    /// Continue a run that another version of convfinqa started
-    #[arg(long, help_heading = None::<&str>)]
-    #[serde(skip)]
-    allow_version: bool,
     #[command(flatten)]
     #[serde(skip)]
     print: PrintArgs,
@@ -121,7 +117,6 @@ pub(crate) fn execute(
                 control: ControlArgs {
                     config: args.output.config(),
                     resume: Some(args.run.clone()),
-                    allow_version: args.allow_version,
                     print: args.print,
                     ..ControlArgs::default()
                 },

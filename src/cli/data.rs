@@ -27,7 +27,6 @@ pub(crate) enum DataCommand {
         #[arg(
             long,
             short = 'o',
-            alias = "to",
             value_name = "DIR",
             default_value = dataset::DATA_FOLDER
         )]

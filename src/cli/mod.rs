@@ -126,7 +126,7 @@ enum Command {
     /// Print the man page, or write the man pages of all commands.
     Man {
         /// Write all pages to this folder, such as ~/.local/share/man/man1
-        #[arg(long, short = 'o', alias = "dir", value_name = "DIR")]
+        #[arg(long, short = 'o', value_name = "DIR")]
         output: Option<std::path::PathBuf>,
     },
 }

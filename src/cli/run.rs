@@ -209,7 +209,7 @@ pub(super) fn load(
     let mut settings = settings::load_by(flags, matches, file, variable)?;
     let output = settings.run.output.clone();
     let resumed = control.resume.as_ref();
-    let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind, control.allow_version));
+    let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind));
     let resumed = resumed.transpose()?;
     let continued = resumed.as_ref().map(ResumedRun::meta);
     let check =

@@ -1,6 +1,5 @@
 //! The state shared by the models of a run.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -31,9 +30,6 @@ pub(crate) struct ModelContext {
     /// The user's own prices.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
-    /// The prompts of a resumed run that another version started, to be used instead of the
-    /// built-in ones, by file name.
-    pub prompts: BTreeMap<String, String>,
     /// Requests are only measured, so no key is needed.
     pub measure_only: bool,
     /// The queue in which requests wait for a batch.
@@ -77,7 +73,6 @@ impl ModelContext {
             journaled: None,
             prices: Arc::default(),
             budget: Arc::default(),
-            prompts: BTreeMap::new(),
             measure_only: false,
             batches: None,
         }

@@ -103,7 +103,7 @@ pub enum PipelineError {
     #[error("{0}")]
     Cache(#[from] CacheError),
     #[error(
-        "run {id} was started by convfinqa {version}, this is {own}, which may give other answers; pass --allow-version to resume it anyway, or start a new run"
+        "run {id} was started by convfinqa {version}, this is {own}, which may give other answers; start a new run, or resume it with that version"
     )]
     OtherVersion {
         id: String,
@@ -115,12 +115,8 @@ pub enum PipelineError {
          it was started, or start a new run"
     )]
     ChangedSettings { id: String, changes: String },
-    #[error("run {id} cannot be resumed: {changes}; {remedy}, or start a new run")]
-    ChangedInputs {
-        id: String,
-        changes: String,
-        remedy: String,
-    },
+    #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
+    ChangedInputs { id: String, changes: String },
     #[error(
         "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
     )]

@@ -40,24 +40,14 @@ impl ResumedRun {
     ///
     /// # Errors
     /// A run that is not there, that another process works on, or that cannot
-    /// be read; one to be continued that another version of this program
-    /// started, unless `any_version`.
-    pub fn open(
-        output: &Path,
-        run: &str,
-        kind: RunKind,
-        any_version: bool,
-    ) -> Result<Self, PipelineError> {
+    /// be read; one to be continued that another version of this program started.
+    pub fn open(output: &Path, run: &str, kind: RunKind) -> Result<Self, PipelineError> {
         let folder = RunFolder::find_resumable(output, run, Some(kind))?;
-        Self::open_folder(folder, kind, any_version)
+        Self::open_folder(folder, kind)
     }
 
     /// Locks and opens the run in this folder.
-    pub(super) fn open_folder(
-        folder: RunFolder,
-        kind: RunKind,
-        any_version: bool,
-    ) -> Result<Self, PipelineError> {
+    pub(super) fn open_folder(folder: RunFolder, kind: RunKind) -> Result<Self, PipelineError> {
         let lock = RunLock::take(folder.path())?;
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
@@ -74,7 +64,7 @@ impl ResumedRun {
             });
         }
         // Before its settings are read, which may be other ones than this version's.
-        if meta.version != VERSION && !any_version && !journal.is_complete()? {
+        if meta.version != VERSION && !journal.is_complete()? {
             return Err(PipelineError::OtherVersion {
                 id: meta.id,
                 version: meta.version,
@@ -104,17 +94,6 @@ impl ResumedRun {
     /// The description of the run.
     pub fn meta(&self) -> &RunMeta {
         &self.run.meta
-    }
-
-    /// The prompts that the run was started with, if another version did, which may have had
-    /// other ones.
-    pub(super) fn prompts_of_other_version(
-        &self,
-    ) -> Result<BTreeMap<String, String>, PipelineError> {
-        match self.run.meta.version == VERSION {
-            true => Ok(BTreeMap::new()),
-            false => Ok(self.run.journal.prompts()?),
-        }
     }
 
     /// The settings that the run was started with; its data keep the name they had.
@@ -183,27 +162,15 @@ impl ResumedRun {
         now: &Identity,
     ) -> Result<LockedRun, PipelineError> {
         let RunMeta {
-            id,
-            version,
-            identity,
-            data,
-            ..
+            id, identity, data, ..
         } = &self.run.meta;
         self.refuse_changes(identity.changed_options(now, &self.changes(settings)))?;
         let changed = identity.changed_behind(now, data);
         if !changed.is_empty() {
-            let remedy = match version == VERSION {
-                true => "undo the change".to_owned(),
-                false => format!("undo the change, resume it with convfinqa {version}"),
-            };
             return Err(PipelineError::ChangedInputs {
                 id: id.clone(),
                 changes: changed.join("; "),
-                remedy,
             });
-        }
-        if version != VERSION {
-            self.run.journal.resumed_by(VERSION)?;
         }
         Ok(self.run)
     }

@@ -37,7 +37,7 @@ pub(crate) fn pair_setup(
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<PairSetup, PipelineError> {
-    let prompts = Prompts::embedded().with_texts(context.prompts.clone())?;
+    let prompts = Prompts::embedded();
     let prompts = match &settings.agents.prompts {
         Some(folder) => prompts.with_dir(folder)?,
         None => prompts,

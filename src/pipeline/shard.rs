@@ -66,7 +66,7 @@ pub(super) fn start_or_resume(
     let own = folder.shard(shard.index());
     if own.journal().is_file() {
         let kind = job.meta.kind();
-        let resumed = ResumedRun::open_folder(own, kind, false).map_err(|error| match error {
+        let resumed = ResumedRun::open_folder(own, kind).map_err(|error| match error {
             PipelineError::Journal(reason) => {
                 MergeError::unreadable(folder.name(), shard.index(), reason).into()
             }

@@ -23,10 +23,7 @@ pub(super) fn begin(
 ) -> Result<(LockedRun, Job, RunModels), PipelineError> {
     let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
     let prices = prices::user_prices(settings, resumed.as_ref(), context.cassette.as_ref())?;
-    let mut models = models(settings, context, prices.clone(), shards, observer)?;
-    if let Some(resumed) = &resumed {
-        models.prompts = resumed.prompts_of_other_version()?;
-    }
+    let models = models(settings, context, prices.clone(), shards, observer)?;
     let (notices, held) = std::sync::mpsc::channel();
     let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
     let show = || held.try_iter().for_each(|notice| (context.notify)(notice));

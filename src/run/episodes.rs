@@ -141,25 +141,20 @@ fn unboxed(truth: &str) -> String {
     inside.unwrap_or(truth.trim()).replace("\\%", "%")
 }
 
-/// A file of episodes as JSON lines. Version 0.1 kept the episodes of `env play` in such a
-/// file and not in a run; later versions export them, and name the run in each line.
-#[derive(Deserialize)]
-pub(crate) struct EpisodeFile {
-    pub(crate) run: Option<String>,
-    #[serde(rename = "question_id")]
-    _question: IgnoredAny,
-    #[serde(rename = "player")]
-    _player: IgnoredAny,
-}
-
-impl EpisodeFile {
-    /// The beginning of a file; `None` if it is of another kind or cannot be read.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        // A pipe would lose what is read from it here.
-        let file = path.is_file().then(|| files::open(path).ok())??;
-        let lines = serde_json::Deserializer::from_reader(BufReader::new(file));
-        lines.into_iter().next()?.ok()
+/// The run whose episodes were exported to this file; `None` if it is of another kind or
+/// cannot be read.
+pub(super) fn exported_run(path: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct EpisodeLine {
+        run: String,
+        #[serde(rename = "player")]
+        _player: IgnoredAny,
     }
+    // A pipe would lose what is read from it here.
+    let file = path.is_file().then(|| files::open(path).ok())??;
+    let lines = serde_json::Deserializer::from_reader(BufReader::new(file));
+    let first: EpisodeLine = lines.into_iter().next()?.ok()?;
+    Some(first.run)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use thiserror::Error;
 use finqa_core::files;
 
 use super::command::{command, list_command, resume_command};
-use super::episodes::EpisodeFile;
+use super::episodes::exported_run;
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
@@ -35,10 +35,6 @@ pub enum FolderError {
         list_command(folder)
     )]
     NoSuchAnswers { named: PathBuf, folder: PathBuf },
-    #[error(
-        "{path} holds episodes of version 0.1, which only that version can resume or report; score the CSV next to them instead"
-    )]
-    EarlierEpisodes { path: PathBuf },
     #[error(
         "{path} is a file of episodes that run {run} exported; name the run instead: `{score}` scores it"
     )]
@@ -380,12 +376,10 @@ impl RunFolder {
 
 /// Refuses a file of episodes where a run or predictions are meant.
 fn refuse_episodes(path: &Path, output: &Path) -> Result<(), FolderError> {
-    let path = path.to_owned();
-    match EpisodeFile::read(&path) {
+    match exported_run(path) {
         None => Ok(()),
-        Some(EpisodeFile { run: None, .. }) => Err(FolderError::EarlierEpisodes { path }),
-        Some(EpisodeFile { run: Some(run), .. }) => Err(FolderError::ExportedEpisodes {
-            path,
+        Some(run) => Err(FolderError::ExportedEpisodes {
+            path: path.to_owned(),
             score: command(&format!("score {run}"), output),
             run,
         }),

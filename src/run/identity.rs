@@ -137,15 +137,11 @@ pub struct RunMeta {
     /// The commit that it was built from, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Other versions that have resumed it (`--allow-version`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resumed_by: Vec<String>,
     /// The inputs that must not change on resume.
     pub identity: Identity,
     /// The source of the data, for people.
     pub data: String,
-    /// The whole path of their file; absent for the sample and in journals of
-    /// earlier versions.
+    /// The whole path of their file; absent for the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_file: Option<PathBuf>,
     /// True for the invented sample.

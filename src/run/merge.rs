@@ -1,7 +1,7 @@
 //! Several shards' journals become one: what each holds is checked against the plan that
 //! they share, and the rows are copied in the order in which they were answered.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -163,7 +163,6 @@ pub(crate) struct ShardSurvey<'f> {
     merged: MergedShards,
     /// Some of the questions without an outcome.
     examples: Vec<QuestionKey>,
-    resumed_by: BTreeSet<String>,
     prompts: BTreeMap<String, String>,
 }
 
@@ -184,7 +183,6 @@ impl<'f> ShardSurvey<'f> {
                 ..MergedShards::default()
             },
             examples: Vec::new(),
-            resumed_by: BTreeSet::new(),
             prompts: BTreeMap::new(),
         };
         // Which shards each question is in, and when it was recorded in the last of them.
@@ -202,7 +200,6 @@ impl<'f> ShardSurvey<'f> {
             if survey.prompts.is_empty() {
                 survey.prompts = journal.prompts().map_err(read)?;
             }
-            survey.resumed_by.extend(meta.resumed_by);
             let mut known = 0;
             let visit = |row: Row| {
                 known += row.solution.calls.iter().map(billed).sum::<u64>();
@@ -360,7 +357,6 @@ impl<'f> ShardSurvey<'f> {
     /// The merged run.
     pub(crate) fn meta(&self) -> RunMeta {
         RunMeta {
-            resumed_by: self.resumed_by.iter().cloned().collect(),
             merged: Some(self.merged.clone()),
             ..self.plan.run.clone()
         }

@@ -34,7 +34,7 @@ pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
 pub(crate) use command::{command, resume_command};
 pub use effect::{CriticEffect, SampleEffect};
-pub(crate) use episodes::{EpisodeFile, gold_of_truth};
+pub(crate) use episodes::gold_of_truth;
 pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
 pub use folder::{FolderError, RunFolder, RunStage, RunState};

@@ -28,8 +28,7 @@ pub struct Row {
     pub epoch: u32,
     /// The question's key.
     pub key: QuestionKey,
-    /// Turns of its conversation; absent for stand-alone questions and in
-    /// journals of earlier versions.
+    /// Turns of its conversation; absent for stand-alone questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<usize>,
     /// The report page: the cluster for statistics.
@@ -56,7 +55,7 @@ pub struct Row {
     /// The cost of the first draft alone; `None` if part of it is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
-    /// Time and position of the record; absent in journals of earlier versions.
+    /// Time and position of the record, once it is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
     /// The page, where it is available, for programs that read its table.
@@ -134,16 +133,7 @@ impl Row {
 
     /// The cost of the calls, with the number of unknown ones.
     pub(crate) fn spent(&self) -> Cost {
-        let sum: Cost = self.solution.calls.iter().map(|call| call.cost).sum();
-        match self.cost {
-            // Calls in journals of earlier versions do not say what they cost.
-            Some(known) if sum.total() != Some(known) => Cost {
-                known,
-                priced: self.solution.calls.len() as u64,
-                unpriced: 0,
-            },
-            _ => sum,
-        }
+        self.solution.calls.iter().map(|call| call.cost).sum()
     }
 
     /// Hashes of the names of its page, the cluster for statistics, and its question.

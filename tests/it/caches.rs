@@ -103,7 +103,7 @@ fn a_place_that_cannot_be_a_cache_is_one_line(#[case] cache: &str, #[case] words
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
     let base = "--model m --base-url http://127.0.0.1:9/v1";
     for command in [
-        "--data-path sample", "ask page.md 'what was revenue?'", "env play --data sample",
+        "--data-path sample", "ask page.md 'what was revenue?'", "env play --data-path sample",
     ] {
         let ran = place.run(&format!("{command} {base} {cache}"));
         ran.fails(2, &[words]);

@@ -215,7 +215,7 @@ fn a_cassette_of_another_model_data_or_command_is_refused() {
     let data = format!("--data-path {}", records_file(TEN).display());
     refused(&data, "the data were ");
     let play = format!(
-        "env play --model m --data sample --replay {}",
+        "env play --model m --data-path sample --replay {}",
         cassette(&place)
     );
     again.run(&play).fails(2, &["it was recorded by `run`"]);

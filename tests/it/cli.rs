@@ -147,7 +147,7 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
 #[test]
 fn the_settings_file_of_a_run_repeats_it() {
     let place = Workplace::new();
-    let first = place.answer("n = 3\nmode = 'conversations'\ntable_style = 'reference'");
+    let first = place.answer("n = 3\nmode = 'conversations'\ntable_style = 'published'");
     let layers = Layers::default().file(&first.folder.file(RunFolder::CONFIG), true);
     let mut repeated = layers.unwrap().settings().unwrap();
     repeated.run.output = place.path("again");
@@ -221,7 +221,7 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     place.write("page.md", "| | 2018 |\n|---|---|\n| revenue | 5 |\n");
     let hopeless = ["ask", "page.md", "who?", "--min-confidence", "1"];
     assert_eq!(unread(&hopeless), Some(4));
-    let played = words("env play --episodes 1 --url http://127.0.0.1:1");
+    let played = words("env play --n 1 --url http://127.0.0.1:1");
     assert_eq!(unread(&played), place.run(&played).code);
 }
 

@@ -42,7 +42,7 @@ const REFUSAL: &str = "not a regular file";
 #[case::checked("data check in", 3)]
 #[case::shown("data show x --data-path in", 3)]
 #[case::environment("env check env", 3)]
-#[case::built("env build --from in --out new", 3)]
+#[case::built("env build --data-path in --output new", 3)]
 fn a_fifo_is_refused_in_one_line(#[case] arguments: &str, #[case] code: i32) {
     let place = Workplace::new();
     for name in [

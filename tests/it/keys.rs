@@ -150,7 +150,7 @@ fn a_base_url_of_a_file_with_a_key_of_elsewhere_is_announced(
     let run = words("--model m --data-path sample --n 1 --quiet");
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
     let ask = words("ask --model m --quiet page.md what?");
-    let play = words("env play --model m --data sample -n 1 --quiet");
+    let play = words("env play --model m --data-path sample -n 1 --quiet");
     let exported = [("OPENAI_API_KEY", KEY)];
     let exported = &exported[..usize::from(announced)];
     for arguments in [run, ask, play] {

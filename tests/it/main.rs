@@ -25,7 +25,6 @@ mod env_server;
 mod inputs;
 mod keys;
 mod literals;
-mod migration;
 mod mlflow;
 mod opinion;
 mod options;

@@ -111,7 +111,7 @@ fn bash_completes_commands_and_options() {
 
 /// The names of all man pages, with their texts.
 fn man_pages(place: &Workplace) -> Vec<(String, String)> {
-    place.run("man --dir pages/man1").succeeds();
+    place.run("man --output pages/man1").succeeds();
     let names = commands()
         .into_iter()
         .map(|path| format!("convfinqa-{}", path.join("-")));
@@ -151,7 +151,7 @@ fn every_command_has_a_man_page() {
     // clap's own `help` has pages too.
     assert!(written >= pages.len());
     place.write("taken", "a file");
-    place.run("man --dir taken").fails(2, &["taken"]);
+    place.run("man --output taken").fails(2, &["taken"]);
 }
 
 #[test]

@@ -11,10 +11,10 @@ use finqa_core::text::counted;
 #[derive(clap::Args, Debug)]
 pub(crate) struct BuildArgs {
     /// File of records with gold answers, or `sample`
-    #[arg(long, alias = "from", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     data_path: String,
     /// Target folder: new, empty, or the result of an earlier build, which is replaced
-    #[arg(long, short = 'o', alias = "out", value_name = "DIR")]
+    #[arg(long, short = 'o', value_name = "DIR")]
     output: PathBuf,
     /// Include only questions whose operands are all table cells
     #[arg(long)]

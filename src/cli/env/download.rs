@@ -15,13 +15,7 @@ use super::super::{Exit, runtime, stdout};
 #[derive(clap::Args, Debug)]
 pub(crate) struct HubArgs {
     /// Target folder; intact files are not downloaded again
-    #[arg(
-        long,
-        short = 'o',
-        alias = "to",
-        value_name = "DIR",
-        default_value = "data/finqa"
-    )]
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "data/finqa")]
     output: PathBuf,
     /// Branch, tag or commit of the published dataset
     #[arg(long, value_name = "REVISION", default_value_t = HubOptions::default().revision)]

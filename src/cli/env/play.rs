@@ -21,7 +21,7 @@ use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, is_written_in_place, write_episodes};
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{ignored_in_episodes, unused_server};
-use crate::run::{EpisodeFile, EpisodeMeta, RunKind};
+use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
     BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, TraceSettings, Variables,
 };
@@ -54,7 +54,7 @@ pub(crate) struct PlayArgs {
     #[serde(flatten)]
     shards: ShardSettings,
     /// Number of questions to play, one episode each [default: 100 with a remote model; otherwise all, or up to 10,000 with --url]
-    #[arg(long, short = 'n', alias = "episodes", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
     /// Only of `convfinqa run`; known here so that it can be refused in a clear line.
@@ -87,7 +87,7 @@ pub(crate) struct PlayArgs {
     #[serde(skip)]
     token: Option<String>,
     /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample unless the model is remote]
-    #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
+    #[arg(long, value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,
     /// Maximum steps per episode; `env serve` has a higher default (see "Episodes and reward" in
@@ -97,7 +97,7 @@ pub(crate) struct PlayArgs {
     max_steps: u32,
 
     /// Also write the episodes as JSON lines for trainers
-    #[arg(long, alias = "out", value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]
     export_episodes: Option<PathBuf>,
     #[command(flatten)]
@@ -335,14 +335,8 @@ fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
     {
         return Ok(());
     }
-    let hint = match EpisodeFile::read(path) {
-        Some(EpisodeFile { run: None, .. }) => {
-            ". Only version 0.1 continued a file of episodes: continue a run with --resume"
-        }
-        _ => "",
-    };
     Err(Failure::usage(format!(
-        "{}: the file exists and is not replaced; name another file{hint}",
+        "{}: the file exists and is not replaced; name another file",
         path.display()
     )))
 }

@@ -24,7 +24,7 @@ use crate::settings::LogSettings;
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
-    #[arg(long, alias = "data", value_name = "DIR", env = "FINQA_DATA_PATH")]
+    #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
     /// Serve MCP over standard input and output instead of on a port
     #[arg(long, conflicts_with_all = ["host", "port"])]

@@ -7,24 +7,11 @@ use finqa_agents::llm::{BatchRecord, BatchStage};
 
 use super::{Journal, JournalError, unwritable};
 
-/// The version of the table's entries; a newer one is refused.
-const BATCHES_FORMAT: i64 = 1;
-
 impl Journal {
     /// The batches of a run, in the order in which they were planned; none before the first.
     pub fn batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
         if !self.has_table("batches")? {
             return Ok(Vec::new());
-        }
-        // Before the entries are read, which a newer program may store in another form.
-        let newest: Option<i64> = self.sqlite(|connection| {
-            connection.query_row("SELECT max(format) FROM batches", [], |row| row.get(0))
-        })?;
-        if let Some(found) = newest.filter(|found| *found > BATCHES_FORMAT) {
-            return Err(JournalError::NewerBatches {
-                path: self.path.clone(),
-                found,
-            });
         }
         let entries: Vec<String> = self.sqlite(|connection| {
             let mut statement =
@@ -54,12 +41,12 @@ impl Journal {
 pub(super) fn store(connection: &Connection, batch: &BatchRecord) -> rusqlite::Result<()> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS batches
-         (wave INTEGER NOT NULL, part INTEGER NOT NULL, format INTEGER NOT NULL,
+         (wave INTEGER NOT NULL, part INTEGER NOT NULL,
           json TEXT NOT NULL, PRIMARY KEY (wave, part)) STRICT;",
     )?;
     let json = serde_json::to_string(batch).map_err(unwritable)?;
     connection
-        .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![batch.wave, batch.part, BATCHES_FORMAT, json])
+        .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3)")?
+        .execute(params![batch.wave, batch.part, json])
         .map(drop)
 }

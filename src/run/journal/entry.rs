@@ -1,5 +1,5 @@
 //! The form of calls and rows in the file: deflated JSON whose long texts are stored once
-//! each in a separate table. Journals of format 1 hold plain JSON.
+//! each in a separate table.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -27,18 +27,15 @@ const KNOWN_BYTES: usize = 1 << 20;
 pub(super) struct EntryWriter {
     deflate: Compress,
     example: Arc<str>,
-    /// Entries are packed; otherwise they are plain JSON.
-    packs: bool,
     known: HashMap<TextHash, i64>,
 }
 
 impl EntryWriter {
-    pub(super) fn new(example: Arc<str>, packs: bool) -> Self {
+    pub(super) fn new(example: Arc<str>) -> Self {
         Self {
             // More effort saves nothing on entries as small as these.
             deflate: Compress::new(Compression::new(3), false),
             example,
-            packs,
             known: HashMap::new(),
         }
     }
@@ -50,9 +47,6 @@ impl EntryWriter {
         connection: &Connection,
     ) -> rusqlite::Result<rusqlite::types::Value> {
         let mut entry = serde_json::to_value(entry).map_err(unwritable)?;
-        if !self.packs {
-            return Ok(entry.to_string().into());
-        }
         texts::share(&mut entry, |text| self.number(text, connection))?;
         Ok(self.deflated(entry.to_string().as_bytes())?.into())
     }
@@ -131,9 +125,6 @@ impl<'c> EntryReader<'c> {
         &mut self,
         stored: ValueRef<'_>,
     ) -> Result<T, serde_json::Error> {
-        if let ValueRef::Text(json) = stored {
-            return serde_json::from_slice(json);
-        }
         let mut entry = self.json(stored)?;
         texts::restore(&mut entry, |number, whole| {
             self.add(number, whole).map_err(|error| {
@@ -155,14 +146,9 @@ impl<'c> EntryReader<'c> {
     }
 
     fn json(&mut self, stored: ValueRef<'_>) -> Result<Value, serde_json::Error> {
-        match stored {
-            ValueRef::Text(json) => serde_json::from_slice(json),
-            ValueRef::Blob(packed) => {
-                let json = self.inflated(packed).map_err(serde_json::Error::custom)?;
-                serde_json::from_slice(&json)
-            }
-            _ => Err(serde_json::Error::custom("neither JSON nor packed JSON")),
-        }
+        let packed = stored.as_blob().map_err(serde_json::Error::custom)?;
+        let json = self.inflated(packed).map_err(serde_json::Error::custom)?;
+        serde_json::from_slice(&json)
     }
 
     fn add(&mut self, number: i64, whole: &mut String) -> Result<(), Box<dyn Error>> {

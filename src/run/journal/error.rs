@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use super::FORMAT;
+/// The version of the file's layout; any other is refused.
+pub(super) const FORMAT: i64 = 3;
 
 /// An error of a journal.
 #[derive(Debug, Error)]
@@ -25,13 +26,9 @@ pub enum JournalError {
         source: serde_json::Error,
     },
     #[error(
-        "{path}: journal format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
+        "{path} has journal format {found}, and this program reads format {FORMAT}; use the convfinqa that wrote it"
     )]
-    Newer { path: PathBuf, found: i64 },
-    #[error(
-        "{path}: the batches have format {found}, which is newer than this program's; use the convfinqa that wrote it"
-    )]
-    NewerBatches { path: PathBuf, found: i64 },
+    Format { path: PathBuf, found: i64 },
     /// The new file cannot be put in its place.
     #[error("{path}: {source}")]
     Rename {

@@ -28,12 +28,6 @@ use open::{FileId, file_id};
 
 pub use error::JournalError;
 
-/// The version of the file's layout; a newer one is refused. A journal of format 1, whose
-/// entries are plain JSON, is still read and continued.
-const FORMAT: i64 = 2;
-/// The first format whose entries are packed.
-const PACKED: i64 = 2;
-
 /// An open journal.
 pub struct Journal {
     path: PathBuf,
@@ -58,36 +52,15 @@ impl Journal {
         serde_json::from_str(&json).map_err(|source| self.entry_error("meta", source))
     }
 
-    /// Notes that another version of this program has resumed the run.
-    pub fn resumed_by(&self, version: &str) -> Result<(), JournalError> {
-        self.change(|meta| {
-            if meta.resumed_by.iter().all(|known| known != version) {
-                meta.resumed_by.push(version.to_owned());
-            }
-        })
-    }
-
     /// Clears the limit that paused the run.
     pub(super) fn unpause(&self) -> Result<(), JournalError> {
-        self.change(|meta| meta.paused = None)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut RunMeta)) -> Result<(), JournalError> {
-        let was = self.meta()?;
-        let mut meta = was.clone();
-        change(&mut meta);
-        if meta == was {
-            return Ok(());
-        }
-        let json = serde_json::to_string(&meta);
-        let json = json.map_err(|source| self.entry_error("meta", source))?;
-        let sql = "UPDATE meta SET value = ?1 WHERE key = 'run'";
-        self.sqlite(|connection| connection.execute(sql, [json]))?;
+        let sql = "UPDATE meta SET value = json_remove(value, '$.paused') WHERE key = 'run'";
+        self.sqlite(|connection| connection.execute(sql, []))?;
         Ok(())
     }
 
-    /// The texts that the models are asked with, by their file names; none in
-    /// journals of earlier versions.
+    /// The texts that the models are asked with, by their file names; none without a chat
+    /// model.
     pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
         let Some(json) = self.entry("prompts")? else {
             return Ok(BTreeMap::new());

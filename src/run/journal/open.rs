@@ -12,7 +12,8 @@ use crate::run::folder::RunFolder;
 use crate::run::identity::RunMeta;
 
 use super::entry::{EXAMPLE, EntryWriter};
-use super::{FORMAT, Journal, JournalError, PACKED};
+use super::error::FORMAT;
+use super::{Journal, JournalError};
 
 /// Maximum wait for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -146,7 +147,7 @@ impl Journal {
             connection,
             file: file_id(path),
             example: Arc::default(),
-            entries: EntryWriter::new(Arc::default(), false),
+            entries: EntryWriter::new(Arc::default()),
             writes: false,
             _copy: None,
         })
@@ -161,14 +162,13 @@ impl Journal {
         let path = self.path.clone();
         match found {
             0 => Err(JournalError::Empty { path }),
-            found if found > FORMAT => Err(JournalError::Newer { path, found }),
-            PACKED.. => {
+            FORMAT => {
                 let example = self.entry("example")?;
                 self.example = example.ok_or(JournalError::Empty { path })?.into();
-                self.entries = EntryWriter::new(Arc::clone(&self.example), true);
+                self.entries = EntryWriter::new(Arc::clone(&self.example));
                 Ok(self)
             }
-            _ => Ok(self),
+            found => Err(JournalError::Format { path, found }),
         }
     }
 }
@@ -253,7 +253,7 @@ mod tests {
         let meta = RunMeta::default();
         drop(Journal::create(&path, &meta, None).unwrap());
         let journal = Journal::open(&path).unwrap();
-        journal.resumed_by("0.0.1").unwrap();
+        journal.unpause().unwrap();
         let reader = Connection::open(&path).unwrap();
         let read = "BEGIN; SELECT count(*) FROM answers;";
         reader

@@ -83,7 +83,7 @@ fn files_in(folder: &Path) -> Vec<String> {
 fn build_says_what_it_made_and_what_it_left_out() {
     let place = Workplace::new();
     place.write("records.json", &records().to_string());
-    let built = place.run("env build --from records.json --out made");
+    let built = place.run("env build --data-path records.json --output made");
     built.succeeds();
     assert_eq!(
         built.stdout,
@@ -96,7 +96,7 @@ fn build_says_what_it_made_and_what_it_left_out() {
     checked.succeeds();
     assert_eq!(checked.stdout, "made: 1 company, 2 tables, 2 questions\n");
 
-    let fewer = place.run("env build --from records.json --out made --tables-only");
+    let fewer = place.run("env build --data-path records.json --output made --tables-only");
     fewer.succeeds();
     let left = "left out: 1 question whose operands are not all in cells (--tables-only)";
     fewer.prints(left);
@@ -203,7 +203,7 @@ fn a_folder_with_other_files_is_refused_and_left_alone() {
     let place = Workplace::new();
     std::fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/thesis.txt", "years of work");
-    let refused = place.run("env build --from sample --out mine");
+    let refused = place.run("env build --data-path sample --output mine");
     refused.fails(
         2,
         &["mine holds other files, such as thesis.txt", "an empty one"],
@@ -257,7 +257,7 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
     );
     for command in [
         vec!["check", "made"],
-        vec!["build", "--from", "sample", "--out", "made"],
+        vec!["build", "--data-path", "sample", "--output", "made"],
     ] {
         let ran = place.run(&[vec!["env"], command].concat());
         ran.fails(3, &["convfinqa-env.json", "version 2", "update it"]);
@@ -271,22 +271,22 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
 #[test]
 fn bad_input_to_build_is_one_line() {
     let place = Workplace::new();
-    let ran = place.run("env build --from no.json --out made");
+    let ran = place.run("env build --data-path no.json --output made");
     ran.fails(3, &["no data file at no.json"]);
     place.write("none.json", &json!([records()[2]]).to_string());
-    let ran = place.run("env build --from none.json --out made");
+    let ran = place.run("env build --data-path none.json --output made");
     ran.fails(3, &["no stand-alone question"]);
     assert!(!place.path("made").exists(), "nothing is made of nothing");
     place.write("file", "");
-    let ran = place.run("env build --from sample --out file/made");
+    let ran = place.run("env build --data-path sample --output file/made");
     ran.fails(2, &["cannot write file/made", "name another folder"]);
-    let ran = place.run("env build --from sample --out file");
+    let ran = place.run("env build --data-path sample --output file");
     ran.fails(
         2,
         &["cannot write file: not a directory", "name another folder"],
     );
     assert!(!ran.stderr.contains("space"), "{}", ran.stderr);
-    let ran = place.run("env build --from sample");
+    let ran = place.run("env build --data-path sample");
     assert_eq!(ran.code, Some(2));
 }
 

@@ -33,7 +33,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     // A table of an earlier commit is reported because it would be served too.
     let stale = "data/finqa/input_companies/acme/old.json";
     place.write(stale, "{}");
-    let again = run(&place, &hub.url, &["--to", "data/finqa"]).await;
+    let again = run(&place, &hub.url, &["--output", "data/finqa"]).await;
     again.succeeds();
     assert!(
         again
@@ -78,11 +78,13 @@ async fn what_goes_wrong_is_one_line_and_its_exit_code() {
         .await
         .fails(5, &["nonsense/api"]);
 
-    place.run("env build --from sample --out built").succeeds();
-    let ran = run(&place, &lying.url, &["--to", "built"]).await;
+    place
+        .run("env build --data-path sample --output built")
+        .succeeds();
+    let ran = run(&place, &lying.url, &["--output", "built"]).await;
     ran.fails(2, &["built contains an environment that `env build` made"]);
     place.write("file", "");
-    run(&place, &refusing.url, &["--to", "file"])
+    run(&place, &refusing.url, &["--output", "file"])
         .await
         .fails(3, &["file"]);
 }

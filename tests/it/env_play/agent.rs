@@ -14,7 +14,9 @@ use finqa_env::server::ServerOptions;
 /// Plays some questions of the fixture by a model on this server.
 fn play_by(place: &Workplace, model: &FaultServer, more: &str) -> (Ran, Value) {
     let url = model.base_url();
-    let line = format!("--model scripted --base-url {url} --data {FIXTURE} --out a.jsonl");
+    let line = format!(
+        "--model scripted --base-url {url} --data-path {FIXTURE} --export-episodes a.jsonl"
+    );
     play(place, &format!("{line} {more}"))
 }
 
@@ -30,7 +32,7 @@ fn played_by(place: &Workplace, model: &FaultServer, more: &str) -> Value {
 fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, FaultServer) {
     let place = Workplace::new();
     let model = FaultServer::start(script);
-    played_by(&place, &model, "--episodes 1");
+    played_by(&place, &model, "--n 1");
     let mut lines = episodes(&place.path("a.jsonl"));
     assert_eq!(lines.len(), 1);
     (lines.remove(0), model)
@@ -183,7 +185,7 @@ fn an_episode_ends_at_the_step_limit_with_nothing() {
         let (_, company) = asked(request);
         Reply::tool_calls(&[list_tables(&company)])
     });
-    let summary = played_by(&place, &model, "--episodes 2 --max-steps 3");
+    let summary = played_by(&place, &model, "--n 2 --max-steps 3");
     assert_eq!(summary["outcomes"], json!({"step_limit": 2}));
     has(
         &summary,
@@ -265,7 +267,7 @@ fn a_busy_provider_is_asked_again() {
         }
         knows(&truths, request)
     });
-    let (ran, summary) = play_by(&place, &model, "--episodes 3 -v");
+    let (ran, summary) = play_by(&place, &model, "--n 3 -v");
     ran.succeeds();
     has(
         &summary,
@@ -331,7 +333,7 @@ fn a_provider_that_answers_only_errors_ends_the_run_after_20_episodes() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| Reply::error(503, "x", "maintenance"));
     let url = model.base_url();
-    let more = "--data sample --attempts 1 -j 1";
+    let more = "--data-path sample --attempts 1 -j 1";
     let (ran, _) = play(&place, &format!("--model m --base-url {url} {more}"));
     ran.fails(5, &["20 calls in a row failed", "maintenance"]);
     assert_eq!(model.count(), 20);
@@ -352,7 +354,7 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let run = |variables: &[(&str, &str)], arguments: &str| {
-        let play = format!("env play --json -n 1 --data {FIXTURE} {arguments}");
+        let play = format!("env play --json -n 1 --data-path {FIXTURE} {arguments}");
         place.run_with(&play, variables).succeeds();
         model.requests().pop().unwrap()
     };

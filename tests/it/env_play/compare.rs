@@ -11,7 +11,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().unwrap();
     let built = build(&sample, &place.path("env"), BuildOptions::default()).unwrap();
-    let summary = played(&place, "--data env");
+    let summary = played(&place, "--data-path env");
     assert_eq!(summary["played"], built.questions);
     let tool_csv = format!(
         "output/runs/{}/output.csv",

@@ -118,7 +118,7 @@ fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_questio
     let server = Double::start(old_core(7));
     let summary = played(
         &place,
-        &format!("--url {} -j 3 --out a.jsonl", server.url()),
+        &format!("--url {} -j 3 --export-episodes a.jsonl", server.url()),
     );
     has(&summary, json!({"played": 7, "reward": {"mean": 1.0}}));
     let lines = episodes(&place.path("a.jsonl"));
@@ -157,7 +157,10 @@ fn a_server_that_wants_a_token_gets_it() {
     ran.fails(5, &["status 401", "--token"]);
     played(
         &place,
-        &format!("--url {} --token secret-word --out a.jsonl", server.url),
+        &format!(
+            "--url {} --token secret-word --export-episodes a.jsonl",
+            server.url
+        ),
     );
     assert!(!place.read("a.jsonl").contains("secret-word"));
     let play = ["env", "play", "-n", "1", "--url", &server.url];
@@ -228,7 +231,7 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
     });
     let (ran, summary) = play(
         &place,
-        &format!("--url {} -j 1 -v --out a.jsonl", server.url()),
+        &format!("--url {} -j 1 -v --export-episodes a.jsonl", server.url()),
     );
     ran.succeeds().tells("a reward is not a number");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
@@ -259,7 +262,10 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
         (!dies).then_some(answer).flatten()
     });
     let url = server.url();
-    let (ran, summary) = play(&place, &format!("--url {url} -j 1 --out a.jsonl"));
+    let (ran, summary) = play(
+        &place,
+        &format!("--url {url} -j 1 --export-episodes a.jsonl"),
+    );
     ran.ends(4).tells("broke");
     has(&summary, json!({"played": 3, "complete": false}));
     assert_eq!(summary["run"]["total"], 4, "all of them were dealt");
@@ -271,7 +277,7 @@ fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
 
     // The run is resumed on the server that it was started on, and asks for what
     // is missing alone.
-    let (ran, summary) = play(&place, "--resume --out a.jsonl");
+    let (ran, summary) = play(&place, "--resume --export-episodes a.jsonl");
     // Nothing but this question was asked, so nothing says that the server is well.
     ran.ends(5);
     assert_eq!(summary["played"], 3);
@@ -288,7 +294,7 @@ fn a_server_that_always_goes_away_ends_the_run() {
     });
     let (ran, _) = play(
         &place,
-        &format!("--url {} -j 1 --out a.jsonl", server.url()),
+        &format!("--url {} -j 1 --export-episodes a.jsonl", server.url()),
     );
     ran.fails(5, &["broke"]);
     assert_eq!(server.connections.load(Ordering::SeqCst), 3);

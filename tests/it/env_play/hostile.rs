@@ -22,7 +22,7 @@ fn changed(kind: &'static str, change: impl Fn(&mut Value) + Send + Sync + 'stat
 fn played(server: &Double, more: &str) -> (Option<i32>, String, String) {
     let place = Workplace::new();
     let url = server.url();
-    let line = format!("--url {url} -j 1 -n 2 -v --out a.jsonl {more}");
+    let line = format!("--url {url} -j 1 -n 2 -v --export-episodes a.jsonl {more}");
     let (ran, _) = play(&place, &line);
     (ran.code, ran.stderr, place.read("a.jsonl"))
 }
@@ -115,7 +115,10 @@ fn a_whole_result_of_an_honest_server_is_kept() {
     });
     let place = Workplace::new();
     let url = server.url();
-    play(&place, &format!("--url {url} -j 1 -n 1 --out a.jsonl"));
+    play(
+        &place,
+        &format!("--url {url} -j 1 -n 1 --export-episodes a.jsonl"),
+    );
     let line = &episodes(&place.path("a.jsonl"))[0];
     assert!(line.to_string().contains(&text));
 }

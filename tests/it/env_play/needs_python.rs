@@ -19,7 +19,8 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     let model = knowing(truths(&fixture()));
     let base = model.base_url();
     let url = &server.url;
-    let line = format!("--model scripted --base-url {base} --url {url} -j 3 --out a.jsonl");
+    let line =
+        format!("--model scripted --base-url {base} --url {url} -j 3 --export-episodes a.jsonl");
     let (ran, summary) = play(&place, &line);
     ran.succeeds();
     assert_eq!(summary["played"], 12);
@@ -30,7 +31,7 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     }
     let lines = episodes(&place.path("a.jsonl"));
     assert!(lines.iter().all(|line| line["ground_truth"].is_string()));
-    let (ran, summary) = play(&place, &format!("--url {url} --out b.jsonl"));
+    let (ran, summary) = play(&place, &format!("--url {url} --export-episodes b.jsonl"));
     ran.succeeds();
     assert_eq!(summary["outcomes"], json!({"submitted": 12}));
     assert_eq!(summary["invalid_calls"], 0);

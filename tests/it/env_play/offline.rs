@@ -22,7 +22,7 @@ fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
 #[test]
 fn the_embedded_analyst_plays_the_built_in_data_by_the_four_tools() {
     let place = Workplace::new();
-    let summary = played(&place, "--out a.jsonl");
+    let summary = played(&place, "--export-episodes a.jsonl");
     let catalog = convfinqa::env_build::builtin().unwrap();
     let questions = catalog.questions().len();
     assert_eq!(summary["played"], questions);
@@ -77,10 +77,16 @@ fn the_embedded_analyst_plays_the_built_in_data_by_the_four_tools() {
 #[test]
 fn the_embedded_analyst_plays_the_same_on_a_server() {
     let here = Workplace::new();
-    played(&here, &format!("--data {FIXTURE} --out a.jsonl"));
+    played(
+        &here,
+        &format!("--data-path {FIXTURE} --export-episodes a.jsonl"),
+    );
     let server = Serving::start(fixture(), ServerOptions::default());
     let there = Workplace::new();
-    played(&there, &format!("--url {} --out a.jsonl -j 4", server.url));
+    played(
+        &there,
+        &format!("--url {} --export-episodes a.jsonl -j 4", server.url),
+    );
     assert_eq!(
         by_question(&episodes(&here.path("a.jsonl"))),
         by_question(&episodes(&there.path("a.jsonl")))
@@ -92,15 +98,18 @@ fn some_episodes_are_the_first_of_the_seeds_order_wherever_they_are_played() {
     let server = Serving::start(fixture(), ServerOptions::default());
     let first_five = |arguments: &str| -> BTreeSet<String> {
         let place = Workplace::new();
-        played(&place, &format!("--episodes 5 --out a.jsonl {arguments}"));
+        played(
+            &place,
+            &format!("--n 5 --export-episodes a.jsonl {arguments}"),
+        );
         let found = by_question(&episodes(&place.path("a.jsonl")));
         found.into_keys().collect()
     };
-    let first = first_five(&format!("--data {FIXTURE} --seed 7 -j 1"));
+    let first = first_five(&format!("--data-path {FIXTURE} --seed 7 -j 1"));
     assert_eq!(first.len(), 5);
     assert_eq!(
         first,
-        first_five(&format!("--data {FIXTURE} --seed 7 -j 3"))
+        first_five(&format!("--data-path {FIXTURE} --seed 7 -j 3"))
     );
     assert_eq!(
         first,
@@ -108,17 +117,17 @@ fn some_episodes_are_the_first_of_the_seeds_order_wherever_they_are_played() {
     );
     assert_ne!(
         first,
-        first_five(&format!("--data {FIXTURE} --seed 8 -j 1"))
+        first_five(&format!("--data-path {FIXTURE} --seed 8 -j 1"))
     );
     // Without a seed, the first of the file.
     let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
-    assert_eq!(filed, first_five(&format!("--data {FIXTURE} -j 3")));
+    assert_eq!(filed, first_five(&format!("--data-path {FIXTURE} -j 3")));
 }
 
 #[test]
 fn the_table_fits_80_columns_and_names_the_files() {
     let place = Workplace::new();
-    let ran = place.run(&format!("env play --data {FIXTURE}"));
+    let ran = place.run(&format!("env play --data-path {FIXTURE}"));
     ran.succeeds();
     assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/runs/"));
     for line in ran

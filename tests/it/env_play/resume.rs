@@ -74,7 +74,7 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     let is_between = rows > 0 && rows < 12 && calls > 2 * rows - 1;
     assert!(is_between, "{calls} {rows}");
     let asked = model.count();
-    let summary = played(&place, "--resume --out a.jsonl");
+    let summary = played(&place, "--resume --export-episodes a.jsonl");
     assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
     has(
         &summary,
@@ -94,7 +94,7 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     // A run that is complete asks nothing, and writes its files again.
     let id = summary["run"]["id"].as_str().unwrap();
     let asked = model.count();
-    played(&place, &format!("--resume {id} --out a.jsonl"));
+    played(&place, &format!("--resume {id} --export-episodes a.jsonl"));
     assert_eq!(model.count(), asked);
     assert_eq!(episodes(&place.path("a.jsonl")), lines);
 }
@@ -112,7 +112,7 @@ fn a_killed_run_on_a_server_is_continued_there() {
     killed(&place, &first, || model.count() >= 9);
     let (calls, rows) = journaled(&place);
     let asked = model.count();
-    let summary = played(&place, "--resume --out a.jsonl");
+    let summary = played(&place, "--resume --export-episodes a.jsonl");
     assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
     has(
         &summary,
@@ -276,7 +276,10 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
     let place = Workplace::new();
     for text in ["my notes", "{\"id\": 1}\n", "{\"format\": 99}\n"] {
         place.write("a.jsonl", text);
-        let (ran, _) = play(&place, &format!("--data-path {FIXTURE} --out a.jsonl"));
+        let (ran, _) = play(
+            &place,
+            &format!("--data-path {FIXTURE} --export-episodes a.jsonl"),
+        );
         ran.fails(2, &["a.jsonl: the file exists", "name another file"]);
         assert!(!ran.stderr.contains("0.1"), "{}", ran.stderr);
         assert_eq!(place.read("a.jsonl"), text);
@@ -306,7 +309,7 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
         4 => Reply::error(500, "server_error", "no luck"),
         _ => knows(&truths, request),
     });
-    let line = format!("{} --attempts 1 -v --out a.jsonl", by(&model));
+    let line = format!("{} --attempts 1 -v --export-episodes a.jsonl", by(&model));
     let (ran, summary) = play(&place, &line);
     ran.succeeds().tells("no luck");
     has(&summary, json!({"failed": 0, "reward": {"n": 12}}));
@@ -320,7 +323,7 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
 fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
     let place = Workplace::new();
     let model = slow();
-    let line = format!("env play --out a.jsonl {}", by(&model));
+    let line = format!("env play --export-episodes a.jsonl {}", by(&model));
     let mut child = place.command().given(&line).begin();
     wait_until(|| model.count() >= 4);
     assert_eq!(signal(&mut child, "-INT"), Some(130));
@@ -328,7 +331,7 @@ fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
     let lines = episodes(&place.path("a.jsonl"));
     assert!(!lines.is_empty() && lines.len() < 12, "{}", lines.len());
     assert!(lines.iter().all(|line| line["outcome"] == "submitted"));
-    played(&place, "--resume --out a.jsonl");
+    played(&place, "--resume --export-episodes a.jsonl");
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
     assert_eq!(model.count(), 24, "no reply is paid twice");
 }

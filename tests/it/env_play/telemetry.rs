@@ -27,7 +27,9 @@ fn play(place: &Workplace, more: &str) -> Ran {
             _ => submit("77777"),
         }
     });
-    let line = format!("env play --model scripted --data {FIXTURE} -n 3 -j 1 --out a.jsonl");
+    let line = format!(
+        "env play --model scripted --data-path {FIXTURE} -n 3 -j 1 --export-episodes a.jsonl"
+    );
     let variables = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
     let ran = place.run_with(&format!("{line} {more}"), &variables);
     ran.succeeds();

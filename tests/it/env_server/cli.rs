@@ -203,7 +203,7 @@ fn sessions_leave_no_memory_behind() {
 #[test]
 fn a_server_without_its_data_does_not_start() {
     let place = Workplace::new();
-    let ran = Ran::of(serve(&place).args(["--data", "no/such/folder"]));
+    let ran = Ran::of(serve(&place).args(["--data-path", "no/such/folder"]));
     ran.fails(
         3,
         &[
@@ -227,13 +227,13 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
         .expect("an entry")
         .path();
     std::fs::write(table, "{\"item\": [\"reven").expect("written");
-    let ran = place.run("env play -n 1 --out a.jsonl --data made");
+    let ran = place.run("env play -n 1 --export-episodes a.jsonl --data-path made");
     let said = &ran.succeeds().stderr;
     assert!(
         said.starts_with("note: found 1 problem in") && said.contains("env check"),
         "{said}"
     );
-    let line = first_line(serve(&place).args(["--data", "made"]));
+    let line = first_line(serve(&place).args(["--data-path", "made"]));
     assert!(line.starts_with("note: found 1 problem in"), "{line}");
 }
 
@@ -246,7 +246,7 @@ fn records_without_stand_alone_questions_build_nothing_and_say_why() {
             "pre_text": ["x"], "post_text": [], "table": [["", "2009"], ["sales", "5"]],
             "qa": {"question": "what were sales?"}}]"#,
     );
-    let ran = place.run("env build --from dev.json --out out");
+    let ran = place.run("env build --data-path dev.json --output out");
     let words = "no stand-alone question to build from: 1 are without gold";
     ran.fails(3, &[words]);
     assert!(!place.path("out").exists(), "nothing is left behind");

@@ -217,7 +217,7 @@ async fn episodes_of_a_killed_server_are_played_again_on_the_others() {
     });
     let (url, model) = (cluster.url(""), model.base_url());
     let ran = tokio::task::spawn_blocking(move || {
-        let given = format!("--url {url} --model m --base-url {model} --episodes 50 -j 12 --json");
+        let given = format!("--url {url} --model m --base-url {model} --n 50 -j 12 --json");
         Workplace::new().run(&[&["env", "play"], &words(&given)[..]].concat())
     });
     let ran = ran.await.unwrap();

@@ -1,7 +1,6 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
-use convfinqa::pipeline::ResumedRun;
-use convfinqa::run::{Finish, Journal, Row, RunKind};
+use convfinqa::run::{Finish, Journal, Row};
 use convfinqa::settings::Variables;
 use std::process::Child;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, rows_without, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::in_process::{asking, continued, refused};
+use crate::support::in_process::{asking, refused};
 
 /// A server that answers `first` requests and leaves the next ones waiting
 /// until it is released.
@@ -172,7 +171,7 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
 }
 
 #[test]
-fn a_run_of_another_version_is_resumed_only_on_request() {
+fn a_run_of_another_version_is_not_resumed() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
     waiting.abandoned(&place, "n = 4");
@@ -184,22 +183,21 @@ fn a_run_of_another_version_is_resumed_only_on_request() {
     });
     refused(
         place.resume("last", ""),
-        &["started by convfinqa 99.0.0", "--allow-version"],
+        &["started by convfinqa 99.0.0", "start a new run"],
     );
-    let any_version = || ResumedRun::open(&place.path("output"), "last", RunKind::Questions, true);
-    let line = any_version().err().unwrap().to_string();
-    let named = line.contains("the run's own settings") && line.contains("tomorrow");
-    assert!(named, "{line}");
-    rewrite_meta(&place, |meta| {
-        meta["version"] = json!("0.0.9");
-        meta["settings"].as_object_mut().unwrap().remove("tomorrow");
-    });
-    let resumed = continued(any_version().unwrap(), "").unwrap();
-    assert_eq!(resumed.finish, Finish::Complete);
-    let summary = place.summary();
-    assert_eq!(summary["run"]["version"], "0.0.9");
-    let ours = json!([env!("CARGO_PKG_VERSION")]);
-    assert_eq!(summary["run"]["resumed_by"], ours);
+}
+
+#[test]
+fn a_journal_of_another_format_is_refused_in_one_line() {
+    let place = Workplace::new();
+    place.answer("n = 2");
+    place
+        .journal_tables()
+        .pragma_update(None, "user_version", 2)
+        .unwrap();
+    for command in ["--resume", "report", "analyze", "score last"] {
+        place.run(command).fails(2, &["journal format 2"]);
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Workplace {
 
     /// Continues a run as it was started, except for what is `given`.
     pub fn resume(&self, name: &str, given: &str) -> Result<RunResults, PipelineError> {
-        let resumed = ResumedRun::open(&self.path("output"), name, RunKind::Questions, false)?;
+        let resumed = ResumedRun::open(&self.path("output"), name, RunKind::Questions)?;
         continued(resumed, given)
     }
 }

@@ -76,24 +76,6 @@ impl Prompts {
         Self::embedded().with_dir(folder)
     }
 
-    /// These templates, with those of `texts` in place of the ones of the same name: the
-    /// [`texts`](Self::texts) of another version's templates.
-    ///
-    /// # Errors
-    /// If a template is malformed or uses an undefined variable.
-    pub fn with_texts(mut self, texts: BTreeMap<String, String>) -> Result<Self, PromptError> {
-        if texts.is_empty() {
-            return Ok(self);
-        }
-        for (name, source) in texts {
-            if name.ends_with(".j2") {
-                self.add(&name, source)?;
-            }
-        }
-        self.rehearse()?;
-        Ok(self)
-    }
-
     /// These templates, with those that have a file of the same name in `folder` replaced by it.
     ///
     /// # Errors

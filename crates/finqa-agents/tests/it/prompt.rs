@@ -269,11 +269,6 @@ fn a_folder_overrides_by_file_name_and_changes_the_hash() {
     assert_ne!(other.hash(), same.hash());
     let prompt = other.analyst(&question(), &Rendering::default()).unwrap();
     assert_eq!(prompt.system, "Say please. True");
-    // A journal keeps them all, so that a version with other built-in ones uses them.
-    let texts = other.texts(&Rendering::default()).unwrap();
-    let kept = Prompts::embedded().with_texts(texts).unwrap();
-    assert_eq!(kept.hash(), other.hash());
-    assert_eq!(kept.with_dir(folder.path()).unwrap().hash(), other.hash());
 }
 
 #[test]

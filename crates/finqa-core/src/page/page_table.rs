@@ -23,8 +23,6 @@ use super::years::single_year;
 #[serde(rename_all = "snake_case")]
 pub enum TableStyle {
     /// With the dataset's own header and numbers, in aligned Markdown.
-    #[serde(alias = "reference")]
-    #[value(alias = "reference")]
     Published,
     /// With a repaired header, cleaned-up numbers and dashes, and ids on rows and columns.
     #[default]

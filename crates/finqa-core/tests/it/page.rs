@@ -184,11 +184,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn the_earlier_name_of_the_published_style_is_read() {
-    let style = <TableStyle as clap::ValueEnum>::from_str("reference", false);
-    assert_eq!(style, Ok(TableStyle::Published));
-    let style: TableStyle = serde_json::from_str("\"reference\"").unwrap();
-    assert_eq!(style, TableStyle::Published);
-}

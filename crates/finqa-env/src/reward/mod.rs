@@ -18,7 +18,7 @@ use text::{AnswerPart, ParsedAnswer, PercentSign};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RewardMode {
     /// Exactly like OpenEnv's `finqa_env`.
-    #[value(name = "openenv", alias = "reference")]
+    #[value(name = "openenv")]
     OpenEnv,
     /// Like `openenv`, but without its known exploits.
     ///

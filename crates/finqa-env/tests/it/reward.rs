@@ -18,14 +18,6 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
 }
 
 #[test]
-fn the_reward_of_finqa_env_keeps_its_earlier_name() {
-    for name in ["openenv", "reference"] {
-        let mode = <RewardMode as clap::ValueEnum>::from_str(name, false);
-        assert_eq!(mode, Ok(RewardMode::OpenEnv));
-    }
-}
-
-#[test]
 fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
     assert_eq!(rows.len(), 126);
