@@ -10,7 +10,7 @@ use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
-use crate::run::{FolderError, JournalError, LockError, MergeError, PlanError, ShardsError};
+use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
@@ -147,7 +147,6 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         by(cause, |error: &CassetteError| {
             data_or_usage(error.is_data())
         }),
-        by(cause, |error: &MergeError| data_or_usage(error.is_data())),
         by(cause, |error: &ShardsError| data_or_usage(error.is_data())),
         by(cause, |error: &DownloadError| {
             provider_or(error.is_network(), Exit::Data)

@@ -10,14 +10,13 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::run::{Row, TextHash, share_quoted, text_hash};
+use crate::run::{Row, TextHash, share, text_hash};
 use finqa_agents::pair::Call;
 
 use super::recent::RecentIds;
 use super::staged::{OutputError, StagedFile};
 
-/// The version of the file's layout. In version 1, which had no line for it, every question
-/// repeated its texts; in version 2 each text had a line of its own, and messages repeated.
+/// The version of the file's layout.
 const FORMAT: u32 = 3;
 
 /// A question's line: the row and its calls, which the journal stores apart from it.
@@ -98,8 +97,8 @@ impl SharedEntries {
                 *last
             })
         };
-        let shared = share_quoted(question, |text, written| {
-            Ok::<_, Infallible>(number(texts, text_hash(text), written))
+        let shared = share(question, |text| {
+            Ok::<_, Infallible>(number(texts, text_hash(text), text.into()))
         });
         let Ok(()) = shared;
         let calls = question.get_mut("calls").and_then(Value::as_array_mut);

@@ -7,9 +7,7 @@ use thiserror::Error;
 use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
-use crate::run::{
-    FolderError, JournalError, LockError, MergeError, PlanError, RunShard, ShardsError,
-};
+use crate::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
@@ -134,8 +132,6 @@ pub enum PipelineError {
     ShardOfPilot,
     #[error("--record and --replay work on whole runs; leave out --shard")]
     CassetteOfShard,
-    #[error("{0}")]
-    Merge(#[from] MergeError),
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::output::mlflow::{self, DeliveryOutcome, FinishedRun, RunDelivery};
 use crate::output::{self, OutputError};
 use crate::run::{
-    Finish, Journal, MergeError, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder,
-    SharedPlan, Summary,
+    Finish, Journal, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder, SharedPlan,
+    Summary,
 };
 use crate::settings::{Layers, Origin, Variables};
 
@@ -71,10 +71,7 @@ fn install_journal(
     survey: &ShardSurvey<'_>,
     merged: &RunFolder,
 ) -> Result<RunLock, PipelineError> {
-    let io = |path: &Path| {
-        let path = path.to_owned();
-        move |source| MergeError::Io { path, source }
-    };
+    let io = ShardsError::io;
     // What a killed process has left.
     let work = folder.merging();
     if work.is_dir() {

@@ -126,7 +126,7 @@ impl PairSetup {
 pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
     // A shard has the settings of the whole run.
-    for key in ["shard", "shards", "run"] {
+    for key in ["shard", "run"] {
         table.remove(key);
     }
     for key in ["base_url", "critic_base_url", "mlflow"] {

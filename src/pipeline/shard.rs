@@ -1,7 +1,7 @@
 //! A shard: the part of a job that this process asks, in the folder that it shares with
 //! the others.
 
-use crate::run::{MergeError, RunMeta, RunShard, ShardsFolder, SharedPlan};
+use crate::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
 use crate::settings::{Change, ChosenShard, Layers, Origin, RunAspect, Settings};
 
 use super::PipelineError;
@@ -68,7 +68,7 @@ pub(super) fn start_or_resume(
         let kind = job.meta.kind();
         let resumed = ResumedRun::open_folder(own, kind).map_err(|error| match error {
             PipelineError::Journal(reason) => {
-                MergeError::unreadable(folder.name(), shard.index(), reason).into()
+                ShardsError::unreadable(folder.name(), shard.index(), reason).into()
             }
             error => error,
         });

@@ -1,8 +1,7 @@
 //! The commands that messages name, as they can be typed where the run was started.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::RunMeta;
 use crate::settings::RunSettings;
 
 /// The command `words` of this program, about the runs in `output`.
@@ -21,14 +20,6 @@ pub(crate) fn resume_command(id: &str, output: &Path) -> String {
 /// The command that lists the runs in the folder `runs` of an output folder.
 pub(super) fn list_command(runs: &Path) -> String {
     command("runs", runs.parent().unwrap_or(runs))
-}
-
-impl RunMeta {
-    /// The folder of its output, as the settings named it.
-    pub(crate) fn output(&self) -> PathBuf {
-        let named = self.settings.get("output").and_then(toml::Value::as_str);
-        named.map_or_else(|| RunSettings::default().output, PathBuf::from)
-    }
 }
 
 /// A word as a shell takes it.

@@ -8,10 +8,10 @@ use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, PriceList};
 use finqa_agents::pair::AgreementCount;
 
-use crate::settings::{Change, RunAspect, Shard, with_effects_of};
+use crate::settings::{Change, RunAspect, RunSettings, Shard, with_effects_of};
+use finqa_core::text::counted;
 
 use super::command::command;
-use super::merge::MergedShards;
 
 /// The inputs that must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +126,65 @@ impl std::fmt::Display for RunShard {
     }
 }
 
+/// The shards that a merged run consists of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergedShards {
+    /// The number of shards.
+    pub shards: u32,
+    /// The shards of which questions are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingPart>,
+    /// blake3 over which rows there are, when they were recorded, and the calls of questions
+    /// without one.
+    pub rows: String,
+    /// Requests that killed processes had in flight: the cost of each is unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded: u64,
+}
+
+/// Questions of a shard that have no outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingPart {
+    pub shard: u32,
+    pub questions: usize,
+    /// Questions of the shard.
+    pub of: usize,
+}
+
+impl MergedShards {
+    /// The number of missing questions.
+    pub fn left(&self) -> usize {
+        self.missing.iter().map(|part| part.questions).sum()
+    }
+
+    /// The missing questions, in one line.
+    pub(crate) fn missing_line(&self) -> Option<String> {
+        let parts = self.missing.iter().map(|part| {
+            let MissingPart {
+                shard,
+                questions,
+                of,
+            } = part;
+            match questions == of {
+                true => format!("all {of} of shard {shard}"),
+                false => format!("{questions} of {of} of shard {shard}"),
+            }
+        });
+        let parts: Vec<_> = parts.collect();
+        (!parts.is_empty()).then(|| {
+            format!(
+                "{} missing ({})",
+                counted(self.left(), "question"),
+                parts.join(", ")
+            )
+        })
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// The description of a run, written once when its journal is created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
@@ -220,6 +279,12 @@ impl RunMeta {
                 format!("{} {} {rows}", self.id, self.started)
             }
         }
+    }
+
+    /// The folder of its output, as the settings named it.
+    pub(crate) fn output(&self) -> PathBuf {
+        let named = self.settings.get("output").and_then(toml::Value::as_str);
+        named.map_or_else(|| RunSettings::default().output, PathBuf::from)
     }
 
     /// The command that continues the newest run in `output`, or what continues a shard.

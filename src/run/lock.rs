@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::folder::RunFolder;
+/// The file that the process holds that works on a run or merges shards.
+const LOCK: &str = "run.lock";
 
 /// Tries before a lock counts as held: a process that lists runs holds it for
 /// an instant to see whether it is free.
@@ -113,7 +114,7 @@ impl RunLock {
 }
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join(RunFolder::LOCK)
+    folder.join(LOCK)
 }
 
 fn read(path: &Path) -> Holder {

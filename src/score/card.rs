@@ -5,78 +5,20 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use strum::{IntoStaticStr, VariantArray};
+use strum::VariantArray;
 
 use crate::dataset::Outcome;
 use finqa_core::text::counted;
 
 use super::conversation::{ConversationCard, ConversationTally};
 use super::diagnostic::Diagnostic;
-use super::equivalence::FeReason;
+use super::epochs::EpochCard;
 use super::floor::{LabelFloor, floor_of};
+use super::matching::FeReason;
 use super::row::Row;
+use super::rule::Rule;
 use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
-
-/// A scoring rule, in the order in which they are printed.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Rule {
-    /// EM.
-    ExactMatch,
-    /// NM, the LangGraph baseline's ±0.5.
-    NumericalMatch,
-    /// Official execution accuracy of the answers.
-    ExecutionAccuracy,
-    /// Official execution accuracy of the predicted programs.
-    ProgramExecution,
-    /// Official program accuracy.
-    ProgramAccuracy,
-    /// FE, the headline.
-    #[default]
-    FinancialEquivalence,
-}
-
-impl Rule {
-    /// The name in files.
-    pub(crate) fn name(self) -> &'static str {
-        self.into()
-    }
-
-    /// The name on the command line.
-    pub(crate) fn short(self) -> &'static str {
-        match self {
-            Self::ExactMatch => "em",
-            Self::NumericalMatch => "nm",
-            Self::ExecutionAccuracy => "ex",
-            Self::ProgramExecution => "pe",
-            Self::ProgramAccuracy => "pa",
-            Self::FinancialEquivalence => "fe",
-        }
-    }
-
-    /// The rule's verdict on a row; `None` if its gold is missing.
-    pub(crate) fn mark(self, row: &Row) -> Option<bool> {
-        let scores = &row.scores;
-        match self {
-            Self::ExactMatch => scores.exact_match,
-            Self::NumericalMatch => scores.numerical_match,
-            Self::ExecutionAccuracy => scores.execution_accuracy,
-            Self::ProgramExecution => scores.program_execution,
-            Self::ProgramAccuracy => scores.program_accuracy,
-            Self::FinancialEquivalence => row.accepted(),
-        }
-    }
-
-    /// True if the rule judges programs: without any program in a run there is nothing to
-    /// judge.
-    fn judges_programs(self) -> bool {
-        matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
-    }
-}
 
 /// A rate for every rule, and NM's floor over the same questions. Serialises
 /// flat: `numerical_match`, `numerical_match_n`, `_low`, `_high`, `_hits`,
@@ -245,7 +187,7 @@ impl Scorecard {
     }
 
     /// The card of the rows that were counted.
-    pub(super) fn of_tally(tally: ScoreTally) -> Self {
+    fn of_tally(tally: ScoreTally) -> Self {
         let questions = || tally.questions.values();
         let all = questions().map(|question| (question, &question.all));
         let trusted = all.clone().filter(|(question, _)| !question.is_suspect);
@@ -272,6 +214,16 @@ impl Scorecard {
                 .collect(),
             latency: LatencySummary::of(tally.latencies),
         }
+    }
+}
+
+impl ScoreTally {
+    /// The scorecard, and the passes compared, if there are several.
+    pub(crate) fn finish(self) -> (Scorecard, Vec<EpochCard>) {
+        let rules = [Rule::NumericalMatch, Rule::FinancialEquivalence].into_iter();
+        let epochs = rules.filter_map(|rule| EpochCard::of(rule, &self.questions));
+        let epochs = epochs.collect();
+        (Scorecard::of_tally(self), epochs)
     }
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::dataset::RecordKind;
 
-use super::card::Rule;
 use super::row::{Effort, Row, name_hash};
+use super::rule::Rule;
 use finqa_core::stats::{Rate, RateTally};
 
 /// A rate over some of the turns.

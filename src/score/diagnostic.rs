@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use finqa_core::number::{NEAR, Value, within};
 use finqa_core::program::{Argument, Op, Program};
 
-use super::equivalence::{FeContext, MOST_FORGIVEN, is_zero, match_reason};
+use super::matching::{FeContext, MOST_FORGIVEN, is_zero, match_reason};
 use super::quantity::WrittenNumber;
 
 /// A single slip that turns gold into the prediction.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::card::Rule;
 use super::floor::{LabelFloor, floor_of};
+use super::rule::Rule;
 use super::tally::QuestionTally;
 use finqa_core::stats::Rate;
 

@@ -14,7 +14,8 @@ use finqa_agents::pair::{Answer, Solution};
 use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
 
-use super::equivalence::{FeContext, FeVerdict, financial_equivalence};
+use super::equivalence::{FeVerdict, financial_equivalence};
+use super::matching::FeContext;
 use super::quantity::Quantity;
 use super::rules;
 

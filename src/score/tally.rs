@@ -7,12 +7,11 @@ use strum::VariantArray;
 
 use crate::dataset::Outcome;
 
-use super::card::{Rule, Scorecard};
 use super::conversation::ConversationTally;
 use super::diagnostic::Diagnostic;
-use super::epochs::EpochCard;
-use super::equivalence::FeReason;
+use super::matching::FeReason;
 use super::row::{Effort, Row};
+use super::rule::Rule;
 use super::rules::numeric_value;
 use super::suspects::suspect;
 
@@ -147,14 +146,6 @@ impl ScoreTally {
                 conversations.add(row, effort);
             }
         }
-    }
-
-    /// The scorecard, and the passes compared, if there are several.
-    pub(crate) fn finish(self) -> (Scorecard, Vec<EpochCard>) {
-        let rules = [Rule::NumericalMatch, Rule::FinancialEquivalence].into_iter();
-        let epochs = rules.filter_map(|rule| EpochCard::of(rule, &self.questions));
-        let epochs = epochs.collect();
-        (Scorecard::of_tally(self), epochs)
     }
 }
 

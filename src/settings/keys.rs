@@ -84,8 +84,8 @@ fn affects(key: &str) -> RunAspect {
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
         | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level"
-        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "shards" | "run"
-        | "engine" | "batch_timeout" | "batch_late" => RunAspect::Nothing,
+        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "run" | "engine"
+        | "batch_timeout" | "batch_late" => RunAspect::Nothing,
         _ => RunAspect::Answers,
     }
 }

@@ -7,7 +7,6 @@
 
 mod batch;
 mod budget;
-mod engines;
 mod groups;
 mod keys;
 mod layers;

@@ -1,5 +1,4 @@
-//! The part of a run that this process asks, from options or from the engine that started
-//! it.
+//! The part of a run that this process asks: as the option says, or as the task of an array job.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,12 +6,11 @@ use std::str::FromStr;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::engines::{ENGINES, Engine};
 use super::layers::ConfigError;
 use super::variables::Variables;
 use finqa_core::text::counted;
 
-/// More shards than any engine starts for one job.
+/// More shards than any scheduler starts for one job.
 const MOST_SHARDS: u32 = 1_000_000;
 
 /// Which part of a run this process asks.
@@ -20,14 +18,10 @@ const MOST_SHARDS: u32 = 1_000_000;
 #[command(next_help_heading = "Shards")]
 #[serde(default, deny_unknown_fields)]
 pub struct ShardSettings {
-    /// Run only shard I of N, counted from 1; `merge` joins the shards. `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
+    /// Run only shard I of N, counted from 1; `merge` joins the shards. `auto` reads I and N from the variables of a Slurm array job, `auto/N` reads I from those of a Kubernetes Indexed Job. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
     #[arg(long, value_name = "I/N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
-    /// Number of shards for `--shard auto` if no variable gives it (Kubernetes, PBS)
-    #[arg(long, value_name = "N")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shards: Option<u32>,
     /// Name of the run that the shards share [default: a short hash of the run's questions, followed by the id of the array job if there is one]
     #[arg(id = "run", long = "run", value_name = "NAME")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
@@ -40,8 +34,8 @@ finqa_core::options::declared_defaults!(ShardSettings);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ShardChoice {
-    /// As the engine's variables say.
-    Auto,
+    /// As the scheduler's variables say, of so many if they do not say it.
+    Auto(Option<u32>),
     /// This one.
     Given(Shard),
 }
@@ -118,9 +112,17 @@ impl FromStr for ShardChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.trim() {
-            "auto" => Ok(Self::Auto),
-            text => text.parse().map(Self::Given),
+        let text = text.trim();
+        match text.strip_prefix("auto") {
+            None => text.parse().map(Self::Given),
+            Some("") => Ok(Self::Auto(None)),
+            Some(rest) => {
+                let count = rest.strip_prefix('/').and_then(|n| n.trim().parse().ok());
+                let count = count.filter(|count| (1..=MOST_SHARDS).contains(count));
+                count.map(|count| Self::Auto(Some(count))).ok_or_else(|| {
+                    format!("write auto/N, such as auto/8; N is from 1 to {MOST_SHARDS}")
+                })
+            }
         }
     }
 }
@@ -128,7 +130,8 @@ impl FromStr for ShardChoice {
 impl fmt::Display for ShardChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Auto => f.write_str("auto"),
+            Self::Auto(None) => f.write_str("auto"),
+            Self::Auto(Some(count)) => write!(f, "auto/{count}"),
             Self::Given(shard) => shard.fmt(f),
         }
     }
@@ -165,156 +168,109 @@ impl From<ShardChoice> for String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenShard {
     pub shard: Shard,
-    /// The id that the tasks of the engine's array job share.
+    /// The id that the tasks of an array job share.
     pub array_job: Option<String>,
 }
 
 impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
     pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
-        let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
-        match (self.shard, self.shards) {
-            (None, None) => match &self.run_name {
-                None => Ok(None),
-                Some(_) => Err(error(
-                    "is not given, but --run is, which names the run that shards share".to_owned(),
-                )),
-            },
-            (None, Some(_)) => Err(error(
-                "is not given, but --shards is; pass --shard auto".to_owned(),
-            )),
-            (Some(ShardChoice::Given(shard)), shards) => match shards {
-                Some(count) if count != shard.count => {
-                    Err(error(format!("is {shard}, but --shards is {count}")))
-                }
-                _ => Ok(Some(ChosenShard {
-                    shard,
-                    array_job: None,
-                })),
-            },
-            (Some(ShardChoice::Auto), shards) => by_engine(variables, shards)
-                .map(Some)
-                .map_err(|message| error(format!("auto: {message}"))),
-        }
+        let chosen = match (self.shard, &self.run_name) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                Err("is not given, but --run is, which names the run that shards share".to_owned())
+            }
+            (Some(ShardChoice::Given(shard)), _) => Ok(ChosenShard {
+                shard,
+                array_job: None,
+            }),
+            (Some(ShardChoice::Auto(count)), _) => {
+                scheduled(variables, count).map_err(|message| format!("auto: {message}"))
+            }
+        };
+        let error = |message| ConfigError::Setting(format!("--shard {message}"));
+        chosen.map(Some).map_err(error)
     }
 }
 
-fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, String> {
-    let set = |name: &str| variables.get(name).filter(|value| value != "undefined");
-    let number = |name: &str| {
-        let number = set(name).map(|value| {
-            let number = value.trim().parse::<u32>();
+const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
+const KUBERNETES_TASK: &str = "JOB_COMPLETION_INDEX";
+
+/// The part of the array job's task that this process is; `of` is the number of shards, if it
+/// was given.
+fn scheduled(variables: &Variables, of: Option<u32>) -> Result<ChosenShard, String> {
+    let number = |name: &str| -> Result<Option<u32>, String> {
+        let number = variables.get(name).map(|value| {
+            let number = value.trim().parse();
             number.map_err(|_| format!("{name} is {value}, which is not a number"))
         });
         number.transpose()
     };
-    let stated = |name: Option<&str>| name.map(number).transpose().map(Option::flatten);
-    let engine = engine_in(set)?;
-    let (first, otherwise) = engine.first;
-    let task = ArrayTask {
-        variable: engine.index,
-        first: stated(first)?.unwrap_or(otherwise),
-        index: number(engine.index)?.unwrap_or_default(),
-        step: stated(engine.step)?.unwrap_or(1).max(1),
-        last: stated(engine.last)?,
-        count: stated(engine.count)?,
+    match (number(SLURM_TASK)?, number(KUBERNETES_TASK)?) {
+        (Some(task), None) => Ok(ChosenShard {
+            shard: slurm_shard(task, of, number)?,
+            array_job: variables.get("SLURM_ARRAY_JOB_ID"),
+        }),
+        (None, Some(task)) => {
+            let count = of.ok_or_else(|| {
+                format!(
+                    "{KUBERNETES_TASK} does not say how many shards there are; pass --shard auto/N"
+                )
+            })?;
+            let shard = Shard::new(task.saturating_add(1), count);
+            Ok(ChosenShard {
+                shard: shard.ok_or_else(|| not_reached(KUBERNETES_TASK, task, count, 0))?,
+                array_job: None,
+            })
+        }
+        (None, None) => Err(format!(
+            "this process is not a task of an array job: neither {SLURM_TASK} nor {KUBERNETES_TASK} \
+             is set; pass --shard I/N"
+        )),
+        (Some(_), Some(_)) => Err(format!(
+            "{SLURM_TASK} and {KUBERNETES_TASK} are set; pass --shard I/N"
+        )),
+    }
+}
+
+/// The part of a task of a Slurm array, whose numbers may begin anywhere and have steps.
+fn slurm_shard(
+    task: u32,
+    of: Option<u32>,
+    number: impl Fn(&str) -> Result<Option<u32>, String>,
+) -> Result<Shard, String> {
+    let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
+    let step = number("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1).max(1);
+    let place = |task: u32| Some((task.checked_sub(first)? / step).saturating_add(1));
+    let last = number("SLURM_ARRAY_TASK_MAX")?.and_then(place);
+    let tasks = number("SLURM_ARRAY_TASK_COUNT")?.or(last);
+    // With gaps between them, some tasks would have a shard, and others none.
+    if let (Some(tasks), Some(last)) = (tasks, last)
+        && tasks != last
+    {
+        return Err(format!(
+            "the array job has {tasks} tasks with gaps between their numbers; number them without \
+             gaps, or pass --shard I/N"
+        ));
+    }
+    let count = match (tasks, of) {
+        (Some(tasks), Some(of)) if tasks != of => {
+            let tasks = counted(tasks, "task");
+            return Err(format!("the array job has {tasks}, and not {of}"));
+        }
+        (tasks, of) => tasks.or(of).ok_or("SLURM_ARRAY_TASK_COUNT is not set")?,
     };
-    // AWS: `<array job>:<index>`; PBS: `<array job>[].<server>`.
-    let job = engine.job.and_then(set);
-    let job = job.map(|id| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        id.chars().take_while(|c| plain(*c)).collect::<String>()
-    });
-    Ok(ChosenShard {
-        shard: task.shard(shards)?,
-        array_job: job.filter(|id| !id.is_empty()),
-    })
+    let is_task = task.checked_sub(first).is_some_and(|it| it % step == 0);
+    let place = place(task).filter(|_| is_task);
+    let shard = place.and_then(|place| Shard::new(place, count));
+    shard.ok_or_else(|| not_reached(SLURM_TASK, task, count, first))
 }
 
-/// The engine whose variables are set.
-fn engine_in(set: impl Fn(&str) -> Option<String>) -> Result<&'static Engine, String> {
-    let present: Vec<&Engine> = ENGINES
-        .iter()
-        .filter(|engine| set(engine.index).is_some())
-        .collect();
-    match present.as_slice() {
-        [engine] => Ok(engine),
-        [] => {
-            let names = ENGINES.map(|engine| engine.index).join(", ");
-            Err(format!(
-                "this process is not a task of an array job: none of {names} is set; pass --shard I/N"
-            ))
-        }
-        several => {
-            let names: Vec<_> = several.iter().map(|engine| engine.index).collect();
-            Err(format!("{} are set; pass --shard I/N", names.join(" and ")))
-        }
-    }
-}
-
-/// A task of an array job, as its engine's variables describe it.
-struct ArrayTask {
-    /// The variable of its index.
-    variable: &'static str,
-    first: u32,
-    index: u32,
-    /// The distance between the indices of two tasks.
-    step: u32,
-    /// Grid Engine's may be behind the last task.
-    last: Option<u32>,
-    count: Option<u32>,
-}
-
-impl ArrayTask {
-    /// The number of tasks up to an index.
-    fn tasks_to(&self, index: u32) -> Option<u32> {
-        Some((index.checked_sub(self.first)? / self.step).saturating_add(1))
-    }
-
-    /// The number of shards: that of the tasks, or else that of `--shards`.
-    fn shard_count(&self, shards: Option<u32>) -> Result<u32, String> {
-        let reached = self.last.and_then(|last| self.tasks_to(last));
-        // With gaps between them, some tasks would have a shard, and others none.
-        if let (Some(tasks), Some(reached)) = (self.count, reached)
-            && tasks != reached
-        {
-            return Err(format!(
-                "the array job has {tasks} tasks with gaps between their numbers; number them \
-                 without gaps, or pass --shard I/N"
-            ));
-        }
-        match (self.count.or(reached), shards) {
-            (Some(stated), Some(shards)) if stated != shards => Err(format!(
-                "the array job has {}, but --shards is {shards}",
-                counted(stated, "task")
-            )),
-            (Some(count), _) | (None, Some(count)) => Ok(count),
-            (None, None) => Err(format!(
-                "{} does not say how many shards there are; pass --shards N",
-                self.variable
-            )),
-        }
-    }
-
-    fn shard(&self, shards: Option<u32>) -> Result<Shard, String> {
-        let count = self.shard_count(shards)?;
-        let after = self.index.checked_sub(self.first);
-        let is_task = after.is_some_and(|after| after % self.step == 0);
-        let place = self.tasks_to(self.index).filter(|_| is_task);
-        let shard = place.and_then(|place| Shard::new(place, count));
-        shard.ok_or_else(|| {
-            let Self {
-                variable,
-                index,
-                first,
-                ..
-            } = self;
-            format!(
-                "{variable} is {index}, and {count} tasks from {first} do not reach it; number the \
-                 tasks one by one, or pass --shard I/N"
-            )
-        })
-    }
+fn not_reached(variable: &str, task: u32, count: u32, first: u32) -> String {
+    format!(
+        "{variable} is {task}, and {count} tasks from {first} do not reach it; number the tasks \
+         one by one, or pass --shard I/N"
+    )
 }
 
 #[cfg(test)]
@@ -334,50 +290,22 @@ mod tests {
     }
 
     #[test]
-    fn each_engine_names_its_task_and_its_array_job() {
-        for (set, index, job) in [
-            (
-                "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_JOB_ID=4711",
-                3,
-                Some("4711"),
-            ),
-            ("JOB_COMPLETION_INDEX=0", 1, None),
-            (
-                "PBS_ARRAY_INDEX=8 PBS_ARRAY_ID=1234[].pbs.example",
-                8,
-                Some("1234"),
-            ),
-            (
-                "SGE_TASK_ID=11 SGE_TASK_FIRST=10 SGE_TASK_LAST=17 SGE_TASK_STEPSIZE=1 JOB_ID=99",
-                2,
-                Some("99"),
-            ),
-            (
-                "AWS_BATCH_JOB_ARRAY_INDEX=7 AWS_BATCH_JOB_ARRAY_SIZE=8 AWS_BATCH_JOB_ID=6c1-a2:7",
-                8,
-                Some("6c1-a2"),
-            ),
-            (
-                "CI_NODE_INDEX=1 CI_NODE_TOTAL=8 CI_PIPELINE_ID=55",
-                1,
-                Some("55"),
-            ),
+    fn a_scheduler_names_its_task_and_its_array_job() {
+        let ten = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_JOB_ID=4711";
+        // --array=1-5:2
+        let step = "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=5 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
+        let indexed = "JOB_COMPLETION_INDEX=0";
+        for (choice, set, shard, job) in [
+            ("auto", ten, "3/8", Some("4711")),
+            ("auto/8", ten, "3/8", Some("4711")),
+            ("auto", step, "3/3", None),
+            ("auto/8", indexed, "1/8", None),
         ] {
-            let found = chosen("shard = 'auto'\nshards = 8", set).unwrap().unwrap();
-            assert_eq!(found.shard, Shard::new(index, 8).unwrap(), "{set}");
+            let found = chosen(&format!("shard = '{choice}'"), set).unwrap();
+            let found = found.unwrap();
+            assert_eq!(found.shard.to_string(), shard, "{set}");
             assert_eq!(found.array_job.as_deref(), job, "{set}");
         }
-        // --array=1-5:2
-        let slurm = "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=5 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
-        // -t 10-17:3
-        let sge = "SGE_TASK_ID=13 SGE_TASK_FIRST=10 SGE_TASK_LAST=17 SGE_TASK_STEPSIZE=3";
-        for (set, index) in [(slurm, 3), (sge, 2)] {
-            let found = chosen("shard = 'auto'", set).unwrap().unwrap();
-            assert_eq!(found.shard, Shard::new(index, 3).unwrap(), "{set}");
-        }
-        let outside = "SGE_TASK_ID=undefined CI_NODE_INDEX=2";
-        let alone = chosen("shard = 'auto'\nshards = 2", outside).unwrap();
-        assert_eq!(alone.unwrap().shard, Shard::new(2, 2).unwrap());
     }
 
     #[test]
@@ -386,40 +314,30 @@ mod tests {
         let gaps = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3";
         // --array=1,2,4: no task is accepted, so that no part of the run is paid for.
         let listed = "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=3";
-        let two = "JOB_COMPLETION_INDEX=0 CI_NODE_INDEX=1";
-        let (auto, of_two) = ("shard = 'auto'", "shard = 'auto'\nshards = 2");
-        let of_eight = "shard = 'auto'\nshards = 8";
-        for (given, set, words) in [
-            ("shard = '0/3'", "", "I counts from 1 to N"),
-            ("shard = '4/3'", "", "I counts from 1 to N"),
-            ("shard = 'x'", "", "write I/N, such as 3/8, or auto"),
-            ("shard = '1/9999999'", "", "N is at most 1000000"),
-            ("shard = '1/2'\nshards = 3", "", "--shards is 3"),
-            ("shards = 3", "", "not given, but --shards is"),
-            ("run = 'a'", "", "not given, but --run"),
-            (auto, "", "not a task of an array job"),
-            (auto, "JOB_COMPLETION_INDEX=0", "pass --shards N"),
-            (of_two, "JOB_COMPLETION_INDEX=2", "do not reach it"),
-            (of_two, "PBS_ARRAY_INDEX=0", "do not reach it"),
+        let both = "JOB_COMPLETION_INDEX=0 SLURM_ARRAY_TASK_ID=1";
+        for (choice, set, words) in [
+            ("0/3", "", "I counts from 1 to N"),
+            ("4/3", "", "I counts from 1 to N"),
+            ("x", "", "write I/N, such as 3/8, or auto"),
+            ("1/9999999", "", "N is at most 1000000"),
+            ("auto/0", "", "such as auto/8"),
+            ("automatic", "", "such as auto/8"),
+            ("auto", "", "not a task of an array job"),
+            ("auto", "JOB_COMPLETION_INDEX=0", "pass --shard auto/N"),
+            ("auto/2", "JOB_COMPLETION_INDEX=2", "do not reach it"),
+            ("auto/8", rerun, "the array job has 1 task, and not 8"),
+            ("auto", gaps, "do not reach it"),
+            ("auto", listed, "3 tasks with gaps"),
             (
-                of_eight,
-                rerun,
-                "the array job has 1 task, but --shards is 8",
+                "auto/2", "JOB_COMPLETION_INDEX=-1", "is -1, which is not a number",
             ),
-            (auto, gaps, "do not reach it"),
-            (auto, listed, "3 tasks with gaps"),
-            (
-                of_two, "JOB_COMPLETION_INDEX=-1", "is -1, which is not a number",
-            ),
-            (
-                of_two,
-                two,
-                "JOB_COMPLETION_INDEX and CI_NODE_INDEX are set",
-            ),
+            ("auto/2", both, "are set"),
         ] {
-            let error = chosen(given, set).unwrap_err();
-            assert!(error.contains(words), "{given}: {error}");
+            let error = chosen(&format!("shard = '{choice}'"), set).unwrap_err();
+            assert!(error.contains(words), "{choice}: {error}");
         }
+        let unnamed = chosen("run = 'a'", "").unwrap_err();
+        assert!(unnamed.contains("not given, but --run"), "{unnamed}");
     }
 
     #[test]

@@ -123,7 +123,6 @@ impl Settings {
             ("samples", samples, 1..=1_000),
             ("examples", Some(self.agents.examples.into()), 0..=100),
             ("n", size(self.questions.n), 1..=ANY),
-            ("shards", self.shards.shards.map(u64::from), 1..=ANY),
             ("concurrency", size(self.run.concurrency), 1..=10_000),
             ("max_tokens_total", self.budget.max_tokens_total, 1..=ANY),
             (

@@ -44,7 +44,7 @@ def main(binary):
     _, merge = job("merge.yaml")
     arguments = shard["args"]
     shards = spec["completions"]
-    assert arguments[arguments.index("--shards") + 1] == str(shards), "completions and --shards differ"
+    assert arguments[arguments.index("--shard") + 1] == f"auto/{shards}", "completions and --shard differ"
     name = arguments[arguments.index("--run") + 1]
     assert merge["args"] == ["merge", name], merge["args"]
     [final, _] = spec["podFailurePolicy"]["rules"]

@@ -5,7 +5,8 @@ use rusqlite::{Connection, params};
 
 use finqa_agents::llm::{BatchRecord, BatchStage};
 
-use super::{Journal, JournalError, unwritable};
+use super::entry::unwritable;
+use super::{Journal, JournalError};
 
 impl Journal {
     /// The batches of a run, in the order in which they were planned; none before the first.

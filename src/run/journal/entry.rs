@@ -12,8 +12,7 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
-use super::unwritable;
-use crate::run::texts::{self, TextHash, text_hash};
+use crate::run::shared_texts::{self as texts, TextHash, text_hash};
 
 /// The compression dictionary for new journals: a sample entry, so that what entries have
 /// in common takes no space. Each journal stores its own copy, so that this one may change.
@@ -98,6 +97,11 @@ impl EntryWriter {
         }
         Ok(packed)
     }
+}
+
+/// A value that cannot be stored.
+pub(super) fn unwritable(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// Reads entries and their texts.

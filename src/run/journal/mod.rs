@@ -7,6 +7,7 @@
 mod batches;
 mod entry;
 mod error;
+mod file_id;
 mod open;
 mod spending;
 
@@ -23,8 +24,8 @@ use finqa_agents::pair::{AgreementCount, Call, order_samples};
 
 use super::identity::RunMeta;
 use crate::score::Row;
-use entry::{EntryReader, EntryWriter};
-use open::{FileId, file_id};
+use entry::{EntryReader, EntryWriter, unwritable};
+use file_id::{FileId, file_id};
 
 pub use error::JournalError;
 
@@ -285,11 +286,6 @@ fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite:
     let sql = "UPDATE meta SET value = json_set(value, ?1, json(?2)) WHERE key = 'run'";
     let value = serde_json::to_string(value).map_err(unwritable)?;
     connection.execute(sql, [path, &value]).map(drop)
-}
-
-/// A value that cannot be stored.
-fn unwritable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 /// Something to record.

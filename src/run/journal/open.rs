@@ -8,11 +8,11 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
-use crate::run::folder::RunFolder;
 use crate::run::identity::RunMeta;
 
 use super::entry::{EXAMPLE, EntryWriter};
 use super::error::FORMAT;
+use super::file_id::file_id;
 use super::{Journal, JournalError};
 
 /// Maximum wait for another process that holds the file.
@@ -125,7 +125,7 @@ impl Journal {
             source,
         };
         let folder = tempfile::tempdir().map_err(error)?;
-        let copy = folder.path().join(RunFolder::JOURNAL);
+        let copy = folder.path().join("journal.sqlite");
         std::fs::copy(path, &copy).map_err(error)?;
         std::fs::copy(&log, next_to(&copy, "-wal")).map_err(error)?;
         let mut journal = Self::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -224,21 +224,6 @@ fn next_to(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// Distinguishes a file from another one of the same name.
-pub(super) type FileId = (u64, u64);
-
-#[cfg(unix)]
-pub(super) fn file_id(path: &Path) -> Option<FileId> {
-    use std::os::unix::fs::MetadataExt;
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-pub(super) fn file_id(path: &Path) -> Option<FileId> {
-    path.is_file().then_some((0, 0))
 }
 
 #[cfg(test)]

@@ -234,13 +234,16 @@ fn the_engine_names_the_shard_and_the_run() {
     }
     place.run("merge").succeeds().prints("-4711");
     let run = ("CONVFINQA_RUN", "indexed");
-    let indexed = |index: &str, shards: &str| {
+    let indexed = |index: &str, shard: &str| {
         let variables = [("JOB_COMPLETION_INDEX", index), run];
-        place.run_with(&format!("{shard} {shards}"), &variables)
+        place.run_with(
+            &format!("--data-path sample --shard {shard} -q"),
+            &variables,
+        )
     };
-    indexed("0", "").fails(2, &["pass --shards N"]);
-    indexed("0", "--shards 2").succeeds();
-    indexed("1", "--shards 2").succeeds();
+    indexed("0", "auto").fails(2, &["pass --shard auto/N"]);
+    indexed("0", "auto/2").succeeds();
+    indexed("1", "auto/2").succeeds();
     place.run_with("merge -q", &[run]).succeeds();
     assert!(place.path("output/runs/indexed/report.html").is_file());
 }

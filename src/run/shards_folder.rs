@@ -5,76 +5,25 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::dataset::QuestionKey;
 use crate::settings::Shard;
 use finqa_core::files;
 
-use super::command::list_command;
-use super::folder::{FolderError, RUNS, RunFolder, RunStage, RunState};
+use super::folder::{RUNS, RunFolder, RunStage, RunState};
 use super::identity::RunMeta;
 use super::journal::Journal;
-use super::naming;
 use super::plan::Plan;
+use super::shards_error::ShardsError;
 
-/// The version of the plan's layout; a newer one is refused.
+/// The version of the plan's layout; any other is refused.
 const FORMAT: u32 = 1;
 
 /// The plan's file.
 const PLAN: &str = "plan.json";
 /// The folder in which the merged journal is written.
 const MERGING: &str = "merging";
-const SUFFIX: &str = ".shards";
-
-/// A folder of shards that cannot be used.
-#[derive(Debug, Error)]
-pub enum ShardsError {
-    #[error("{folder}: no run was started with --shard")]
-    NoneStarted { folder: PathBuf },
-    #[error(
-        "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
-         -o names another folder",
-        list_command(folder)
-    )]
-    NoSuchRun { run: String, folder: PathBuf },
-    #[error(transparent)]
-    Folder(FolderError),
-    #[error("run {run} exists and has no shards; name another one with --run")]
-    Taken { run: String },
-    /// The plan cannot be read or written.
-    #[error("{path}: {source}")]
-    Io {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("{path} is missing; repeat the command of a shard, which writes it again")]
-    MissingPlan { path: PathBuf },
-    #[error(
-        "{path}: not a plan of shards ({source}); remove this file and repeat the command of a shard, which writes it again"
-    )]
-    NoPlan {
-        path: PathBuf,
-        #[source]
-        source: serde_json::Error,
-    },
-    #[error(
-        "{path}: format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
-    )]
-    Newer { path: PathBuf, found: u32 },
-}
-
-impl ShardsError {
-    /// True if the content of a file is at fault.
-    pub(crate) fn is_data(&self) -> bool {
-        match self {
-            Self::NoPlan { .. } | Self::MissingPlan { .. } => true,
-            Self::Folder(FolderError::Journal(error)) => error.is_data(),
-            _ => false,
-        }
-    }
-}
+pub(super) const SHARDS_SUFFIX: &str = ".shards";
 
 /// The plan that the shards of a run share, written by the first one started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,13 +41,12 @@ impl SharedPlan {
     /// The plan of a whole `run` split into `shards`.
     pub(crate) fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
         let first = plan.questions().take_while(|planned| planned.epoch == 0);
+        let questions = first.map(|planned| planned.case.question.key.clone());
         Self {
             format: FORMAT,
             shards,
             run,
-            questions: first
-                .map(|planned| planned.case.question.key.clone())
-                .collect(),
+            questions: questions.collect(),
         }
     }
 
@@ -112,11 +60,6 @@ impl SharedPlan {
         let pass = index.checked_div(self.questions.len())?;
         let key = self.questions.get(index % self.questions.len())?;
         Some((key, u32::try_from(pass).ok()?)).filter(|_| index < self.total())
-    }
-
-    /// The shard that a question belongs to.
-    pub(crate) fn shard_of(&self, key: &QuestionKey) -> u32 {
-        Shard::of(&key.id, self.shards)
     }
 }
 
@@ -142,7 +85,7 @@ impl ShardsFolder {
         let entries = std::fs::read_dir(RunFolder::runs(output));
         let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            Some(name.strip_suffix(SUFFIX)?.to_owned())
+            Some(name.strip_suffix(SHARDS_SUFFIX)?.to_owned())
         });
         let all = names.map(|name| Self::new(output, &name));
         let mut all: Vec<_> = all.filter(|folder| folder.path().is_dir()).collect();
@@ -150,38 +93,20 @@ impl ShardsFolder {
         all
     }
 
-    /// The start of the first shard in seconds since 1970 UTC; 0 if unknown.
-    pub(crate) fn started_at(&self) -> i64 {
-        self.plan().map_or(0, |plan| plan.run.started_at())
-    }
-
-    /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
-    /// of its name, or `last` for the one that was started last.
-    pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
-        let path = naming::path_of(run).map_err(ShardsError::Folder)?;
-        if let Some(found) = Self::at(path) {
-            return Ok(found);
-        }
-        let (runs, all) = (RunFolder::runs(output), Self::all(output));
-        if all.is_empty() && run == "last" {
-            return Err(ShardsError::NoneStarted { folder: runs });
-        }
-        let name = run.strip_suffix(SUFFIX).unwrap_or(run);
-        naming::named(name, all, |folder| folder.name.clone(), runs).map_err(|error| match error {
-            FolderError::NoSuchRun { run, folder } => ShardsError::NoSuchRun { run, folder },
-            error => ShardsError::Folder(error),
-        })
-    }
-
     /// The shards at this path, which is the folder of their run, of all of them or of one.
-    fn at(path: &Path) -> Option<Self> {
+    pub(super) fn at(path: &Path) -> Option<Self> {
         let found = path.ancestors().take(2).find_map(|folder| {
             let name = folder.file_name()?.to_str()?;
             let runs = folder.parent().filter(|runs| runs.ends_with(RUNS))?;
-            let name = name.strip_suffix(SUFFIX).unwrap_or(name);
+            let name = name.strip_suffix(SHARDS_SUFFIX).unwrap_or(name);
             Some(Self::new(runs.parent()?, name))
         });
         found.filter(|found| found.path().is_dir())
+    }
+
+    /// The start of the first shard in seconds since 1970 UTC; 0 if unknown.
+    pub(crate) fn started_at(&self) -> i64 {
+        self.plan().map_or(0, |plan| plan.run.started_at())
     }
 
     /// The name of the run.
@@ -191,16 +116,12 @@ impl ShardsFolder {
 
     /// The name of the folder.
     pub fn id(&self) -> String {
-        format!("{}{SUFFIX}", self.name)
+        format!("{}{SHARDS_SUFFIX}", self.name)
     }
 
     /// The folder itself.
     pub fn path(&self) -> PathBuf {
         RunFolder::runs(&self.output).join(self.id())
-    }
-
-    fn file(&self) -> PathBuf {
-        self.path().join(PLAN)
     }
 
     /// The folder of a shard.
@@ -224,42 +145,28 @@ impl ShardsFolder {
         struct PlanFormat {
             format: u32,
         }
-        let path = self.file();
+        let path = self.path().join(PLAN);
         let bytes = files::read(&path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => ShardsError::MissingPlan { path: path.clone() },
-            _ => ShardsError::Io {
-                path: path.clone(),
-                source,
-            },
+            _ => ShardsError::io(&path)(source),
         })?;
-        let read = |source| ShardsError::NoPlan {
+        let no_plan = |reason: String| ShardsError::NoPlan {
             path: path.clone(),
-            source,
+            reason,
         };
-        let PlanFormat { format } = serde_json::from_slice(&bytes).map_err(read)?;
-        if format > FORMAT {
-            return Err(ShardsError::Newer {
-                path,
-                found: format,
-            });
+        let read = serde_json::from_slice(&bytes);
+        let PlanFormat { format } = read.map_err(|error| no_plan(error.to_string()))?;
+        if format != FORMAT {
+            return Err(no_plan(format!("format {format} instead of {FORMAT}")));
         }
-        serde_json::from_slice(&bytes).map_err(read)
-    }
-
-    /// True if a run of this name exists that was not merged from shards.
-    fn is_taken(&self) -> bool {
-        let merged = self.merged().journal();
-        let meta = Journal::read(&merged).and_then(|journal| journal.meta());
-        merged.is_file() && meta.map_or(true, |meta| meta.merged.is_none())
+        serde_json::from_slice(&bytes).map_err(|error| no_plan(error.to_string()))
     }
 
     /// The progress of the shards; `None` if they are merged and complete.
     pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
         let merged = self.merged().state().ok().and_then(|run| run.meta.merged);
-        if merged
-            .as_ref()
-            .is_some_and(|shards| shards.missing.is_empty())
-        {
+        let is_complete = merged.as_ref().is_some_and(|it| it.missing.is_empty());
+        if is_complete {
             return Ok(None);
         }
         let mut plan = self.plan()?;
@@ -271,7 +178,7 @@ impl ShardsFolder {
             if !own.journal().is_file() {
                 continue;
             }
-            let state = own.state().map_err(ShardsError::Folder)?;
+            let state = own.state()?;
             answered += state.answered;
             match state.stage {
                 RunStage::Running(_) => running += 1,
@@ -283,46 +190,54 @@ impl ShardsFolder {
                 _ => interrupted += 1,
             }
         }
-        let stage = RunStage::Shards {
-            finished,
-            running,
-            paused,
-            interrupted,
-            of: plan.shards,
-        };
         Ok(Some(RunState {
             meta: plan.run,
             answered,
-            stage,
+            stage: RunStage::Shards {
+                finished,
+                running,
+                paused,
+                interrupted,
+                of: plan.shards,
+            },
         }))
     }
 
     /// Proposes a plan; gives the one that the first shard proposed. Shards that start at
     /// the same time agree, because a file is renamed to its place only if it is free.
     pub fn agree(&self, plan: SharedPlan) -> Result<SharedPlan, ShardsError> {
-        let path = self.file();
-        let failed = |source| ShardsError::Io {
-            path: path.clone(),
-            source,
-        };
-        if !path.is_file() {
-            if self.is_taken() {
-                let run = self.name.clone();
-                return Err(ShardsError::Taken { run });
-            }
-            let folder = self.path();
-            std::fs::create_dir_all(&folder).map_err(failed)?;
-            let file = tempfile::NamedTempFile::new_in(&folder).map_err(failed)?;
-            // They may be several users'.
-            files::let_others_read(file.as_file()).map_err(failed)?;
-            serde_json::to_writer(file.as_file(), &plan).map_err(|source| failed(source.into()))?;
-            file.as_file().sync_all().map_err(failed)?;
-            match file.persist_noclobber(&path) {
-                Ok(_) => return Ok(plan),
-                Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error.error)),
-            }
+        let path = self.path().join(PLAN);
+        if path.is_file() {
+            return self.plan();
         }
-        self.plan()
+        if self.is_taken() {
+            return Err(ShardsError::Taken {
+                run: self.name.clone(),
+            });
+        }
+        match self.write(&path, &plan) {
+            Ok(()) => Ok(plan),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => self.plan(),
+            Err(error) => Err(ShardsError::io(&path)(error)),
+        }
+    }
+
+    fn write(&self, path: &Path, plan: &SharedPlan) -> std::io::Result<()> {
+        let folder = self.path();
+        std::fs::create_dir_all(&folder)?;
+        let file = tempfile::NamedTempFile::new_in(&folder)?;
+        // They may be several users'.
+        files::let_others_read(file.as_file())?;
+        serde_json::to_writer(file.as_file(), plan)?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(path)?;
+        Ok(())
+    }
+
+    /// True if a run of this name exists that was not merged from shards.
+    fn is_taken(&self) -> bool {
+        let merged = self.merged().journal();
+        let meta = Journal::read(&merged).and_then(|journal| journal.meta());
+        merged.is_file() && meta.map_or(true, |meta| meta.merged.is_none())
     }
 }

@@ -2,8 +2,6 @@
 //! reply in the request that follows it. Journal and transcripts keep each paragraph once
 //! and name it by a number.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 /// The least length of a shared text: the number and row of a shorter one would take as
@@ -21,22 +19,9 @@ const PLACES: &[&[&str]] = &[
     &["settled", "episode", "messages", "*", "content"],
 ];
 
-/// The places of sentences in a row that its calls quote: the steps of an answer from the
-/// reply, in the critic's prompt, and objections in the prompt of the next round.
-const QUOTED: &[&[&str]] = &[
-    &["settled", "answer", "steps", "*"],
-    &["settled", "rounds", "*", "answer", "steps", "*"],
-    &["settled", "rounds", "*", "findings", "*", "problem"],
-    &["settled", "rounds", "*", "findings", "*", "fix"],
-    &[
-        "settled", "rounds", "*", "verdict", "findings", "*", "problem",
-    ],
-    &["settled", "rounds", "*", "verdict", "findings", "*", "fix"],
-];
-
 /// Replaces the long paragraphs of an entry's texts by their numbers: `"text"` becomes
 /// `[1, 2, "the rest"]`, whose parts in a row are the text.
-pub(super) fn share<E>(
+pub(crate) fn share<E>(
     entry: &mut Value,
     mut number: impl FnMut(&str) -> Result<i64, E>,
 ) -> Result<(), E> {
@@ -57,60 +42,6 @@ pub(super) fn share<E>(
         }
         Ok(())
     })
-}
-
-/// Like [`share`], for a row with its calls, whose long sentences are numbered too.
-/// `number` gets a text and its form: a paragraph that contains other long lines, or quotes
-/// numbered sentences, is written as a list of those and of the text between them.
-pub(crate) fn share_quoted<E>(
-    row: &mut Value,
-    mut number: impl FnMut(&str, Value) -> Result<i64, E>,
-) -> Result<(), E> {
-    let mut quoted = BTreeMap::new();
-    for path in QUOTED {
-        at(row, path, &mut |text| {
-            if let Value::String(sentence) = &*text
-                && sentence.len() >= SHORTEST
-            {
-                let numbered = number(sentence, text.clone())?;
-                quoted.insert(sentence.clone(), numbered);
-                *text = Value::Array(vec![numbered.into()]);
-            }
-            Ok(())
-        })?;
-    }
-    let mut quoted: Vec<(String, i64)> = quoted.into_iter().collect();
-    // The longest first: one may contain another.
-    quoted.sort_by_key(|(sentence, _)| std::cmp::Reverse(sentence.len()));
-    share(row, |paragraph| {
-        let mut parts = Vec::new();
-        for line in paragraph.split_inclusive('\n') {
-            let whole = line.len() == paragraph.len();
-            let quotes = quoted.iter().any(|(sentence, _)| line.contains(sentence));
-            if line.len() >= SHORTEST && !whole && !quotes {
-                parts.push(number(line, line.into())?.into());
-            } else {
-                add_split(&mut parts, line, &quoted);
-            }
-        }
-        let written = match parts.iter().any(Value::is_number) {
-            true => parts.into(),
-            false => paragraph.into(),
-        };
-        number(paragraph, written)
-    })
-}
-
-/// Adds `text`, split around the sentences that it quotes.
-fn add_split(parts: &mut Vec<Value>, text: &str, quoted: &[(String, i64)]) {
-    for (at, (sentence, number)) in quoted.iter().enumerate() {
-        if let Some((before, after)) = text.split_once(sentence.as_str()) {
-            add_split(parts, before, quoted.get(at + 1..).unwrap_or_default());
-            parts.push((*number).into());
-            return add_split(parts, after, quoted);
-        }
-    }
-    add_text(parts, text);
 }
 
 fn add_text(parts: &mut Vec<Value>, text: &str) {
@@ -235,37 +166,6 @@ mod tests {
         };
         restore(&mut shared, add).unwrap();
         assert_eq!(shared, call);
-
-        let step = "The change is the later year's figure less that of the earlier year.";
-        let fix = "take the figure of 2009, and divide by it: the question asks for a share of it";
-        let mut row = json!({
-            "settled": {
-                "answer": {"steps": ["short", step]},
-                "rounds": [{"verdict": {"findings": [{"problem": "short", "fix": fix}]}}],
-            },
-            "calls": [
-                {"reply": {"content": format!(r#"{{"steps": ["short", "{step}"], "program": "1"}}"#)}},
-                {"messages": [{"content": format!("- 1: {fix}\n- 2: {fix}{step}")}]},
-            ],
-        });
-        let mut texts: Vec<(String, Value)> = Vec::new();
-        share_quoted(&mut row, |text, written| {
-            let known = texts.iter().position(|(known, _)| known == text);
-            Ok::<_, Infallible>(known.unwrap_or_else(|| {
-                texts.push((text.to_owned(), written));
-                texts.len() - 1
-            }) as i64)
-        })
-        .unwrap();
-        let written: Vec<_> = texts.iter().map(|(_, written)| written.clone()).collect();
-        let reply = json!([r#"{"steps": ["short", ""#, 0, r#""], "program": "1"}"#]);
-        let review = json!(["- 1: ", 1, "\n- 2: ", 1, 0]);
-        assert_eq!(json!(written), json!([step, fix, review, reply]));
-        assert_eq!(row["settled"]["answer"]["steps"], json!(["short", [0]]));
-        assert_eq!(row["calls"][0]["reply"]["content"], json!([3]));
-        assert_eq!(row["calls"][1]["messages"][0]["content"], json!([2]));
-        let (quoting, _) = &texts[2];
-        assert_eq!(*quoting, format!("- 1: {fix}\n- 2: {fix}{step}"));
 
         let mut row = json!({"settled": {"rounds": [{"reply": "r", "critic_reply": "c"}]}});
         let mut light = call;

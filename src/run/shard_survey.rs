@@ -1,0 +1,262 @@
+//! What a run's shards hold, checked against the plan that they share, and the one journal that
+//! is made of them: the rows in the order in which they were answered.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::dataset::QuestionKey;
+use crate::score::{Row, Stamp};
+use crate::settings::Shard;
+use finqa_agents::pair::Call;
+
+use super::identity::{MergedShards, MissingPart, RunMeta, RunShard};
+use super::journal::{Journal, JournalEntry, JournalError};
+use super::lock::RunLock;
+use super::shards_error::ShardsError;
+use super::shards_folder::{ShardsFolder, SharedPlan};
+use super::summary::{billed, unrecorded};
+
+/// Questions that an error names, at most.
+const SHOWN: usize = 5;
+/// Entries in one transaction.
+const BATCH: usize = 256;
+
+/// The content of a run's shards, checked against their plan.
+pub(crate) struct ShardSurvey<'f> {
+    folder: &'f ShardsFolder,
+    plan: &'f SharedPlan,
+    /// When each answered question was recorded, by its place in the plan: in its shard, and
+    /// then in the merged run.
+    stamps: HashMap<usize, Stamp>,
+    merged: MergedShards,
+    /// Some of the questions without an outcome.
+    examples: Vec<QuestionKey>,
+    prompts: BTreeMap<String, String>,
+}
+
+impl<'f> ShardSurvey<'f> {
+    /// Reads what the shards hold. `differences` names what makes a shard another run
+    /// than the plan's.
+    pub(crate) fn take(
+        folder: &'f ShardsFolder,
+        plan: &'f SharedPlan,
+        differences: impl Fn(&RunMeta) -> Vec<String>,
+    ) -> Result<Self, ShardsError> {
+        let mut survey = Self {
+            folder,
+            plan,
+            stamps: HashMap::new(),
+            merged: MergedShards {
+                shards: plan.shards,
+                ..MergedShards::default()
+            },
+            examples: Vec::new(),
+            prompts: BTreeMap::new(),
+        };
+        let mut open = BTreeMap::new();
+        for shard in Shard::all(plan.shards) {
+            if let Some(journal) = survey.journal(shard)? {
+                let meta = survey.readable(shard, journal.meta())?;
+                survey.check(shard, &meta, differences(&meta))?;
+                survey.count(shard, &journal, &mut open)?;
+            }
+        }
+        survey.order(&open);
+        survey.count_missing();
+        Ok(survey)
+    }
+
+    /// The journal of a shard, if it was begun.
+    fn journal(&self, shard: Shard) -> Result<Option<Journal>, ShardsError> {
+        let own = self.folder.shard(shard.index());
+        if !own.journal().is_file() {
+            return Ok(None);
+        }
+        if let Some(holder) = RunLock::holder(own.path()) {
+            return Err(ShardsError::Held {
+                run: self.folder.name().to_owned(),
+                shard: shard.index(),
+                holder,
+            });
+        }
+        self.readable(shard, Journal::read(&own.journal()))
+            .map(Some)
+    }
+
+    fn readable<T>(&self, shard: Shard, read: Result<T, JournalError>) -> Result<T, ShardsError> {
+        let run = self.folder.name();
+        read.map_err(|reason| ShardsError::unreadable(run, shard.index(), reason))
+    }
+
+    fn check(&self, shard: Shard, meta: &RunMeta, changes: Vec<String>) -> Result<(), ShardsError> {
+        let run = self.folder.name().to_owned();
+        let is_here = |own: &RunShard| own.part == shard && own.run == run;
+        if !meta.shard.as_ref().is_some_and(is_here) {
+            let found = meta.shard.as_ref();
+            return Err(ShardsError::Misplaced {
+                folder: self.folder.shard(shard.index()).path().to_owned(),
+                found: found.map_or_else(|| format!("run {}", meta.id), ToString::to_string),
+                shard,
+                run,
+            });
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        Err(ShardsError::Differs {
+            run,
+            shard: shard.index(),
+            changes: changes.join("; "),
+        })
+    }
+
+    /// Takes note of a shard's rows, of which each must be one of its own, and adds the calls of
+    /// questions without a row to `open`.
+    fn count(
+        &mut self,
+        shard: Shard,
+        journal: &Journal,
+        open: &mut BTreeMap<usize, Vec<Call>>,
+    ) -> Result<(), ShardsError> {
+        let (plan, stamps) = (self.plan, &mut self.stamps);
+        let (mut known, mut foreign) = (0, None);
+        let visited = journal.for_each_result(|row| {
+            known += row.solution.calls.iter().map(billed).sum::<u64>();
+            let planned = plan.question(row.index);
+            if planned != Some((&row.key, row.epoch)) || !shard.contains(&row.key.id) {
+                foreign.get_or_insert(row.key);
+            }
+            stamps.insert(row.index, row.stamp.unwrap_or_default());
+        });
+        self.readable(shard, visited)?;
+        if let Some(key) = foreign {
+            return Err(ShardsError::Foreign {
+                run: self.folder.name().to_owned(),
+                shard: shard.index(),
+                key,
+            });
+        }
+        let calls = self.readable(shard, journal.open_calls())?;
+        known += calls.values().flatten().map(billed).sum::<u64>();
+        open.extend(calls);
+        self.merged.unrecorded += self.readable(shard, unrecorded(journal, known))?;
+        if self.prompts.is_empty() {
+            self.prompts = self.readable(shard, journal.prompts())?;
+        }
+        Ok(())
+    }
+
+    /// Numbers the rows in the order in which they were recorded.
+    fn order(&mut self, open: &BTreeMap<usize, Vec<Call>>) {
+        let mut order: Vec<_> = self.stamps.iter_mut().collect();
+        order.sort_unstable_by_key(|(index, stamp)| (stamp.at, **index));
+        let mut hasher = blake3::Hasher::new();
+        let mut last = Stamp::default();
+        for (index, stamp) in order {
+            hasher.update(format!("{index} {}\n", stamp.at).as_bytes());
+            last = last.next(stamp.at);
+            *stamp = last;
+        }
+        // They were paid for, and more of them may follow without a row.
+        for (index, calls) in open {
+            hasher.update(format!("{index} open: {}\n", calls.len()).as_bytes());
+        }
+        self.merged.rows = hasher.finalize().to_hex().to_string();
+    }
+
+    fn count_missing(&mut self) {
+        let mut parts: BTreeMap<u32, MissingPart> = BTreeMap::new();
+        for index in 0..self.plan.total() {
+            let Some((key, _)) = self.plan.question(index) else {
+                continue;
+            };
+            let shard = Shard::of(&key.id, self.plan.shards);
+            let part = parts.entry(shard).or_insert(MissingPart {
+                shard,
+                questions: 0,
+                of: 0,
+            });
+            part.of += 1;
+            if !self.stamps.contains_key(&index) {
+                part.questions += 1;
+                if self.examples.len() < SHOWN {
+                    self.examples.push(key.clone());
+                }
+            }
+        }
+        let incomplete = parts.into_values().filter(|part| part.questions > 0);
+        self.merged.missing = incomplete.collect();
+    }
+
+    /// Refuses to merge if questions are missing.
+    pub(crate) fn refuse_missing(&self) -> Result<(), ShardsError> {
+        let Some(line) = self.merged.missing_line() else {
+            return Ok(());
+        };
+        let mut named: Vec<_> = self.examples.iter().map(ToString::to_string).collect();
+        let left = self.merged.left();
+        if left > named.len() {
+            named.push(format!("and {} more", left - named.len()));
+        }
+        Err(ShardsError::Incomplete {
+            run: self.folder.name().to_owned(),
+            missing: format!("{line}: {}", named.join(", ")),
+        })
+    }
+
+    /// The merged run.
+    pub(crate) fn meta(&self) -> RunMeta {
+        RunMeta {
+            merged: Some(self.merged.clone()),
+            ..self.plan.run.clone()
+        }
+    }
+
+    /// Writes the merged journal to a new file.
+    pub(crate) fn write(&self, to: &Path) -> Result<(), ShardsError> {
+        let prompts = Some(&self.prompts).filter(|prompts| !prompts.is_empty());
+        let mut merged = Journal::create(to, &self.meta(), prompts)?;
+        for shard in Shard::all(self.plan.shards) {
+            if let Some(journal) = self.journal(shard)? {
+                self.copy(shard, &journal, &mut merged)?;
+            }
+        }
+        Ok(merged.close()?)
+    }
+
+    fn copy(&self, shard: Shard, from: &Journal, to: &mut Journal) -> Result<(), ShardsError> {
+        let mut entries = Vec::with_capacity(BATCH);
+        let mut written = Ok(());
+        let read = from.for_each_row(|mut row: Row| {
+            // A row that came after the survey is for the next merge.
+            let Some(stamp) = self.stamps.get(&row.index) else {
+                return;
+            };
+            row.stamp = Some(*stamp);
+            let calls = std::mem::take(&mut row.solution.calls);
+            entries.extend(entries_of(row.index, calls));
+            entries.push(JournalEntry::Answer(Arc::new(row)));
+            if entries.len() >= BATCH {
+                if written.is_ok() {
+                    written = to.append(&entries);
+                }
+                entries.clear();
+            }
+        });
+        written?;
+        self.readable(shard, read)?;
+        // They were paid for.
+        for (question, calls) in self.readable(shard, from.open_calls())? {
+            entries.extend(entries_of(question, calls));
+        }
+        Ok(to.append(&entries)?)
+    }
+}
+
+fn entries_of(question: usize, calls: Vec<Call>) -> impl Iterator<Item = JournalEntry> {
+    calls.into_iter().map(move |call| JournalEntry::Call {
+        question,
+        call: Box::new(call),
+    })
+}

@@ -1,0 +1,100 @@
+//! What is wrong with the shards of a run.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::dataset::QuestionKey;
+use crate::settings::Shard;
+
+use super::journal::JournalError;
+use super::lock::Holder;
+
+/// Shards that cannot be started or merged.
+#[derive(Debug, Error)]
+pub enum ShardsError {
+    #[error("run {run} exists and has no shards; name another one with --run")]
+    Taken { run: String },
+    #[error("{path} is missing; repeat the command of a shard, which writes it again")]
+    MissingPlan { path: PathBuf },
+    #[error(
+        "{path}: not a plan of shards ({reason}); remove this file and repeat the command of a \
+         shard, which writes it again"
+    )]
+    NoPlan { path: PathBuf, reason: String },
+    #[error("shard {shard} of run {run} is in use by {holder}; merge when it has ended")]
+    Held {
+        run: String,
+        shard: u32,
+        holder: Holder,
+    },
+    #[error(
+        "shard {shard} of run {run} cannot be read ({reason}); restore it, or remove its folder \
+         and repeat its command"
+    )]
+    Unreadable {
+        run: String,
+        shard: u32,
+        reason: JournalError,
+    },
+    #[error("{folder} holds {found} instead of shard {shard} of run {run}")]
+    Misplaced {
+        folder: PathBuf,
+        found: String,
+        shard: Shard,
+        run: String,
+    },
+    #[error("shard {shard} of run {run} differs from the plan: {changes}")]
+    Differs {
+        run: String,
+        shard: u32,
+        changes: String,
+    },
+    #[error("shard {shard} of run {run} has a question of another shard: {key}")]
+    Foreign {
+        run: String,
+        shard: u32,
+        key: QuestionKey,
+    },
+    #[error(
+        "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
+         --allow-missing"
+    )]
+    Incomplete { run: String, missing: String },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file of the shards or of the merged run cannot be read, written or renamed.
+    #[error("{path}: {source}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl ShardsError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+
+    /// The error for a shard that cannot be read, because of its content or its disk.
+    pub(crate) fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
+        let run = run.to_owned();
+        match reason.is_data() {
+            true => Self::Unreadable { run, shard, reason },
+            false => Self::Journal(reason),
+        }
+    }
+
+    /// True if the content of a file is at fault, and not the way shards are started or merged.
+    pub(crate) fn is_data(&self) -> bool {
+        match self {
+            Self::Taken { .. } | Self::Held { .. } | Self::Differs { .. } | Self::Io { .. } => {
+                false
+            }
+            Self::Journal(error) => error.is_data(),
+            _ => true,
+        }
+    }
+}

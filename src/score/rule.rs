@@ -1,0 +1,66 @@
+//! The scoring rules by their names.
+
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use super::row::Row;
+
+/// A scoring rule, in the order in which they are printed.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr, Serialize, VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Rule {
+    /// EM.
+    ExactMatch,
+    /// NM, the LangGraph baseline's ±0.5.
+    NumericalMatch,
+    /// Official execution accuracy of the answers.
+    ExecutionAccuracy,
+    /// Official execution accuracy of the predicted programs.
+    ProgramExecution,
+    /// Official program accuracy.
+    ProgramAccuracy,
+    /// FE, the headline.
+    #[default]
+    FinancialEquivalence,
+}
+
+impl Rule {
+    /// The name in files.
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The name on the command line.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            Self::ExactMatch => "em",
+            Self::NumericalMatch => "nm",
+            Self::ExecutionAccuracy => "ex",
+            Self::ProgramExecution => "pe",
+            Self::ProgramAccuracy => "pa",
+            Self::FinancialEquivalence => "fe",
+        }
+    }
+
+    /// The rule's verdict on a row; `None` if its gold is missing.
+    pub(crate) fn mark(self, row: &Row) -> Option<bool> {
+        let scores = &row.scores;
+        match self {
+            Self::ExactMatch => scores.exact_match,
+            Self::NumericalMatch => scores.numerical_match,
+            Self::ExecutionAccuracy => scores.execution_accuracy,
+            Self::ProgramExecution => scores.program_execution,
+            Self::ProgramAccuracy => scores.program_accuracy,
+            Self::FinancialEquivalence => row.accepted(),
+        }
+    }
+
+    /// True if the rule judges programs: without any program in a run there is nothing to
+    /// judge.
+    pub(super) fn judges_programs(self) -> bool {
+        matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
+    }
+}
