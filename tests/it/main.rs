@@ -40,4 +40,3 @@ mod shells;
 mod support;
 mod telemetry;
 mod terminal;
-mod wording;

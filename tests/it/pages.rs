@@ -2,7 +2,7 @@
 //! program accepts the commands that they show.
 //!
 //! `CONVFINQA_UPDATE=1 cargo nextest run pages::` writes the generated
-//! pages again.
+//! page and the recorded help again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ fn holds(page: &str, path: &str) {
 }
 
 #[test]
-fn the_command_line_page_is_the_programs_help() {
-    holds(&command_line_page(), "docs/cli.md");
+fn the_help_of_every_command_is_as_recorded() {
+    holds(&help_of_every_command(), "tests/it/help.txt");
 }
 
 #[test]
@@ -35,83 +35,25 @@ fn the_configuration_page_has_every_setting() {
     holds(&configuration_page(), "docs/configuration.md");
 }
 
-/// Help in which options that `seen` holds in the same words are only named.
-fn without_repetition(help: &str, seen: &mut BTreeSet<String>) -> String {
-    let is_option = |text: &str| text.trim_start().starts_with('-');
-    // An option, or a heading or a text with what follows until the next of these.
-    let mut parts: Vec<String> = Vec::new();
-    for line in help.lines().map(str::trim_end) {
-        let indent = line.len() - line.trim_start().len();
-        let begins = if is_option(line) {
-            [2, 6].contains(&indent)
-        } else {
-            indent == 0 && !line.is_empty()
-        };
-        if begins || parts.is_empty() {
-            parts.push(String::new());
-        }
-        let part = parts.last_mut().unwrap();
-        part.push_str(line);
-        part.push('\n');
-    }
-    let mut page = String::new();
-    let mut above: Vec<String> = Vec::new();
-    for part in parts.iter().map(String::as_str).chain([""]) {
-        if is_option(part) && !seen.insert(part.trim().to_owned()) {
-            let names = part.split([' ', '\n', ',', '=', '[']);
-            above.extend(
-                names
-                    .filter(|name| name.starts_with("--"))
-                    .take(1)
-                    .map(str::to_owned),
-            );
-            continue;
-        }
-        if !is_option(part) && !above.is_empty() {
-            let mut line = "      As above:".to_owned();
-            for name in above.drain(..) {
-                if line.len() + name.len() > 88 {
-                    page.push_str(&line);
-                    page.push('\n');
-                    line = "       ".to_owned();
-                }
-                line.push_str(&format!(" {name}"));
+/// The help of every command, so that no option changes unseen.
+fn help_of_every_command() -> String {
+    fn describe(command: &mut clap::Command, path: &str, help: &mut String) {
+        let own = command.render_long_help().to_string();
+        let lines = own.lines().map(str::trim_end);
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        help.push_str(&format!("==== {path}\n{}\n", lines.join("\n")));
+        for sub in command.get_subcommands_mut() {
+            let path = format!("{path} {}", sub.get_name());
+            if !path.contains(" help") {
+                describe(sub, &path, help);
             }
-            page.push_str(&line);
-            page.push_str("\n\n");
-        }
-        page.push_str(part);
-    }
-    page
-}
-
-fn command_line_page() -> String {
-    fn describe(
-        command: &mut clap::Command,
-        path: &str,
-        seen: &mut BTreeSet<String>,
-        page: &mut String,
-    ) {
-        let help = command.render_long_help().to_string();
-        page.push_str(&format!(
-            "\n## {path}\n\n```text\n{}\n```\n",
-            without_repetition(&help, seen).trim()
-        ));
-        let names: Vec<_> = command
-            .get_subcommands()
-            .map(|sub| sub.get_name().to_owned())
-            .collect();
-        for name in names.iter().filter(|name| *name != "help") {
-            let sub = command.find_subcommand_mut(name).unwrap();
-            describe(sub, &format!("{path} {name}"), seen, page);
         }
     }
-    let mut page =
-        "# Command line\n\nGenerated from the program; a test compares them. Options that an earlier command\ndescribes in the same words are only named; `convfinqa COMMAND --help` prints them all.\n".to_owned();
-    let mut command = convfinqa::cli::command().term_width(90);
+    let mut command = convfinqa::cli::command().term_width(100);
     command.build();
-    describe(&mut command, "convfinqa", &mut BTreeSet::new(), &mut page);
-    page
+    let mut help = String::new();
+    describe(&mut command, "convfinqa", &mut help);
+    help
 }
 
 /// The table of settings in place of the mark in the page's hand-written text.
