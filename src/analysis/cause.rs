@@ -4,7 +4,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 /// The cause of a wrong answer; causes of equal counts are listed in this order.
-/// `docs/analysis.md` defines each.
+/// `docs/scoring.md` defines each.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, IntoStaticStr, VariantArray,
 )]

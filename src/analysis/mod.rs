@@ -4,7 +4,7 @@
 //! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`analyze`] finds
 //! why each wrong answer is wrong, [`MissFinder`] while the rows are read; `compare` pairs two runs question by
 //! question. It has no rule of its own for what is right (that is `score`) and
-//! prints nothing (that is `output`). `docs/analysis.md` says how each cause is found.
+//! prints nothing (that is `output`). `docs/scoring.md` says how each cause is found.
 
 mod answers;
 mod by_rule;

@@ -1,5 +1,5 @@
 //! The trained weights of the embedded analyst: `weights/weights.json`, written by
-//! `trainer`; see `docs/offline-training.md`.
+//! `trainer`; see `docs/embedded-analyst.md`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -2,7 +2,7 @@
 //!
 //! The rest of the program uses [`ChatModel`]. [`HttpModel`] implements it for
 //! OpenAI, Azure and compatible servers. A new protocol is a file in `protocol`;
-//! `docs/extending.md` lists the other places. This module reads no environment variable and prints nothing.
+//! `CONTRIBUTING.md` lists the other places. This module reads no environment variable and prints nothing.
 
 mod address;
 mod batch;

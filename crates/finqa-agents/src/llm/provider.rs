@@ -1,7 +1,7 @@
 //! The providers: what differs between them, in one place.
 //!
 //! A provider with its own key and one of the known protocols needs a variant and its
-//! [`ProviderProfile`]. The compiler names some of the other places, `docs/extending.md` all.
+//! [`ProviderProfile`]. The compiler names some of the other places, `CONTRIBUTING.md` all.
 
 use clap::ValueEnum;
 use finqa_core::net::is_loopback;

@@ -1,6 +1,6 @@
 //! A second opinion on a chat model's answer: the embedded analyst's answer to the same
 //! question. It costs no call. Whether the two agree says more about an answer than the
-//! model's own confidence (docs/offline.md, "As a second opinion").
+//! model's own confidence (docs/embedded-analyst.md, "As a second opinion").
 //!
 //! It breaks ties between samples, is shown to the critic where it is confident, and is
 //! recorded with the answer. It replaces answers on request alone (`arbitration`).

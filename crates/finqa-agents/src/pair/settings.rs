@@ -115,7 +115,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
     /// Minimum confidence (0 to 1) at which a differing second opinion is shown to the critic
-    // docs/offline.md counts the contradicted answers that were wrong, by confidence.
+    // docs/embedded-analyst.md counts the contradicted answers that were wrong, by confidence.
     #[arg(long, value_name = "P", default_value_t = 0.85)]
     pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate

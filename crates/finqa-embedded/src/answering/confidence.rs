@@ -2,7 +2,7 @@
 //! candidates, by what is known of earlier turns, and by the kind of calculation.
 //!
 //! Fitted on answers about pages that the other weights were not trained on;
-//! `docs/offline.md` has the reliability.
+//! `docs/embedded-analyst.md` has the reliability.
 
 use super::filling::FilledPlan;
 use crate::expr::Expr;

@@ -14,7 +14,7 @@ use crate::ranking::ChoiceContext;
 use finqa_core::number::UnitKind;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
-/// five (docs/offline.md, "Confidence").
+/// five (docs/embedded-analyst.md, "Confidence").
 const SURE: f64 = 0.67;
 
 /// Phrases of questions that ask for what no program gives, and what that is.

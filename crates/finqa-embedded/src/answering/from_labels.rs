@@ -10,7 +10,7 @@ use crate::question::plan::{ProgramPattern, ProgramPlan};
 use crate::question::wording::Wording;
 
 /// The confidence in an answer from labels, and in one that leaves a doubt: rounded shares of
-/// right answers (docs/offline.md, "The user's own tables").
+/// right answers (docs/embedded-analyst.md, "The user's own tables").
 const DIRECT: f64 = 0.95;
 const DIRECT_DOUBTED: f64 = 0.5;
 
