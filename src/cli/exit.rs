@@ -15,6 +15,7 @@ use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::llm::{CacheError, CassetteError, ErrorKind, ModelError, SettingsError};
+use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
 use finqa_core::text::single_spaced;
@@ -114,6 +115,13 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(error) = journal_error(cause) {
         return Some(data_or_usage(error.is_data()));
     }
+    if let Some(error) = cause.downcast_ref::<RemoteError>() {
+        return Some(match error.fault() {
+            Fault::Usage => Exit::Usage,
+            Fault::Data => Exit::Data,
+            _ => Exit::Provider,
+        });
+    }
     let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
     if cause.is::<CacheError>()
         || cause.is::<ConfigError>()
@@ -121,7 +129,6 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         || cause.is::<LockError>()
         || cause.is::<OutputError>()
         || cause.is::<PromptError>()
-        || cause.is::<RemoteError>()
         || cause.is::<ServerError>()
         || cause.is::<SettingsError>()
         || cause.is::<TelemetryError>()

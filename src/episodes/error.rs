@@ -36,7 +36,7 @@ pub(crate) enum RemoteError {
 
 impl RemoteError {
     /// The fault by which a run ends.
-    pub(super) fn fault(&self) -> Fault {
+    pub(crate) fn fault(&self) -> Fault {
         match self {
             Self::Address { .. } => Fault::Usage,
             Self::Protocol { .. } => Fault::Data,

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{
-    EmbeddedModel, LocalEnvironment, ServerEnvironment, ServerQuestions, SessionPool, tool_specs,
-};
+use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
-use crate::run::{EpisodeMeta, Identity, Plan, QuestionSource, RunMeta, Workload};
+use crate::run::{EpisodeMeta, Identity, Plan, RunMeta, Workload};
 use crate::settings::{QuestionSettings, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{ChatModel, Endpoint, Feature, Support};
@@ -20,10 +18,6 @@ use finqa_core::text::counted;
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
-/// Episodes by default on a server, which does not say how many questions it has
-/// and might invent one after the other.
-const SERVER_DEFAULT_EPISODES: usize = 10_000;
-
 /// The part of a server's results that the embedded analyst sees, which pays for no tokens:
 /// those of an honest server whole, and of any server no more than memory and the journal
 /// can hold.
@@ -34,7 +28,7 @@ const EMBEDDED_CHARS: (usize, usize) = (2_000_000, 8_000_000);
 pub(crate) enum EpisodePlace {
     /// In this process.
     Local(Arc<LocalEnvironment>),
-    Server(Arc<SessionPool>),
+    Server(Arc<ServerEnvironment>),
 }
 
 /// An environment as a run names it.
@@ -123,36 +117,20 @@ impl ToolModel {
     }
 }
 
-/// The questions that are played, and their environment.
-struct Episodes {
-    environment: Arc<dyn ToolEnvironment>,
-    plan: Plan,
-    question_source: Option<Box<dyn QuestionSource>>,
-}
-
-impl Episodes {
-    fn of(place: &EpisodePlace, seed: Option<u64>, n: Option<usize>) -> Self {
-        match place {
-            EpisodePlace::Local(local) => Self {
-                environment: Arc::clone(local) as _,
-                plan: Plan::from_questions(local.plan(seed, n)),
-                question_source: None,
-            },
-            EpisodePlace::Server(server) => {
-                let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
-                let questions = ServerQuestions::new(Arc::clone(server), n);
-                Self {
-                    environment: Arc::new(ServerEnvironment(Arc::clone(server))),
-                    plan: Plan::from_questions(Vec::new()),
-                    question_source: Some(Box::new(questions)),
-                }
-            }
+impl EpisodePlace {
+    fn environment(&self) -> Arc<dyn ToolEnvironment> {
+        match self {
+            Self::Local(local) => Arc::clone(local) as _,
+            Self::Server(server) => Arc::clone(server) as _,
         }
     }
 
-    /// The number of questions, if it is known before the end.
-    fn total(&self) -> Option<usize> {
-        self.question_source.is_none().then(|| self.plan.total())
+    /// The plan of at most `n` episodes.
+    fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Plan {
+        Plan::from_questions(match self {
+            Self::Local(local) => local.plan(seed, n),
+            Self::Server(server) => server.plan(n),
+        })
     }
 }
 
@@ -178,22 +156,29 @@ pub(crate) fn job(
     }
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
     let seed = settings.sampling.seed;
-    let episodes = Episodes::of(&environment.place, seed, n);
-    let count = match (episodes.total(), n) {
-        (Some(total), _) => counted(total, "episode"),
-        (None, Some(n)) => format!("at most {}", counted(n, "episode")),
-        (None, None) => "all episodes".to_owned(),
-    };
+    if let EpisodePlace::Server(server) = &environment.place
+        && !server.lists_tasks()
+        && settings.shards.shard.is_some()
+    {
+        return Err(PipelineError::ShardOfServer);
+    }
+    let plan = environment.place.plan(seed, n);
+    let total = plan.total();
+    if total == 0 {
+        return Err(PipelineError::NoTasks(environment.name.clone()));
+    }
     note(format!(
-        "playing {count} of {} with model {}",
-        environment.name, settings.model.name
+        "playing {} of {} with model {}",
+        counted(total, "episode"),
+        environment.name,
+        settings.model.name
     ));
-    let meta = meta(settings, options, &tool_model, &episodes, n)?;
-    let (result_chars, total_chars) = match (tool_model.endpoint, &episodes.question_source) {
+    let meta = meta(settings, options, &tool_model, total, n)?;
+    let (result_chars, total_chars) = match (tool_model.endpoint, &environment.place) {
         (Some(_), _) => SHOWN_CHARS,
-        (None, Some(_)) => EMBEDDED_CHARS,
+        (None, EpisodePlace::Server(_)) => EMBEDDED_CHARS,
         // The embedded analyst reads results whole or not at all.
-        (None, None) => (usize::MAX, usize::MAX),
+        (None, EpisodePlace::Local(_)) => (usize::MAX, usize::MAX),
     };
     let agent = ToolAgentOptions {
         tools: tool_specs(),
@@ -203,12 +188,11 @@ pub(crate) fn job(
         total_chars,
         recorded: !tool_model.is_offline(),
     };
-    let agent = ToolAgent::new(tool_model.model, episodes.environment, agent);
+    let agent = ToolAgent::new(tool_model.model, environment.place.environment(), agent);
     Ok(Job {
         workload: Workload {
-            question_source: episodes.question_source,
             concurrency: *concurrency(settings, tool_model.endpoint).end(),
-            ..Workload::new(episodes.plan, Arc::new(agent))
+            ..Workload::new(plan, Arc::new(agent))
         },
         meta,
         prompts: None,
@@ -223,7 +207,7 @@ fn meta(
     settings: &Settings,
     options: &EpisodeOptions,
     tool_model: &ToolModel,
-    episodes: &Episodes,
+    total: usize,
     n: Option<usize>,
 ) -> Result<RunMeta, PipelineError> {
     let environment = &options.environment;
@@ -250,7 +234,7 @@ fn meta(
         },
         data: environment.name.clone(),
         invented: environment.invented,
-        total: episodes.total(),
+        total: Some(total),
         episodes: Some(options.meta(settings)),
         settings: stored,
         ..RunMeta::default()

@@ -10,8 +10,8 @@ mod local;
 mod question;
 mod remote;
 mod server;
-mod server_questions;
 mod sessions;
+mod tasks;
 
 use finqa_agents::llm::ToolSpec;
 use finqa_env::tools::specs;
@@ -23,8 +23,6 @@ pub(crate) use job::job;
 pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
 pub(crate) use local::LocalEnvironment;
 pub(crate) use server::ServerEnvironment;
-pub(crate) use server_questions::ServerQuestions;
-pub(crate) use sessions::SessionPool;
 
 /// The environment's tools as they are described to models.
 pub(crate) fn tool_specs() -> Vec<ToolSpec> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dataset::{Case, Document, Gold, Question, QuestionKey, RecordKind};
 use crate::env_build::question_key;
-use crate::run::{PlannedQuestion, Row};
+use crate::run::PlannedQuestion;
 use crate::score::files::filename_of;
 use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
@@ -19,31 +19,30 @@ pub(super) struct QuestionIdentity {
 }
 
 impl QuestionIdentity {
-    fn of(key: &QuestionKey, cluster: &str, text: &str) -> Self {
-        Self {
-            key: key.clone(),
-            cluster: cluster.to_owned(),
-            text: text.to_owned(),
-        }
-    }
-
     pub(super) fn of_question(question: &Question) -> Self {
-        Self::of(&question.key, &question.document.filename, &question.text)
-    }
-
-    pub(super) fn of_row(row: &Row) -> Self {
-        Self::of(&row.key, &row.filename, &row.question)
+        Self {
+            key: question.key.clone(),
+            cluster: question.document.filename.clone(),
+            text: question.text.clone(),
+        }
     }
 
     /// The identity of the question that [`planned`] makes.
     pub(super) fn of_episode(asked: &EpisodeQuestion) -> Self {
-        let text = bare_question(&asked.text);
-        match question_key(&asked.id) {
-            Some(key) => Self::of(&key, filename_of(&key.id), text),
+        let (key, cluster) = match question_key(&asked.id) {
+            Some(key) => {
+                let cluster = filename_of(&key.id).to_owned();
+                (key, cluster)
+            }
             None => {
                 let (id, part) = (asked.id.clone(), String::new());
-                Self::of(&QuestionKey { id, part }, &asked.company, text)
+                (QuestionKey { id, part }, asked.company.clone())
             }
+        };
+        Self {
+            key,
+            cluster,
+            text: bare_question(&asked.text).to_owned(),
         }
     }
 }

@@ -26,7 +26,7 @@ use finqa_core::secrets::redact_json;
 use finqa_core::text::head;
 
 /// Timeout of the connection, as in the public client.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeout of ending a session.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -37,9 +37,9 @@ const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// Messages of a server that wait to be read: it answers one at a time.
 const MAX_WAITING: usize = 2;
 /// Longest question, in characters.
-const MAX_QUESTION_CHARS: usize = 20_000;
+pub(super) const MAX_QUESTION_CHARS: usize = 20_000;
 /// Longest id or company's name, in characters.
-const MAX_NAME_CHARS: usize = 500;
+pub(super) const MAX_NAME_CHARS: usize = 500;
 /// Longest text of an error or of the truth, in characters.
 const MAX_ERROR_CHARS: usize = 2_000;
 
@@ -83,11 +83,7 @@ impl RemoteSession {
         Ok(remote)
     }
 
-    pub(crate) async fn reset(
-        &mut self,
-        seed: Option<u64>,
-    ) -> Result<EpisodeQuestion, RemoteError> {
-        let data = seed.map_or_else(|| json!({}), |seed| json!({ "seed": seed }));
+    pub(crate) async fn reset(&mut self, data: &Value) -> Result<EpisodeQuestion, RemoteError> {
         self.ask(json!({"type": "reset", "data": data})).await?;
         // The reset reply of core 0.2.3 does not hold the question; the state does.
         let state = self.state().await?;

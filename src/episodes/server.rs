@@ -1,45 +1,178 @@
-//! An environment behind a WebSocket, as the agent plays in it.
+//! An environment behind a WebSocket. A server that lists its tasks is asked for each by its
+//! index. One that has no list deals a question at each reset: episodes are then planned by
+//! their seeds, and each question is known from its episode alone.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::address::Address;
 use super::error::RemoteError;
-use super::question::QuestionIdentity;
+use super::question::{QuestionIdentity, planned};
 use super::remote::RemoteSession;
-use super::sessions::{PooledSession, SessionPool};
-use crate::dataset::Question;
+use super::sessions::{Note, SessionPool};
+use super::tasks::{self, ListedTask};
+use crate::dataset::{Gold, Question};
+use crate::run::PlannedQuestion;
 use finqa_agents::solve::{
-    EnvironmentError, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
+    EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
+use finqa_env::episode::QuestionOrder;
 
-pub(crate) struct ServerEnvironment(pub Arc<SessionPool>);
+/// Resets refused one after the other after which an episode fails: OpenEnv's finqa_env refuses
+/// questions whose cells its CSV reader takes for missing.
+const MAX_REFUSALS: u32 = 20;
+
+/// A server, its tasks, and the sessions that are open on it.
+pub(crate) struct ServerEnvironment {
+    sessions: Arc<SessionPool>,
+    /// Absent where the server lists none.
+    tasks: Option<HashMap<QuestionIdentity, ListedTask>>,
+    /// In the server's order.
+    listed: Vec<EpisodeQuestion>,
+    seed: Option<u64>,
+}
+
+impl ServerEnvironment {
+    /// Connects to a server and reads its tasks; `note` is called with what should be known.
+    pub(crate) async fn connect(
+        address: Address,
+        seed: Option<u64>,
+        note: Note,
+    ) -> Result<Self, RemoteError> {
+        let sessions = SessionPool::new(address.clone(), note);
+        sessions.put_back(sessions.take().await?);
+        let listed = tasks::list(&address).await;
+        let tasks = listed.as_ref().map(|listed| {
+            let tasks = listed.iter().cloned();
+            tasks
+                .map(|task| (QuestionIdentity::of_episode(&task.question), task))
+                .collect()
+        });
+        Ok(Self {
+            sessions: Arc::new(sessions),
+            tasks,
+            listed: listed
+                .into_iter()
+                .flatten()
+                .map(|task| task.question)
+                .collect(),
+            seed,
+        })
+    }
+
+    /// True if each question is known before its episode.
+    pub(crate) fn lists_tasks(&self) -> bool {
+        self.tasks.is_some()
+    }
+
+    /// The first `n` tasks in the order of the seed, or else that of the server, each question
+    /// once; or `n` episodes of which the server chooses the questions.
+    pub(crate) fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
+        if !self.lists_tasks() {
+            let episode = |index: usize| {
+                let unknown = EpisodeQuestion {
+                    id: (index + 1).to_string(),
+                    ..EpisodeQuestion::default()
+                };
+                planned(&unknown, index, Gold::default())
+            };
+            return (0..n.unwrap_or_default()).map(episode).collect();
+        }
+        let mut order = match self.seed {
+            Some(seed) => QuestionOrder::new(self.listed.len(), seed),
+            None => QuestionOrder::in_file_order(self.listed.len()),
+        };
+        let mut seen = HashSet::new();
+        let mut plan = Vec::new();
+        for _ in 0..self.listed.len() {
+            let at = order.next_index().and_then(|at| self.listed.get(at));
+            if let Some(asked) = at
+                && n.is_none_or(|n| plan.len() < n)
+                && seen.insert(QuestionIdentity::of_episode(asked))
+            {
+                plan.push(planned(asked, plan.len(), Gold::default()));
+            }
+        }
+        plan
+    }
+
+    /// Ends the sessions in order.
+    pub(crate) async fn close(&self) {
+        self.sessions.close().await;
+    }
+
+    /// The data of the reset that begins a question's episode.
+    fn reset_data(&self, question: &Question) -> Option<Value> {
+        match &self.tasks {
+            Some(tasks) => {
+                let task = tasks.get(&QuestionIdentity::of_question(question))?;
+                Some(json!({"split": task.split, "index": task.index}))
+            }
+            None => {
+                let number: u64 = question.key.id.parse().ok()?;
+                let seed = self.seed.unwrap_or_default();
+                Some(json!({"seed": seed.wrapping_add(number - 1)}))
+            }
+        }
+    }
+
+    /// Resets until a question is dealt, and no oftener than the server may refuse one.
+    async fn reset(
+        &self,
+        session: &mut RemoteSession,
+        data: &Value,
+    ) -> Result<EpisodeQuestion, RemoteError> {
+        let mut refusals = 0;
+        loop {
+            match session.reset(data).await {
+                Err(RemoteError::Answer { code, message, .. })
+                    if refusals < MAX_REFUSALS
+                        && !self.lists_tasks()
+                        && ["EXECUTION_ERROR", "VALIDATION_ERROR"].contains(&code.as_str()) =>
+                {
+                    refusals += 1;
+                    if refusals == 1 {
+                        (self.sessions.note)(format!(
+                            "a question was refused by the environment: {message}"
+                        ));
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+}
 
 #[async_trait]
 impl ToolEnvironment for ServerEnvironment {
     async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError> {
-        let key = QuestionIdentity::of_question(question);
-        let take = || self.0.take_waiting(&key);
-        let mut waiting = take();
-        if waiting.is_none() {
-            // An episode that failed is played again: the server has to ask its question
-            // again.
-            let found = self.0.find_question(true, |other| *other == key).await;
-            let found = found.map_err(|error| EnvironmentError {
-                message: error.to_string(),
-                fatal: Some(error.fault()),
-            })?;
-            waiting = found.and_then(|_| take());
-        }
-        let (asked, session) = waiting.ok_or_else(|| EnvironmentError {
-            message: format!("the server no longer deals the question {}", question.key),
+        let failed = |message: String| EnvironmentError {
+            message,
             fatal: None,
-        })?;
-        let session = ServerSession {
-            pool: Arc::clone(&self.0),
-            session: Some(session),
         };
+        let data = self
+            .reset_data(question)
+            .ok_or_else(|| failed(format!("the server has no question {}", question.key)))?;
+        let mut remote = self.sessions.take().await.map_err(|error| EnvironmentError {
+            message: error.to_string(),
+            fatal: Some(error.fault()),
+        })?;
+        let asked = self.reset(&mut remote, &data).await;
+        let mut session = ServerSession {
+            pool: Arc::clone(&self.sessions),
+            session: Some(remote),
+        };
+        let asked = asked.map_err(|error| session.lost(&error))?;
+        if self.lists_tasks()
+            && QuestionIdentity::of_episode(&asked) != QuestionIdentity::of_question(question)
+        {
+            return Err(failed(format!(
+                "the server asks another question than its task {data} of the list"
+            )));
+        }
         let started: StartedEpisode = (asked, Box::new(session));
         Ok(started)
     }
@@ -49,21 +182,19 @@ impl ToolEnvironment for ServerEnvironment {
 struct ServerSession {
     pool: Arc<SessionPool>,
     /// Absent once it is lost.
-    session: Option<PooledSession>,
+    session: Option<RemoteSession>,
 }
 
 impl ServerSession {
     fn remote(&mut self) -> Result<&mut RemoteSession, EnvironmentError> {
-        let remote = self.session.as_mut().and_then(|s| s.remote.as_mut());
-        remote.ok_or_else(|| EnvironmentError {
+        self.session.as_mut().ok_or_else(|| EnvironmentError {
             message: "the session is lost".to_owned(),
             fatal: None,
         })
     }
 
     fn lost(&mut self, error: &RemoteError) -> EnvironmentError {
-        let session = self.session.take();
-        let over = session.is_some_and(|session| self.pool.put_back_lost(session, error));
+        let over = self.session.take().is_some() && self.pool.lose(error);
         EnvironmentError {
             message: error.to_string(),
             fatal: over.then(|| error.fault()),

@@ -39,6 +39,8 @@ pub enum PipelineError {
          name a directory or `sample` with --data-path, or a server with --url"
     )]
     NoEpisodeData,
+    #[error("{0} lists no tasks: say with --n how many episodes to play")]
+    NoTasks(String),
     #[error("{0}: the model does not support tool calls (data/models.json)")]
     NoTools(String),
     #[error(

@@ -19,9 +19,6 @@ pub(super) fn start_or_resume(
     job: &mut Job,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    if job.workload.question_source.is_some() {
-        return Err(PipelineError::ShardOfServer);
-    }
     if job.workload.pilot {
         return Err(PipelineError::ShardOfPilot);
     }

@@ -43,7 +43,7 @@ pub use folder::{RunFolder, RunStage, RunState};
 pub use identity::{EpisodeMeta, Identity, MergedShards, MissingPart, RunKind, RunMeta, RunShard};
 pub use journal::{Journal, JournalError};
 pub use lock::{Holder, LockError, RunLock};
-pub use plan::{Plan, PlanError, PlannedQuestion, QuestionSource, StartedQuestion};
+pub use plan::{Plan, PlanError, PlannedQuestion};
 pub use scheduler::{RunModels, Scheduler, Workload};
 pub(crate) use shard_survey::ShardSurvey;
 pub use shards_error::ShardsError;

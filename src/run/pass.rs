@@ -1,17 +1,15 @@
 //! A pass over units of questions, several of them at a time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::llm::{BatchQueue, Limits};
-use finqa_agents::pair::RunFailure;
 
 use super::ending::join_error_message;
 use super::event::Finish;
 use super::pilot::PilotUnit;
-use super::plan::QuestionSource;
 use super::replay::UnfinishedUnits;
 use super::scheduler::RunModels;
 use super::worker::{PlanUnit, UnitOutcome, Worker};
@@ -35,44 +33,24 @@ pub(super) struct PassResult {
     pub failure: Option<Finish>,
 }
 
-/// The units of a pass: first those asked before, then those of the plan, then those of a
-/// server.
+/// The units of a pass: first those asked before, then those of the plan.
 #[derive(Default)]
 pub(super) struct UnitQueue {
     pub first: VecDeque<PlanUnit>,
     pub planned: Option<UnfinishedUnits>,
-    /// `None` once it has no more questions.
-    pub question_source: Option<Box<dyn QuestionSource>>,
-    /// The number of questions from `question_source`.
-    pub from_source: usize,
 }
 
 impl UnitQueue {
     pub(super) fn of(first: VecDeque<PlanUnit>) -> Self {
         Self {
             first,
-            ..Self::default()
+            planned: None,
         }
     }
 
-    async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {
+    fn next(&mut self) -> Option<PlanUnit> {
         let planned = || self.planned.as_mut().and_then(Iterator::next);
-        if let Some(unit) = self.first.pop_front().or_else(planned) {
-            return Ok(Some(unit));
-        }
-        let Some(question_source) = &mut self.question_source else {
-            return Ok(None);
-        };
-        let Some((planned, calls)) = question_source.next_question().await? else {
-            self.question_source = None;
-            return Ok(None);
-        };
-        self.from_source += 1;
-        Ok(Some(PlanUnit {
-            answers: HashMap::new(),
-            calls: HashMap::from([(planned.index, calls)]),
-            planned: vec![planned],
-        }))
+        self.first.pop_front().or_else(planned)
     }
 }
 
@@ -118,27 +96,20 @@ pub(super) async fn pass(
     // No wave before every unit is in flight.
     let beginning = batches.map(BatchQueue::unit);
     loop {
-        let next = queue.next();
-        tokio::pin!(next);
-        let unit = loop {
+        let has_capacity = loop {
             let asked = tasks.len();
             let below_most = asked < width.max;
             let has_capacity = asked < width.current();
             tokio::select! {
                 biased;
-                () = worker.stop.drain.cancelled() => break Ok(None),
+                () = worker.stop.drain.cancelled() => break false,
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
-                unit = &mut next, if has_capacity => break unit,
+                () = std::future::ready(()), if has_capacity => break true,
                 () = width.limits.changed(), if below_most && !has_capacity => {}
             }
         };
-        let unit = match unit {
-            Ok(Some(unit)) => unit,
-            Ok(None) => break,
-            Err(failure) => {
-                passed.stop(Finish::Fatal(failure), worker);
-                break;
-            }
+        let Some(unit) = has_capacity.then(|| queue.next()).flatten() else {
+            break;
         };
         let asking = Arc::clone(worker);
         let in_flight = batches.map(BatchQueue::unit);

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use thiserror::Error;
 
 use crate::dataset::{
     Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
 };
-use crate::score::Row;
 use crate::settings::{QuestionSettings, Shard};
-use finqa_agents::pair::{Answer, Call, RunFailure, answer_history};
+use finqa_agents::pair::{Answer, answer_history};
 
 /// The errors of planning a run.
 #[derive(Debug, Error)]
@@ -198,23 +196,6 @@ impl Plan {
         let pass: usize = self.pass.iter().map(|unit| unit.cases.len()).sum();
         pass * self.epochs as usize
     }
-}
-
-/// A question, and the calls that an earlier process made for it.
-pub type StartedQuestion = (PlannedQuestion, Vec<Call>);
-
-/// The questions of a run that cannot be planned, because a server chooses them.
-#[async_trait]
-pub trait QuestionSource: Send {
-    /// Takes note of a question that an earlier process of the run has answered.
-    fn skip_answered(&mut self, row: &Row);
-
-    /// Takes note of the calls of a question that an earlier process began.
-    fn add_started(&mut self, index: usize, calls: Vec<Call>);
-
-    /// The next question, with the calls that were begun; `None` when there is
-    /// no other.
-    async fn next_question(&mut self) -> Result<Option<StartedQuestion>, RunFailure>;
 }
 
 /// The questions of a record that are asked one after the other.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
-use super::plan::{Plan, QuestionSource};
+use super::plan::Plan;
 use super::worker::PlanUnit;
 use crate::score::Stamp;
 use finqa_agents::pair::{Answer, Call};
@@ -26,8 +26,6 @@ pub(super) struct JournalReplay {
     pub any_answer: bool,
     /// The last answer's stamp.
     pub last: Stamp,
-    /// The questions beyond the plan, without those in the journal.
-    pub question_source: Option<Box<dyn QuestionSource>>,
 }
 
 /// The units of a plan with an unanswered question, each with the answers and calls of
@@ -66,19 +64,15 @@ impl Iterator for UnfinishedUnits {
     }
 }
 
-/// Passes on to `events` and `question_source` what a journal holds of a run of `total` questions,
-/// of which those in `plan` are known.
+/// Passes on to `events` what a journal holds of the run of a plan.
 pub(super) async fn replay(
     journal: Journal,
-    total: Option<usize>,
     meta: Arc<RunMeta>,
     plan: Plan,
-    question_source: Option<Box<dyn QuestionSource>>,
     events: mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
-    let replayed = tokio::task::spawn_blocking(move || {
-        send_recorded_rows(journal, total, meta, plan, question_source, &events)
-    });
+    let replayed =
+        tokio::task::spawn_blocking(move || send_recorded_rows(journal, meta, plan, &events));
     replayed
         .await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
@@ -86,17 +80,15 @@ pub(super) async fn replay(
 
 fn send_recorded_rows(
     journal: Journal,
-    total: Option<usize>,
     meta: Arc<RunMeta>,
     plan: Plan,
-    mut question_source: Option<Box<dyn QuestionSource>>,
     events: &mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
     let done = journal.answered_questions()?;
     // Nothing is lost if the receiver is gone.
     let _ = events.blocking_send(Event::Started {
         meta,
-        total,
+        total: Some(plan.total()),
         answered: done.len(),
     });
     let started = plan.units().filter(|unit| {
@@ -113,18 +105,10 @@ fn send_recorded_rows(
             answers.insert(row.index, row.solution.answer.clone());
         }
         last = last.after_row(&row);
-        if let Some(question_source) = &mut question_source {
-            question_source.skip_answered(&row);
-        }
         let row = Arc::new(row);
         let _ = events.blocking_send(Event::Answered { row, resumed: true });
     })?;
-    let mut calls = journal.open_calls()?;
-    if let Some(question_source) = &mut question_source {
-        calls
-            .drain()
-            .for_each(|(index, calls)| question_source.add_started(index, calls));
-    }
+    let calls = journal.open_calls()?;
     Ok(JournalReplay {
         answered: done.len(),
         units: UnfinishedUnits {
@@ -136,7 +120,6 @@ fn send_recorded_rows(
         },
         any_answer,
         last,
-        question_source,
         journal,
     })
 }

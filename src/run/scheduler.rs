@@ -21,7 +21,7 @@ use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
 use super::pilot::pilot_pass;
-use super::plan::{Plan, QuestionSource};
+use super::plan::Plan;
 use super::replay::replay;
 use super::services::Services;
 use super::trace::RunTrace;
@@ -39,8 +39,6 @@ pub struct Scheduler {
 pub struct Workload {
     /// The questions, in order.
     pub plan: Plan,
-    /// The questions beyond the plan, if a server chooses them.
-    pub question_source: Option<Box<dyn QuestionSource>>,
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
@@ -66,7 +64,6 @@ impl Workload {
     pub fn new(plan: Plan, solver: Arc<dyn Solver>) -> Self {
         Self {
             plan,
-            question_source: None,
             solver,
             concurrency: 1,
             pilot: false,
@@ -88,34 +85,21 @@ impl Scheduler {
         let (models, stop) = (self.models, self.stop);
         let Workload {
             plan,
-            question_source,
             solver,
             concurrency,
             pilot,
         } = self.workload;
         let meta = Arc::new(journal.meta()?);
-        let known_total = match &question_source {
-            None => Some(plan.total()),
-            Some(_) => meta.total,
-        };
+        let total = plan.total();
         let (mode, history) = (plan.mode, plan.history);
         let trace = Arc::new(RunTrace::start(&meta, mode));
-        let replayed = replay(
-            journal,
-            known_total,
-            Arc::clone(&meta),
-            plan,
-            question_source,
-            events.clone(),
-        )
-        .await?;
+        let replayed = replay(journal, Arc::clone(&meta), plan, events.clone()).await?;
         let (writer, mut services) =
             Services::start(replayed.journal, replayed.last, &meta.id, &models, &stop)?;
         let failures = Arc::new(FailureStreaks::default());
         let width = Concurrency::new(concurrency, &models);
         let mut queue = UnitQueue {
             planned: Some(replayed.units),
-            question_source: replayed.question_source,
             ..UnitQueue::default()
         };
         let worker = Arc::new(Worker {
@@ -149,22 +133,15 @@ impl Scheduler {
             None
         });
 
-        // A question source that is gone has no more questions.
-        let total = known_total.or_else(|| {
-            let all = replayed.answered + queue.from_source;
-            let all = queue.question_source.is_none().then_some(all)?;
-            worker.writer.record(JournalEntry::Total(all));
-            Some(all)
-        });
-        let left = total.map(|total| total.saturating_sub(worker.done.load(Ordering::Relaxed)));
-        let reached = models.budget.reached().filter(|_| left != Some(0));
+        let left = total.saturating_sub(worker.done.load(Ordering::Relaxed));
+        let reached = models.budget.reached().filter(|_| left != 0);
         if let Some(limit) = reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
         drop(worker);
         let ending = RunEnding {
             failure: passed.failure,
-            left,
+            left: Some(left),
             reached,
             spent: models.budget.spent_line(),
             pending,

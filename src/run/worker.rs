@@ -9,11 +9,12 @@ use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
+use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
 use crate::score::Scores;
 use finqa_agents::llm::{CassetteReplay, Cost, Stop};
 use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::solve::Solver;
+use finqa_env::data::bare_question;
 
 use super::episodes::gold_of_truth;
 use super::event::Event;
@@ -306,17 +307,18 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         epoch,
         turns,
     } = planned;
+    let (key, filename, question) = as_asked(planned, &solution);
     let drafting = |call: &&Call| call.round == 1 && call.node.starts_with("analyst");
     let cost = cost_of(solution.calls.iter());
     let draft_cost = cost_of(solution.calls.iter().filter(drafting));
     Row {
         index: *index,
         epoch: *epoch,
-        key: case.question.key.clone(),
+        key,
         turns: *turns,
-        filename: case.question.document.filename.clone(),
+        filename,
         kind: Some(*kind),
-        question: case.question.text.clone(),
+        question,
         gold: match &solution.episode {
             // A server shows the truth only at the end.
             Some(episode) if case.gold == Gold::default() => {
@@ -335,6 +337,27 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         cells: None,
     }
     .with_scores()
+}
+
+/// Key, cluster and text of a question. One that a server dealt is known only from its episode;
+/// a question that is dealt twice has two parts, each named after its place in the plan.
+fn as_asked(planned: &PlannedQuestion, solution: &Solution) -> (QuestionKey, String, String) {
+    let question = &planned.case.question;
+    match &solution.episode {
+        Some(episode) if question.text.is_empty() => (
+            QuestionKey {
+                id: episode.question_id.clone(),
+                part: question.key.id.clone(),
+            },
+            episode.company.clone(),
+            bare_question(&episode.question).to_owned(),
+        ),
+        _ => (
+            question.key.clone(),
+            question.document.filename.clone(),
+            question.text.clone(),
+        ),
+    }
 }
 
 fn cost_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Option<Decimal> {

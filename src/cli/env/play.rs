@@ -14,8 +14,8 @@ use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::dataset::Source;
 use crate::episodes::{
-    self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment, SessionPool,
-    tool_specs,
+    self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment,
+    ServerEnvironment, tool_specs,
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, is_written_in_place, write_episodes};
@@ -53,7 +53,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions to play, one episode each [default: 100 with a remote model; otherwise all, or up to 10,000 with --url]
+    /// Number of questions to play, one episode each [default: 100 with a remote model, otherwise all; required for a server that lists no tasks]
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
@@ -173,7 +173,7 @@ struct EpisodeRun<'a> {
     gives_steps: bool,
     /// The episodes of the replayed run.
     replayed: Option<EpisodeMeta>,
-    server: Option<Arc<SessionPool>>,
+    server: Option<Arc<ServerEnvironment>>,
 }
 
 impl RunCommand for EpisodeRun<'_> {
@@ -187,7 +187,9 @@ impl RunCommand for EpisodeRun<'_> {
         if let Some(line) = ignored_in_episodes(settings) {
             notify(RunNotice::Note(line));
         }
-        let options = self.options(settings, context.resumed.as_mut(), &notify)?;
+        let options = self
+            .options(settings, context.resumed.as_mut(), &notify)
+            .await?;
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
@@ -218,7 +220,7 @@ impl RunCommand for EpisodeRun<'_> {
 impl EpisodeRun<'_> {
     /// The environment and the number of episodes; neither may change for a run that is
     /// resumed.
-    fn options(
+    async fn options(
         &self,
         settings: &Settings,
         resumed: Option<&mut ResumedRun>,
@@ -246,7 +248,7 @@ impl EpisodeRun<'_> {
         let data_path = data_path.or_else(|| named("FINQA_DATA_PATH"));
         let mut options = EpisodeOptions {
             environment: match url {
-                Some(url) => on_server(&url, args, settings, notify)?,
+                Some(url) => on_server(&url, args, settings, notify).await?,
                 None => in_process(data_path, max_steps, notify)?,
             },
             n: settings.questions.n,
@@ -263,7 +265,7 @@ impl EpisodeRun<'_> {
     }
 }
 
-fn on_server(
+async fn on_server(
     url: &str,
     args: &PlayArgs,
     settings: &Settings,
@@ -274,9 +276,10 @@ fn on_server(
     let shown = address.shown();
     let notify = Arc::clone(notify);
     let note = Box::new(move |line| notify(RunNotice::Note(line)));
-    let server = SessionPool::new(address, settings.sampling.seed, note);
+    let server = ServerEnvironment::connect(address, settings.sampling.seed, note).await?;
+
     Ok(EpisodeEnvironment {
-        place: EpisodePlace::Server(server),
+        place: EpisodePlace::Server(Arc::new(server)),
         name: shown.clone(),
         is_named_by_user: true,
         hash: shown,

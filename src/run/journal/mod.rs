@@ -133,7 +133,6 @@ impl Journal {
                     spending::store(&transaction, *id, *amount)?
                 }
                 JournalEntry::Batch(batch) => batches::store(&transaction, batch)?,
-                JournalEntry::Total(total) => set(&transaction, "$.total", total)?,
                 JournalEntry::Paused(limit) => set(&transaction, "$.paused", limit)?,
                 JournalEntry::Pilot(count) => set(&transaction, "$.pilot", count)?,
             }
@@ -302,8 +301,6 @@ pub(super) enum JournalEntry {
     Spending { id: u64, amount: Spending },
     /// A batch, instead of what is stored of the same wave and part.
     Batch(BatchRecord),
-    /// The number of questions, once a server has no more.
-    Total(usize),
     /// The limit that has paused the run.
     Paused(BudgetLimit),
     /// What the pilot has found.
