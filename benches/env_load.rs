@@ -92,8 +92,6 @@ fn run_server(data: &Path) {
         let options = ServerOptions {
             port: 0,
             max_sessions: 20_000,
-            max_sessions_per_client: Some(20_000),
-            rate_limit: 0,
             ..ServerOptions::default()
         };
         let catalog = Catalog::load(data).expect("the data");

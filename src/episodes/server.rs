@@ -156,16 +156,27 @@ impl ToolEnvironment for ServerEnvironment {
         let data = self
             .reset_data(question)
             .ok_or_else(|| failed(format!("the server has no question {}", question.key)))?;
-        let mut remote = self.sessions.take().await.map_err(|error| EnvironmentError {
-            message: error.to_string(),
-            fatal: Some(error.fault()),
-        })?;
+        let mut remote = self
+            .sessions
+            .take()
+            .await
+            .map_err(|error| EnvironmentError {
+                message: error.to_string(),
+                fatal: Some(error.fault()),
+            })?;
         let asked = self.reset(&mut remote, &data).await;
         let mut session = ServerSession {
             pool: Arc::clone(&self.sessions),
             session: Some(remote),
         };
-        let asked = asked.map_err(|error| session.lost(&error))?;
+        let asked = asked.map_err(|error| {
+            let mut lost = session.lost(&error);
+            if matches!(error, RemoteError::Protocol { .. }) {
+                // What does not deal a question is no environment.
+                lost.fatal = Some(error.fault());
+            }
+            lost
+        })?;
         if self.lists_tasks()
             && QuestionIdentity::of_episode(&asked) != QuestionIdentity::of_question(question)
         {

@@ -53,7 +53,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
                 bar.set_length(files as u64);
                 format!("commit {commit}: {files} files, {bytes} bytes")
             }
-            HubEvent::Done { .. } => {
+            HubEvent::Done => {
                 bar.inc(1);
                 return;
             }
@@ -66,7 +66,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         writer.line(&line);
     };
     let runtime = runtime()?;
-    let fetched = runtime.block_on(download(&client, &args.output, &options, &mut on_event))?;
+    let commit = runtime.block_on(download(&client, &args.output, &options, &mut on_event))?;
     bar.finish_and_clear();
     let report = Catalog::load(&args.output)?.check();
     let to = args.output.display();
@@ -77,16 +77,8 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
             counted(report.questions, "question"),
             counted(report.companies, "company"),
             counted(report.tables, "table"),
-            fetched.commit
+            commit
         )?;
-        if !fetched.unlisted.is_empty() {
-            writeln!(
-                out,
-                "{} not of this commit, such as {}: remove the folder and download it again",
-                counted(fetched.unlisted.len(), "table"),
-                fetched.unlisted.first().map_or("", String::as_str)
-            )?;
-        }
         if !report.problems.is_empty() {
             writeln!(
                 out,

@@ -14,7 +14,7 @@ use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_core::text::counted;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{self, ServerError, ServerOptions};
-use finqa_env::tools::{ToolLimits, Tools};
+use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 
 use super::super::{Exit, Failure, settings, signals, telemetry};
 use super::{catalog, problems_note};
@@ -42,12 +42,18 @@ pub(crate) struct ServeArgs {
     log: LogSettings,
 }
 
+/// Memory of all queries together, in bytes.
+const QUERY_MEMORY: usize = 64 << 20;
+
 /// Serves until a signal comes.
-pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = problems_note(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
+    // This process keeps no other database.
+    limit_process_memory(QUERY_MEMORY)?;
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
+    args.options.server_id = host_name();
     let runtime = Runtime::new().context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
@@ -118,13 +124,23 @@ fn explain_taken_port(error: ServerError) -> anyhow::Error {
 }
 
 fn check_limits(options: &ServerOptions) -> Result<(), Failure> {
-    let none_each = options.max_sessions_per_client == Some(0);
-    if options.max_sessions == 0 || none_each || options.message_limit < 1024 {
-        let message = "--max-sessions and --max-sessions-per-client must be at least 1 and \
-                    --message-limit at least 1024";
-        return Err(Failure::usage(message));
+    match options.max_sessions {
+        0 => Err(Failure::usage("--max-sessions must be at least 1")),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// The host's name, by which a proxy can route to this server: without its domain, in letters,
+/// digits, `-` and `_`. A container's is in HOSTNAME.
+fn host_name() -> Option<String> {
+    let name = std::env::var_os("HOSTNAME").unwrap_or_else(gethostname::gethostname);
+    let name = name.to_string_lossy();
+    let plain = name.split('.').next().unwrap_or_default().chars();
+    let plain: String = plain
+        .filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
+        .take(64)
+        .collect();
+    (!plain.is_empty()).then_some(plain)
 }
 
 /// The first signal stops in order, the second ends the process.

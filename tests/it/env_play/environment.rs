@@ -42,12 +42,13 @@ impl Double {
                 let answer = Arc::new(answer);
                 loop {
                     let (stream, _) = listener.accept().await.unwrap();
-                    let connection = counted.fetch_add(1, Ordering::SeqCst);
-                    let answer = Arc::clone(&answer);
+                    let (counted, answer) = (Arc::clone(&counted), Arc::clone(&answer));
                     tokio::spawn(async move {
+                        // The request for its tasks is no handshake.
                         let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else {
                             return;
                         };
+                        let connection = counted.fetch_add(1, Ordering::SeqCst);
                         let mut number = 0;
                         while let Some(Ok(message)) = socket.next().await {
                             let Message::Text(text) = message else {
@@ -113,20 +114,31 @@ pub(super) fn old_core(count: usize) -> impl Fn(usize, usize, &Value) -> Option<
 }
 
 #[test]
-fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_question_once() {
+fn an_old_core_deals_as_many_questions_as_are_asked_for_and_repeated_ones_are_seen() {
     let place = Workplace::new();
     let server = Double::start(old_core(7));
+    let url = server.url();
+    let (ran, _) = play(&place, &format!("--url {url}"));
+    ran.fails(2, &["lists no tasks", "--n"]);
     let summary = played(
         &place,
-        &format!("--url {} -j 3 --export-episodes a.jsonl", server.url()),
+        &format!("--url {url} -n 9 -j 1 --export-episodes a.jsonl"),
     );
-    has(&summary, json!({"played": 7, "reward": {"mean": 1.0}}));
+    has(&summary, json!({"played": 9, "reward": {"mean": 1.0}}));
     let lines = episodes(&place.path("a.jsonl"));
     let ids: BTreeSet<&str> = lines
         .iter()
         .map(|l| l["question_id"].as_str().unwrap())
         .collect();
-    assert_eq!((ids.len(), lines.len()), (7, 7));
+    assert_eq!((ids.len(), lines.len()), (7, 9));
+    let id = summary["run"]["id"].as_str().unwrap();
+    let rows = place.rows(&format!("output/runs/{id}/output.csv"));
+    let keys: BTreeSet<_> = rows.iter().map(|row| (&row["id"], &row["part"])).collect();
+    assert_eq!(keys.len(), 9, "a question dealt twice has two parts");
+    assert!(
+        rows.iter()
+            .all(|row| row["question"].starts_with("What is "))
+    );
     for line in &lines {
         let id = line["question_id"].as_str().unwrap();
         assert_eq!(line["ground_truth"], format!("\\boxed{{{id}}}"));
@@ -231,7 +243,10 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
     });
     let (ran, summary) = play(
         &place,
-        &format!("--url {} -j 1 -v --export-episodes a.jsonl", server.url()),
+        &format!(
+            "--url {} -n 4 -j 1 -v --export-episodes a.jsonl",
+            server.url()
+        ),
     );
     ran.succeeds().tells("a reward is not a number");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
@@ -242,45 +257,26 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
 fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
     let place = Workplace::new();
     let old = old_core(4);
-    let first = Arc::new(std::sync::Mutex::new(None));
-    // The first question that is dealt is never played to its end.
+    let resets = AtomicUsize::new(0);
+    // The second episode is never played to its end.
     let server = Double::start(move |connection, number, message| {
-        let answer = old(connection, number, message);
-        let text = answer.as_deref().unwrap_or_default();
-        let asked = serde_json::from_str::<Value>(text).unwrap_or_default()["data"]["question_id"]
-            .as_str()
-            .map(str::to_owned);
-        let mut first = first.lock().unwrap();
-        let (unlucky, playing) =
-            first.get_or_insert_with(|| (None, std::collections::HashMap::new()));
-        if let Some(id) = asked.filter(|id| !id.is_empty()) {
-            unlucky.get_or_insert_with(|| id.clone());
-            playing.insert(connection, id);
-        }
-        let dies = message["data"]["tool_name"] == "get_descriptions"
-            && playing.get(&connection) == unlucky.as_ref();
-        (!dies).then_some(answer).flatten()
+        let dealt = match message["type"] == "reset" {
+            true => resets.fetch_add(1, Ordering::SeqCst) + 1,
+            false => resets.load(Ordering::SeqCst),
+        };
+        let dies = dealt == 2 && message["data"]["tool_name"] == "get_descriptions";
+        (!dies).then(|| old(connection, number, message)).flatten()
     });
     let url = server.url();
     let (ran, summary) = play(
         &place,
-        &format!("--url {url} -j 1 --export-episodes a.jsonl"),
+        &format!("--url {url} -n 4 -j 1 --export-episodes a.jsonl"),
     );
-    ran.ends(4).tells("broke");
-    has(&summary, json!({"played": 3, "complete": false}));
-    assert_eq!(summary["run"]["total"], 4, "all of them were dealt");
-    assert_eq!(
-        summary["reward"]["mean"], 1.0,
-        "three were played to their end"
-    );
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 3);
-
-    // The run is resumed on the server that it was started on, and asks for what
-    // is missing alone.
-    let (ran, summary) = play(&place, "--resume --export-episodes a.jsonl");
-    // Nothing but this question was asked, so nothing says that the server is well.
-    ran.ends(5);
-    assert_eq!(summary["played"], 3);
+    ran.succeeds().tells("broke");
+    has(&summary, json!({"played": 4, "run": {"total": 4}}));
+    assert_eq!(summary["reward"]["mean"], 1.0);
+    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 4);
 }
 
 #[test]
@@ -294,7 +290,10 @@ fn a_server_that_always_goes_away_ends_the_run() {
     });
     let (ran, _) = play(
         &place,
-        &format!("--url {} -j 1 --export-episodes a.jsonl", server.url()),
+        &format!(
+            "--url {} -n 50 -j 1 --export-episodes a.jsonl",
+            server.url()
+        ),
     );
     ran.fails(5, &["broke"]);
     assert_eq!(server.connections.load(Ordering::SeqCst), 3);

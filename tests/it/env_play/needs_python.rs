@@ -13,14 +13,15 @@ use crate::support::python::ScriptServer;
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
-fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv: &str) {
+fn a_server_on_openenvs_own_framework_is_played(#[case] venv: &str) {
     let server = ScriptServer::framework(venv, Path::new(FIXTURE), 2);
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let base = model.base_url();
     let url = &server.url;
-    let line =
-        format!("--model scripted --base-url {base} --url {url} -j 3 --export-episodes a.jsonl");
+    let line = format!(
+        "--model scripted --base-url {base} --url {url} -n 12 -j 3 --export-episodes a.jsonl"
+    );
     let (ran, summary) = play(&place, &line);
     ran.succeeds();
     assert_eq!(summary["played"], 12);
@@ -31,7 +32,10 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     }
     let lines = episodes(&place.path("a.jsonl"));
     assert!(lines.iter().all(|line| line["ground_truth"].is_string()));
-    let (ran, summary) = play(&place, &format!("--url {url} --export-episodes b.jsonl"));
+    let (ran, summary) = play(
+        &place,
+        &format!("--url {url} -n 12 --export-episodes b.jsonl"),
+    );
     ran.succeeds();
     assert_eq!(summary["outcomes"], json!({"submitted": 12}));
     assert_eq!(summary["invalid_calls"], 0);

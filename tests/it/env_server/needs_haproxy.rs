@@ -29,7 +29,7 @@ struct Cluster {
 impl Cluster {
     async fn start() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let started = |id: &&str| Served::with(&["--server-id", id], &[]);
+        let started = |id: &&str| Served::with(&[], &[("HOSTNAME", id)]);
         let servers: Vec<Served> = NAMES.iter().map(started).collect();
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap().to_string();

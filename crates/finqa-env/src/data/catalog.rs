@@ -11,7 +11,7 @@ use super::note::BuildNote;
 use super::questions::{self, EnvQuestion};
 use super::splits::TaskSplits;
 use super::typed::{self, TypedColumn};
-use super::{EnvError, info, parallel};
+use super::{EnvError, info};
 use finqa_core::files;
 
 /// The questions' path in a data directory.
@@ -96,7 +96,6 @@ impl Catalog {
             let path = metadata;
             EnvError::Metadata { path, source }
         })?;
-        let mut found = Vec::new();
         for company in entries(&path.join(COMPANIES))? {
             if !company.is_dir() {
                 continue;
@@ -108,15 +107,12 @@ impl Catalog {
             for file in entries(&company)? {
                 let table = file.file_name().and_then(|n| n.to_str());
                 if let Some(table) = table.filter(|t| t.ends_with(".json")) {
-                    found.push((name.to_owned(), table.replace(".json", ""), file));
+                    let parsed = serde_json::from_slice(&read(&file)?);
+                    let parsed = parsed.map_err(|e| e.to_string());
+                    let table = table.replace(".json", "");
+                    files.tables.push((name.to_owned(), table, parsed));
                 }
             }
-        }
-        let parsed = parallel::map(&found, |(_, _, file)| -> Result<_, EnvError> {
-            Ok(serde_json::from_slice(&read(file)?).map_err(|e| e.to_string()))
-        });
-        for ((company, table, _), parsed) in found.into_iter().zip(parsed) {
-            files.tables.push((company, table, parsed?));
         }
         let invented = BuildNote::read(path)?.is_some_and(|note| note.invented);
         Self::from_files(path.display().to_string(), invented, path, files)
@@ -143,12 +139,9 @@ impl Catalog {
         for name in files.companies {
             companies.entry(name).or_default();
         }
-        let typed = parallel::map(&files.tables, |(_, _, value)| {
-            let frame = RawFrame::from_json(value.as_ref().map_err(Clone::clone)?)?;
-            typed::columns(&frame)
-        });
-        let tables = files.tables.into_iter().zip(typed);
-        for (number, ((company, name, _), columns)) in tables.enumerate() {
+        for (number, (company, name, value)) in files.tables.into_iter().enumerate() {
+            let frame = value.and_then(|value| RawFrame::from_json(&value));
+            let columns = frame.and_then(|frame| typed::columns(&frame));
             if let Err(reason) = &columns {
                 problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
             }
@@ -287,45 +280,19 @@ impl Catalog {
     }
 }
 
-/// The table files of a data directory, `company/file`, sorted.
-pub(super) fn tables_in(folder: &Path) -> Result<Vec<String>, EnvError> {
-    let mut found = Vec::new();
-    for company in entries(&folder.join(COMPANIES))? {
-        if company.is_dir() {
-            for file in entries(&company)? {
-                let inside = file.strip_prefix(folder.join(COMPANIES)).unwrap_or(&file);
-                if inside.extension().is_some_and(|e| e == "json") {
-                    found.push(inside.display().to_string());
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// The text of `get_table_info` for each entry of the metadata.
 fn table_infos(
     metadata: Map<String, Value>,
     problems: &mut Vec<String>,
 ) -> HashMap<String, String> {
-    let entries: Vec<(String, Value)> = metadata.into_iter().collect();
-    let described = parallel::map(&entries, |(_, entry)| {
-        let (frame, fault) = match described_frame(entry) {
-            Ok(frame) => (frame, None),
-            Err(reason) => (RawFrame::default(), Some(reason)),
-        };
-        let text = entry
-            .as_object()
-            .map(|entry| info::table_info(entry, &frame));
-        (text, fault)
-    });
-    let mut infos = HashMap::with_capacity(entries.len());
-    for ((key, _), (text, fault)) in entries.into_iter().zip(described) {
-        if let Some(reason) = fault {
+    let mut infos = HashMap::with_capacity(metadata.len());
+    for (key, entry) in metadata {
+        let frame = described_frame(&entry).unwrap_or_else(|reason| {
             problems.push(format!("{METADATA}: {key}: {reason}"));
-        }
-        if let Some(text) = text {
-            infos.insert(key, text);
+            RawFrame::default()
+        });
+        if let Some(entry) = entry.as_object() {
+            infos.insert(key, info::table_info(entry, &frame));
         }
     }
     infos

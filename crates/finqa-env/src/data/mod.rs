@@ -4,13 +4,11 @@
 //! [`Catalog`] that all sessions share. It runs no query and grades nothing.
 
 mod catalog;
-mod download;
 mod error;
 mod frame;
 mod hub;
 mod info;
 mod note;
-mod parallel;
 mod questions;
 mod splits;
 mod timestamp;
@@ -20,10 +18,9 @@ pub use catalog::{
     COMPANIES, Catalog, CatalogReport, Company, CompanyTable, DataFiles, METADATA, QUESTIONS,
     QUESTIONS_FOLDER,
 };
-pub use download::{NOTICE, download};
 pub use error::EnvError;
 pub use frame::FrameCell;
-pub use hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
+pub use hub::{HubError, HubEvent, HubOptions, NOTICE, download};
 pub use note::{BuildNote, NOTE};
 pub use questions::{EnvQuestion, bare_question};
 pub use splits::TaskSplit;

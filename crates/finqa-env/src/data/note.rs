@@ -46,30 +46,17 @@ impl BuildNote {
     /// # Errors
     /// If the note exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
-        #[derive(Deserialize)]
-        struct NoteVersion {
-            version: u32,
-        }
         let path = folder.join(NOTE);
         let text = match files::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(EnvError::Io { path, source }),
         };
-        let damaged = |e: serde_json::Error| e.to_string();
-        let read = serde_json::from_slice::<NoteVersion>(&text)
-            .map_err(damaged)
-            .and_then(|NoteVersion { version }| {
-                if version > VERSION {
-                    return Err(format!(
-                        "it is of version {version}, this program reads up to {VERSION}: update it"
-                    ));
-                }
-                serde_json::from_slice::<Self>(&text).map_err(damaged)
-            });
-        match read {
-            Ok(note) => Ok(Some(note)),
-            Err(reason) => Err(EnvError::BuildNote { path, reason }),
-        }
+        let reason = match serde_json::from_slice::<Self>(&text) {
+            Ok(note) if note.version == VERSION => return Ok(Some(note)),
+            Ok(note) => format!("its format is version {}, not {VERSION}", note.version),
+            Err(error) => error.to_string(),
+        };
+        Err(EnvError::BuildNote { path, reason })
     }
 }

@@ -3,7 +3,7 @@
 use num_rational::{BigRational, Ratio};
 use num_traits::{Num, ToPrimitive as _, Zero as _};
 
-use super::RewardError;
+use super::error::RewardError;
 use crate::python;
 
 /// Python refuses to read longer integers (`sys.int_info.default_max_str_digits`).

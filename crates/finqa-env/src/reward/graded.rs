@@ -3,7 +3,13 @@
 use serde::Serialize;
 
 use super::text::ParsedAnswer;
-use super::{MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE};
+
+/// Relative tolerance of OpenEnv's `finqa_env`.
+pub(crate) const TOLERANCE: f64 = 0.01;
+/// Largest absolute difference that counts as equal; both tolerances must hold.
+pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
+/// Every smaller answer matches a truth of 0.
+pub(super) const NEAR_ZERO: f64 = 0.001;
 
 /// An answer's grade and the values it was decided by.
 #[derive(Clone, Debug, PartialEq, Serialize)]

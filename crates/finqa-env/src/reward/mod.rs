@@ -4,14 +4,16 @@
 //! quirks; [`RewardMode::Strict`] refuses the answers that score only because of a
 //! quirk.
 
+mod error;
 mod fraction;
 mod graded;
 mod text;
 
+pub use error::RewardError;
 pub(crate) use graded::GradedAnswer;
 
 use super::python;
-use graded::{ComparedValue, ComparisonRule};
+use graded::{ComparedValue, ComparisonRule, MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE};
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// The grading of answers.
@@ -27,25 +29,6 @@ pub enum RewardMode {
     /// `finqa_env` skips those parts, so a list can be padded with guesses.
     Strict,
 }
-
-/// An answer on which OpenEnv's `finqa_env` raises instead of grading.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RewardError {
-    /// A fraction does not fit a double.
-    #[error("integer division result too large for a float")]
-    FractionTooLarge,
-    /// A value of the truth has no year, and every value of the answer has one.
-    #[error("None")]
-    MissingYear,
-}
-
-/// Relative tolerance of OpenEnv's `finqa_env`.
-pub(crate) const TOLERANCE: f64 = 0.01;
-/// Largest absolute difference that counts as equal; both tolerances must hold.
-pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
-/// Every smaller answer matches a truth of 0.
-const NEAR_ZERO: f64 = 0.001;
 
 /// Grades a prediction against a truth: 1.0 or 0.0.
 ///

@@ -1,6 +1,7 @@
 //! Parses an answer's text: boxes, lists, labels, years, the number.
 
-use super::{RewardError, fraction};
+use super::error::RewardError;
+use super::fraction;
 use crate::python;
 
 /// The effect of a `%` sign on the number before it.

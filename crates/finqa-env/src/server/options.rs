@@ -1,12 +1,14 @@
-//! Options of the server: where it listens, how many sessions it holds, and what
-//! one client may do.
+//! Options of the server: where it listens, how many sessions it holds, and how long it waits.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// How the server listens, and the limits it holds every client to.
+/// Most bytes of a message or a body.
+pub(crate) const MESSAGE_BYTES: usize = 128 * 1024;
+
+/// How the server listens, and its limits.
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Limits")]
 pub struct ServerOptions {
@@ -26,37 +28,22 @@ pub struct ServerOptions {
         help_heading = "Server"
     )]
     pub port: u16,
-    /// Prefix of session ids (`NAME.`) by which a proxy can route to this server; NAME may contain
-    /// letters, digits, `-` and `_`
-    #[arg(long, value_name = "NAME", value_parser = server_id, help_heading = "Server")]
+    /// Prefix of session ids (`NAME.`) by which a proxy can route to this server.
+    #[arg(skip)]
     pub server_id: Option<String>,
     /// Maximum number of open sessions
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub max_sessions: usize,
-    /// Maximum number of open sessions per client address [default: half of --max-sessions, at least 256]
-    #[arg(long, value_name = "N")]
-    pub max_sessions_per_client: Option<usize>,
     /// How long an unused session from `openenv/session/create` is kept.
     #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
     /// Seconds after which an idle session without an open WebSocket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
-    /// Maximum size of a message or body, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024)]
-    pub message_limit: usize,
-    /// Bytes that messages and bodies over 16 KiB may hold together while they
-    /// are read, over all clients; one client may hold a quarter of them. What
-    /// does not fit is refused.
-    #[arg(skip = 64_usize * 1024 * 1024)]
-    pub request_bytes: usize,
-    /// Bytes that answers over 16 KiB may hold together until they are taken;
-    /// one client may hold a quarter of them.
-    #[arg(skip = 64_usize * 1024 * 1024)]
+    /// Bytes that answers over 16 KiB may hold together: one over HTTP until it is taken, one over
+    /// a WebSocket until that is closed, because its buffer does not shrink.
+    #[arg(skip = 256_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// Maximum requests per second per session, and per client for requests that belong to no session; 0 means no limit
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    pub rate_limit: u32,
     /// How long a client may take to send a request's head, and again for its
     /// body; a connection that stays unused for as long is closed.
     #[arg(skip = Duration::from_secs(20))]
@@ -93,21 +80,9 @@ pub struct ServerOptions {
         help_heading = "Access"
     )]
     pub allowed_hosts: Vec<String>,
-    /// Do not serve the web page for manual play
-    #[arg(long = "no-web", action = clap::ArgAction::SetFalse, help_heading = "Server")]
-    pub web: bool,
 }
 
 finqa_core::options::declared_defaults!(ServerOptions);
-
-/// Checks a text that is written unescaped into a URL and a proxy's configuration.
-fn server_id(text: &str) -> Result<String, &'static str> {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
-    if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
-        return Ok(text.to_owned());
-    }
-    Err("a server id has 1 to 64 letters, digits, '-' and '_'")
-}
 
 fn some_seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
     let seconds: std::num::NonZeroU64 = text.parse()?;
@@ -132,12 +107,6 @@ impl ServerOptions {
             return self.workers;
         }
         std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
-    }
-
-    /// Sessions that one client may have open, with the default resolved.
-    pub(crate) fn sessions_per_client(&self) -> usize {
-        let half = (self.max_sessions / 2).max(256);
-        self.max_sessions_per_client.unwrap_or(half)
     }
 
     /// The idle time after which a session is dropped, if any. A session with an attached

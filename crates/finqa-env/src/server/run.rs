@@ -15,7 +15,6 @@ use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
 use crate::server::state::ServerState;
 use crate::server::transport::connections;
-use crate::server::transport::listener::BoundedListener;
 use crate::server::transport::routes;
 use crate::tools::Tools;
 
@@ -40,14 +39,10 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) {
     let drain = options.drain;
-    let app = ServerState::new(tools, rules, options, shutdown.clone());
+    let app = ServerState::new(tools, rules, options, shutdown);
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
-    // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
-    let silence = app.options.ping_timeout * 2 + app.options.request_time;
-    let listener = BoundedListener::new(listener, &app, silence);
     let router = routes::router(Arc::clone(&app));
-    let request_time = app.options.request_time;
-    connections::serve(listener, router, request_time, drain, shutdown).await;
+    connections::serve(listener, router, &app).await;
     app.tracker.close();
     if tokio::time::timeout(drain, app.tracker.wait())
         .await

@@ -7,9 +7,9 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
 
+use super::functions;
 use super::limits::{CallBudget, QueryBudget, ToolLimits};
 use super::records::{ResultValue, records};
-use super::{functions, pattern};
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
 /// The second name of every table, as OpenEnv's README writes it.
@@ -48,7 +48,7 @@ pub(super) enum QueryError {
     Statement(String),
     /// OpenEnv's `finqa_env` reports it without the statement.
     Result(String),
-    /// All queries together needed more than [`ToolLimits::heap_bytes`].
+    /// There is no memory: see [`super::limit_process_memory`].
     Memory,
     /// The query compiles to more instructions than its budget allows.
     Complex,
@@ -94,14 +94,10 @@ impl Database {
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallBudget::new(value_bytes);
         functions::register(&connection, &clock)?;
-        pattern::register(&connection, &clock)?;
-        // Sorting and grouping would otherwise write files, as large as the disk
-        // allows. In memory they need a limit, which applies to the whole process.
-        connection.execute_batch(&format!(
-            "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}; \
-             PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
-            limits.heap_bytes
-        ))?;
+        // Sorting and grouping would otherwise write files, as large as the disk allows.
+        connection.execute_batch(
+            "PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
+        )?;
         for (limit, value) in [
             (Limit::SQLITE_LIMIT_LENGTH, as_c_int(value_bytes)),
             (

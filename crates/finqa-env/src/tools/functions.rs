@@ -1,17 +1,16 @@
 //! Functions that the database of a table adds or replaces.
 //!
 //! The bundled `SQLite` lacks the math functions that OpenEnv's has. The text
-//! functions are replaced or guarded because the originals take more than linear
-//! time within a single instruction, which no time limit can interrupt.
+//! functions are guarded because they take more than linear time within a single
+//! instruction, which no time limit can interrupt.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::f64::consts::{LN_2, LN_10, PI};
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::limits::Limit;
-use rusqlite::types::{ToSqlOutput, Type, Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
 use super::limits::CallBudget;
@@ -100,27 +99,7 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
             Ok(a.zip(b).map_or(Value::Null, |(a, b)| finite(f(a, b))))
         })?;
     }
-    for (name, left, right) in [
-        ("trim", true, true),
-        ("ltrim", true, false),
-        ("rtrim", false, true),
-    ] {
-        let watch = budget.clone();
-        connection.create_scalar_function(name, 2, flags, move |c| {
-            watch.check()?;
-            trim(c, left, right)
-        })?;
-    }
-    let watch = budget.clone();
-    connection.create_scalar_function("instr", 2, flags, move |c| {
-        watch.check()?;
-        instr(c)
-    })?;
-    let (watch, largest) = (budget.clone(), budget.value_bytes());
-    connection.create_scalar_function("replace", 3, flags, move |c| {
-        watch.check()?;
-        replace(c, largest)
-    })?;
+    let largest = budget.value_bytes();
     for (name, flags) in [
         ("printf", flags),
         ("format", flags),
@@ -134,6 +113,13 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
         connection.create_scalar_function(name, -1, flags, move |c| {
             watch.check()?;
             formatted(c, name, largest)
+        })?;
+    }
+    for (name, arguments) in PRODUCTS {
+        let watch = budget.clone();
+        connection.create_scalar_function(name, arguments, flags, move |c| {
+            watch.check()?;
+            compared(c, name, largest)
         })?;
     }
     let watch = budget.clone();
@@ -156,6 +142,23 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
 const FORMAT_BYTES: usize = 512;
 const FORMAT_ARGUMENTS: usize = 64;
 
+/// Functions that compare their first argument with the second at each of its positions, with
+/// the number of their arguments.
+const PRODUCTS: [(&str, i32); 8] = [
+    ("like", 2),
+    ("like", 3),
+    ("glob", 2),
+    ("trim", 2),
+    ("ltrim", 2),
+    ("rtrim", 2),
+    ("instr", 2),
+    ("replace", 3),
+];
+/// Most that these two, multiplied, may be long: so many steps take about two milliseconds.
+const PRODUCT_BYTES: usize = 1 << 20;
+/// Longest pattern of LIKE and GLOB.
+const PATTERN_BYTES: i32 = 256;
+
 thread_local! {
     /// A connection on which `SQLite`'s own functions are not replaced.
     static PLAIN: OnceCell<Connection> = const { OnceCell::new() };
@@ -176,20 +179,52 @@ fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
         );
         return Err(Error::UserFunctionError(message.into()));
     }
-    let marks = vec!["?"; c.len()].join(",");
+    let given = (0..c.len()).map(|at| ToSqlOutput::Borrowed(c.get_raw(at)));
+    original(name, given, c.len(), largest)
+}
+
+/// `SQLite`'s own function, if it ends soon.
+fn compared(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
+    let bytes = |at| match c.get_raw(at) {
+        ValueRef::Text(text) | ValueRef::Blob(text) => text.len(),
+        _ => 0,
+    };
+    if bytes(0).saturating_mul(bytes(1)) > PRODUCT_BYTES {
+        let message = match name {
+            "like" | "glob" => "LIKE or GLOB pattern too complex",
+            _ => "string or blob too big",
+        };
+        return Err(Error::UserFunctionError(message.into()));
+    }
+    let given = (0..c.len()).map(|at| match c.get_raw(at) {
+        ValueRef::Real(x) => ToSqlOutput::Owned(Value::Text(real_text(x))),
+        other => ToSqlOutput::Borrowed(other),
+    });
+    original(name, given, c.len(), largest)
+}
+
+/// The result of `SQLite`'s own function.
+fn original<'a>(
+    name: &str,
+    given: impl Iterator<Item = ToSqlOutput<'a>>,
+    count: usize,
+    largest: usize,
+) -> Result<Value> {
+    let marks = vec!["?"; count].join(",");
     PLAIN.with(|plain| {
         let plain = match plain.get() {
             Some(plain) => plain,
             None => {
                 let opened = Connection::open_in_memory()?;
+                let longest = Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH;
+                opened.set_limit(longest, PATTERN_BYTES)?;
                 plain.get_or_init(|| opened)
             }
         };
         let limit = i32::try_from(largest).unwrap_or(i32::MAX);
         plain.set_limit(Limit::SQLITE_LIMIT_LENGTH, limit)?;
         let mut statement = plain.prepare_cached(&format!("SELECT {name}({marks})"))?;
-        for at in 0..c.len() {
-            let value = ToSqlOutput::Borrowed(c.get_raw(at));
+        for (at, value) in given.enumerate() {
             statement.raw_bind_parameter(at + 1, value)?;
         }
         let mut rows = statement.raw_query();
@@ -240,21 +275,9 @@ fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     }
 }
 
-/// The argument as text, as `SQLite` casts it; `None` for NULL.
-fn text(c: &Context<'_>, at: usize) -> Option<String> {
-    match c.get_raw(at) {
-        ValueRef::Null => None,
-        ValueRef::Integer(i) => Some(i.to_string()),
-        ValueRef::Real(x) => Some(real_text(x)),
-        ValueRef::Text(text) | ValueRef::Blob(text) => {
-            Some(String::from_utf8_lossy(text).into_owned())
-        }
-    }
-}
-
 /// `%!.15g`: 15 digits, and always a decimal point. OpenEnv's `SQLite` (3.40) casts
 /// a real to text like this; the bundled one uses 17 digits.
-pub(super) fn real_text(x: f64) -> String {
+fn real_text(x: f64) -> String {
     if x == 0.0 {
         return "0.0".to_owned();
     }
@@ -286,58 +309,6 @@ fn with_point(digits: &str) -> String {
         Some((_, "")) => format!("{digits}0"),
         Some(_) => digits.to_owned(),
     }
-}
-
-fn trim(c: &Context<'_>, left: bool, right: bool) -> Result<Value> {
-    let (Some(from), Some(set)) = (text(c, 0), text(c, 1)) else {
-        return Ok(Value::Null);
-    };
-    let set: HashSet<char> = set.chars().collect();
-    let mut kept = from.as_str();
-    if left {
-        kept = kept.trim_start_matches(|x| set.contains(&x));
-    }
-    if right {
-        kept = kept.trim_end_matches(|x| set.contains(&x));
-    }
-    Ok(Value::Text(kept.to_owned()))
-}
-
-fn instr(c: &Context<'_>) -> Result<Value> {
-    let both_blobs = (0..2).all(|at| c.get_raw(at).data_type() == Type::Blob);
-    let (Some(hay), Some(needle)) = (text(c, 0), text(c, 1)) else {
-        return Ok(Value::Null);
-    };
-    let found = hay.find(&needle).map_or(0, |at| {
-        let before = hay.get(..at).unwrap_or("");
-        1 + if both_blobs {
-            before.len()
-        } else {
-            before.chars().count()
-        }
-    });
-    Ok(Value::Integer(i64::try_from(found).unwrap_or(0)))
-}
-
-fn replace(c: &Context<'_>, largest: usize) -> Result<Value> {
-    let (Some(from), Some(what), Some(with)) = (text(c, 0), text(c, 1), text(c, 2)) else {
-        return Ok(Value::Null);
-    };
-    if what.is_empty() {
-        return Ok(Value::Text(from));
-    }
-    let mut out = String::with_capacity(from.len());
-    let mut rest = from.as_str();
-    while let Some((before, after)) = rest.split_once(&what) {
-        out.push_str(before);
-        out.push_str(&with);
-        if out.len() > largest {
-            return Err(Error::UserFunctionError("string or blob too big".into()));
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    Ok(Value::Text(out))
 }
 
 #[cfg(test)]

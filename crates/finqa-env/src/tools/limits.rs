@@ -21,9 +21,6 @@ pub struct ToolLimits {
     /// Maximum number of `SQLite`'s virtual-machine steps. It also bounds the input of
     /// a sort, which is a single step however long it takes.
     pub query_steps: u64,
-    /// Memory of all queries of the process together, idle databases included.
-    /// `SQLite` lets a process lower this limit, but never raise it.
-    pub heap_bytes: usize,
     /// Number of prepared in-memory databases kept for reuse, over all tables.
     pub idle_databases: usize,
 }
@@ -37,10 +34,23 @@ impl Default for ToolLimits {
             value_bytes: 32_768,
             query_time: Duration::from_millis(250),
             query_steps: 4_000_000,
-            heap_bytes: 64 << 20,
             idle_databases: 128,
         }
     }
+}
+
+/// Bounds the memory of all `SQLite` databases of this process together, which it can lower
+/// later and never raise. Only for a process that keeps no other database: a query that takes
+/// all of it would make that one fail too. Without this bound, a query takes what it can fill
+/// within its time.
+///
+/// # Errors
+/// If `SQLite` cannot be used.
+pub fn limit_process_memory(bytes: usize) -> std::io::Result<()> {
+    let set = rusqlite::Connection::open_in_memory().and_then(|connection| {
+        connection.execute_batch(&format!("PRAGMA hard_heap_limit = {bytes}"))
+    });
+    set.map_err(std::io::Error::other)
 }
 
 /// The limits of one run of a query.

@@ -9,7 +9,6 @@ mod database;
 mod failure;
 mod functions;
 mod limits;
-mod pattern;
 mod pool;
 mod records;
 mod spec;
@@ -28,7 +27,7 @@ use pool::DatabasePool;
 use tokens::SqlToken;
 
 pub use failure::{FailureKind, ToolFailure};
-pub use limits::ToolLimits;
+pub use limits::{ToolLimits, limit_process_memory};
 pub use spec::{EnvTool, SUBMIT_ANSWER, ToolParameter, specs};
 
 /// The tools over one catalog. Cheap to clone; shared by all sessions.

@@ -38,6 +38,30 @@ fn one_call_checks_the_clock(#[case] call: &str) {
     );
 }
 
+/// `SQLite`'s own LIKE takes pattern times text within one instruction, and without a loop no
+/// instruction is interrupted.
+#[test]
+fn nested_patterns_end_within_a_second() {
+    let mut query = "select printf('%.*c', 30000, 'a') as a".to_owned();
+    for _ in 0..9 {
+        let like = format!("(a like '%{}b')", "a_".repeat(16));
+        query = format!("select {like} || {like} || a as a from ({query})");
+    }
+    let began = std::time::Instant::now();
+    let said = answer(ToolLimits::default(), &format!("{query} where 1"));
+    assert!(said.starts_with("Error"), "{said:.200}");
+    assert!(began.elapsed() < Duration::from_secs(1), "{said:.200}");
+    let long = format!(
+        "select printf('%.*c', 30000, 'a') like '%{}b' as x where 1",
+        "a_".repeat(60)
+    );
+    let said = answer(ToolLimits::default(), &long);
+    assert!(
+        said.ends_with("LIKE or GLOB pattern too complex"),
+        "{said:.200}"
+    );
+}
+
 /// One call of these takes the square of its arguments, or makes a text of any length.
 #[rstest]
 #[case("json_patch('{}', '{}')")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use finqa_env::episode::{Environment, EpisodeRules, Observation, TaskChoice};
-use finqa_env::tools::{ToolLimits, Tools};
+use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 use serde_json::{Map, Value, json};
 
 use super::episode::{reset, step};
@@ -177,11 +177,11 @@ fn b_memory_is_bounded() {
 fn b_other_queries_survive_one_that_takes_the_memory() {
     const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union \
         select x + 1, y from t) select count(*) from t where 1";
+    limit_process_memory(48 << 20).unwrap();
     let tools = Tools::new(
         fixture(),
         ToolLimits {
             query_time: Duration::from_secs(60),
-            heap_bytes: 48 << 20,
             ..ToolLimits::default()
         },
     );
@@ -232,13 +232,21 @@ fn c_endless_queries_are_interrupted() {
 
 /// (c) One instruction whose cost is quadratic in `SQLite`'s own functions.
 #[test]
-fn c_text_functions_take_linear_time() {
+fn c_text_functions_take_no_quadratic_time() {
     let a = "printf('%.*c', 30000, 'a')";
-    let query = format!(
-        "select instr(x, y) i, length(replace(x, y, 'z')) r, length(trim(x, y)) t from \
-         (select {a} x, printf('%.*c', 15000, 'a') || 'b' y) where 1"
-    );
-    assert_eq!(sql(&query), r#"[{"i":0,"r":30000,"t":0}]"#);
+    for call in ["instr(x, y)", "replace(x, y, 'z')", "trim(x, y)"] {
+        let query = format!(
+            "select {call} as a from \
+             (select {a} x, printf('%.*c', 15000, 'a') || 'b' y) where 1"
+        );
+        let said = sql(&query);
+        assert!(
+            said.ends_with("string or blob too big"),
+            "{call}: {said:.200}"
+        );
+    }
+    let short = "select instr(line_item, 'a') as i, trim(line_item, 'R') as t from data where 1";
+    assert!(sql(short).starts_with("[{"));
 }
 
 /// (d) Both rules were met or dodged by comments, literals and spaces.

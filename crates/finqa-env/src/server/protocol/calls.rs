@@ -1,5 +1,5 @@
 //! From a request that was understood to what the environment answers. Queries
-//! run off the threads that serve sockets, in the order of `query_queue`, each
+//! run off the threads that serve sockets, in the turns of `query_queue`, each
 //! within its time limit.
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::episode::{
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
 use crate::server::state::ServerState;
-use crate::server::state::clients::Caller;
 use crate::server::state::metrics::CallKind;
+use crate::server::state::query_queue::QueryHabit;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
 /// A step without an observation; sent to the client unchanged.
@@ -68,7 +68,7 @@ pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
 /// tool runs on a worker, the step is finished.
 pub(crate) async fn step(
     app: &ServerState,
-    caller: &Caller,
+    queries: &QueryHabit,
     environment: &Mutex<Environment>,
     tool: String,
     arguments: Map<String, Value>,
@@ -82,7 +82,7 @@ pub(crate) async fn step(
         if let StepStart::Answered(outcome) = start {
             return Ok(outcome);
         }
-        let work = run_tool(app, caller, tool.clone(), arguments);
+        let work = run_tool(app, queries, tool.clone(), arguments);
         let result = match tokio::time::timeout(limit, work).await {
             Ok(result) => result.map_err(StepFault::Server)?,
             // Such a step counts like any other, the last one too.
@@ -122,14 +122,14 @@ fn timed_out(tool: &str, limit: Duration) -> ToolFailure {
 /// One tool call outside any episode; the error is sent to the client.
 pub(crate) async fn call_tool(
     app: &ServerState,
-    caller: &Caller,
+    queries: &QueryHabit,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
     let limit = app.options.step_timeout;
     let name = cut(&name, NAME, "...");
     let started = Instant::now();
-    let work = run_tool(app, caller, name.clone(), arguments);
+    let work = run_tool(app, queries, name.clone(), arguments);
     let result = tokio::time::timeout(limit, work).await;
     let (error, result) = match result.unwrap_or_else(|_| Ok(Err(timed_out(&name, limit)))) {
         Ok(Ok(text)) => (None, Ok(text)),
@@ -145,7 +145,7 @@ pub(crate) async fn call_tool(
 /// where they are.
 async fn run_tool(
     app: &ServerState,
-    caller: &Caller,
+    queries: &QueryHabit,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<Result<String, ToolFailure>, &'static str> {
@@ -158,28 +158,31 @@ async fn run_tool(
         return Ok(Err(failure));
     }
     let call = Arc::new((name, arguments));
-    if !caller.account.needs_long() {
+    if !queries.needs_long() {
         let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
         let work = move || tools.call_briefly(&call.0, &call.1);
-        match app.brief.run(caller, work).await.ok_or(BUG)?.0 {
+        match app.brief.run(work).await.ok_or(BUG)? {
             Ok(Some(text)) => {
-                caller.account.set_needs_long(false);
+                queries.set_needs_long(false);
                 return Ok(Ok(text));
             }
-            Ok(None) => caller.account.set_needs_long(true),
+            Ok(None) => queries.set_needs_long(true),
             Err(failure) => return Ok(Err(failure)),
         }
     }
     let tools = Arc::clone(&app.tools);
-    let work = move || tools.call_fully(&call.0, &call.1);
-    let (result, took) = app.long.run(caller, work).await.ok_or(BUG)?;
+    let work = move || {
+        let began = Instant::now();
+        (tools.call_fully(&call.0, &call.1), began.elapsed())
+    };
+    let (result, took) = app.long.run(work).await.ok_or(BUG)?;
     if took < BRIEF {
-        caller.account.set_needs_long(false);
+        queries.set_needs_long(false);
     }
     Ok(result)
 }
 
-/// A query that takes less is tried in the queue of brief queries the next time.
+/// A query that takes less is tried in a brief turn the next time.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 

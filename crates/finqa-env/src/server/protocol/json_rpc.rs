@@ -13,9 +13,9 @@ use crate::server::protocol::calls;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
-use crate::server::state::clients::Client;
 use crate::server::state::metrics::Rejection;
-use crate::server::state::sessions::{CloseOutcome, EnvSession};
+use crate::server::state::query_queue::QueryHabit;
+use crate::server::state::sessions::EnvSession;
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
@@ -67,12 +67,11 @@ impl RpcError {
 /// Answers a request given as text. `own` is the session of the socket it came by.
 pub(crate) async fn answer_text(
     app: &Arc<ServerState>,
-    client: &Arc<Client>,
     text: &str,
     own: Option<&Arc<EnvSession>>,
 ) -> Value {
     let message = match python::parse_json(text) {
-        Ok(Value::Object(object)) => return answer_object(app, client, &object, own).await,
+        Ok(Value::Object(object)) => return answer_object(app, &object, own).await,
         // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
@@ -84,11 +83,10 @@ pub(crate) async fn answer_text(
 /// Answers a request given as an object.
 pub(crate) async fn answer_object(
     app: &Arc<ServerState>,
-    client: &Arc<Client>,
     object: &Map<String, Value>,
     own: Option<&Arc<EnvSession>>,
 ) -> Value {
-    let request = match validate::rpc_request(object) {
+    let request = match validate::read::<RpcRequest>(object, &validate::RPC) {
         Ok(request) => request,
         Err(issues) => {
             app.metrics.rejected(Rejection::Invalid);
@@ -97,7 +95,7 @@ pub(crate) async fn answer_object(
                 .answer(Value::Null);
         }
     };
-    match dispatch(app, client, &request, own).await {
+    match dispatch(app, &request, own).await {
         Ok(result) => json!({"jsonrpc": "2.0", "id": request.id, "result": result}),
         Err(error) => error.answer(request.id),
     }
@@ -105,7 +103,6 @@ pub(crate) async fn answer_object(
 
 async fn dispatch(
     app: &Arc<ServerState>,
-    client: &Arc<Client>,
     request: &RpcRequest,
     own: Option<&Arc<EnvSession>>,
 ) -> Result<Value, RpcError> {
@@ -113,11 +110,8 @@ async fn dispatch(
         "openenv/session/create" => match own {
             Some(session) => Ok(json!({"session_id": &*session.id})),
             None => {
-                client.rate.wait().await;
-                let id = app
-                    .sessions
-                    .create(app.environment(), client)
-                    .map_err(RpcError::full)?;
+                let created = app.sessions.create(app.environment());
+                let id = created.map_err(RpcError::full)?;
                 Ok(json!({"session_id": &*id}))
             }
         },
@@ -128,14 +122,7 @@ async fn dispatch(
         }
         "tools/call" => {
             let session = used_session(app, &request.params, own)?;
-            call(
-                app,
-                client,
-                &request.params,
-                session.as_deref(),
-                own.is_some(),
-            )
-            .await
+            call(app, &request.params, session.as_deref()).await
         }
         other => Err(RpcError::new(
             METHOD_NOT_FOUND,
@@ -158,9 +145,7 @@ fn used_session(
             let id = python::display(id);
             let id = head(&id, 200);
             let found = app.sessions.get(id);
-            Some(found.ok_or_else(|| {
-                RpcError::new(INVALID_PARAMS, format!("Unknown session_id: {id}"))
-            })?)
+            Some(found.map_err(|unknown| RpcError::new(INVALID_PARAMS, unknown))?)
         }
     };
     if let Some(session) = &session {
@@ -190,23 +175,16 @@ fn close(
         ));
     }
     match app.sessions.close(id) {
-        CloseOutcome::Done => Ok(json!({"session_id": id, "closed": true})),
-        CloseOutcome::WhenDetached => {
-            Ok(json!({"session_id": id, "closed": false, "closing": true}))
-        }
-        CloseOutcome::Unknown => Err(RpcError::new(
-            INVALID_PARAMS,
-            format!("Unknown session_id: {}", head(id, 200)),
-        )),
+        Ok(true) => Ok(json!({"session_id": id, "closed": true})),
+        Ok(false) => Ok(json!({"session_id": id, "closed": false, "closing": true})),
+        Err(unknown) => Err(RpcError::new(INVALID_PARAMS, unknown)),
     }
 }
 
 async fn call(
     app: &Arc<ServerState>,
-    client: &Arc<Client>,
     params: &Map<String, Value>,
     session: Option<&EnvSession>,
-    paced: bool,
 ) -> Result<Value, RpcError> {
     let name = match params.get("name") {
         Some(Value::String(name)) if !name.is_empty() => name,
@@ -233,15 +211,9 @@ async fn call(
             ));
         }
     };
-    // A socket has been held to its pace already, message by message.
-    if !paced {
-        session
-            .map_or(&client.rate, |session| &session.rate)
-            .wait()
-            .await;
-    }
-    let caller = session.map_or_else(|| client.caller(), |session| session.caller.clone());
-    let text = calls::call_tool(app, &caller, name.clone(), arguments)
+    let stateless = QueryHabit::default();
+    let queries = session.map_or(&stateless, |session| &session.queries);
+    let text = calls::call_tool(app, queries, name.clone(), arguments)
         .await
         .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
     serde_json::to_value(wire::ToolResult::new(&text))

@@ -6,7 +6,6 @@
 //! The tools keep nothing between calls, so the HTTP transport is stateless:
 //! no session to open, to leak or to count.
 
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use finqa_core::text::head;
@@ -24,10 +23,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::episode::EpisodeRules;
 use crate::server::error::ServerError;
-use crate::server::options::ServerOptions;
+use crate::server::options::{MESSAGE_BYTES, ServerOptions};
 use crate::server::protocol::calls;
 use crate::server::state::ServerState;
-use crate::server::state::clients::Client;
+use crate::server::state::query_queue::QueryHabit;
 use crate::tools::Tools;
 
 /// The name under which the server introduces itself.
@@ -63,7 +62,7 @@ impl ServerHandler for FinqaMcp {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
@@ -71,13 +70,8 @@ impl ServerHandler for FinqaMcp {
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = request.arguments.unwrap_or_default();
-        // Over standard input there is one client, and it is here.
-        let over_http = context.extensions.get::<axum::http::request::Parts>();
-        let client = over_http.and_then(|parts| parts.extensions.get::<Arc<Client>>().cloned());
-        let client = client.unwrap_or_else(|| self.app.clients.of(Ipv4Addr::LOCALHOST.into()));
-        client.rate.wait().await;
-        let (caller, name) = (client.caller(), request.name.into_owned());
-        let result = match calls::call_tool(&self.app, &caller, name, arguments).await {
+        let (queries, name) = (QueryHabit::default(), request.name.into_owned());
+        let result = match calls::call_tool(&self.app, &queries, name, arguments).await {
             Ok(text) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
                 result.structured_content = Some(json!({"result": text}));
@@ -121,7 +115,7 @@ pub(crate) fn http_service(
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(app.options.message_limit)
+        .with_max_request_body_bytes(MESSAGE_BYTES)
         .with_cancellation_token(app.shutdown.clone());
     let app = Arc::clone(app);
     StreamableHttpService::new(

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::python;
 use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
-use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
+use crate::server::protocol::validate::{self, RequestIssue, StepAction};
 use crate::server::protocol::wire::EpisodeReply;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
@@ -90,11 +90,11 @@ async fn read_and_do(
     let kind = message.get("type");
     let text = match kind.and_then(Value::as_str) {
         Some("reset") => {
-            let data = validate::message_data(message, MessageData::Optional)?;
-            let reset = validate::reset_message(&data)?;
+            let data = validate::message_data(message, &validate::MAY_HAVE_DATA)?;
+            let reset = validate::read(&data, &validate::RESET_MESSAGE)?;
             match calls::reset(&session.environment, reset) {
                 Ok(outcome) => {
-                    app.metrics.episode_started();
+                    app.metrics.episodes_started.inc();
                     observation(&EpisodeReply::new(&outcome))
                 }
                 Err(fault) => {
@@ -104,13 +104,13 @@ async fn read_and_do(
             }
         }
         Some("step") => {
-            let data = validate::message_data(message, MessageData::Required)?;
+            let data = validate::message_data(message, &validate::WITH_DATA)?;
             match validate::action(&data)? {
                 StepAction::ListTools => observation(&EpisodeReply::tools()),
                 StepAction::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
-                    let (caller, environment) = (&session.caller, &session.environment);
-                    match calls::step(app, caller, environment, tool, arguments, limit).await {
+                    let (queries, environment) = (&session.queries, &session.environment);
+                    match calls::step(app, queries, environment, tool, arguments, limit).await {
                         Ok(outcome) => observation(&EpisodeReply::new(&outcome)),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }
@@ -118,17 +118,16 @@ async fn read_and_do(
             }
         }
         Some("state") => {
-            validate::message_data(message, MessageData::Forbidden)?;
+            validate::message_data(message, &validate::BARE)?;
             json!({"type": "state", "data": calls::state(&session.environment)}).to_string()
         }
         Some("mcp") => {
-            let data = validate::message_data(message, MessageData::Required)?;
-            let reply =
-                json_rpc::answer_object(app, &session.caller.client, &data, Some(session)).await;
+            let data = validate::message_data(message, &validate::WITH_DATA)?;
+            let reply = json_rpc::answer_object(app, &data, Some(session)).await;
             json!({"type": "mcp", "data": reply}).to_string()
         }
         Some("close") => {
-            validate::message_data(message, MessageData::Forbidden)?;
+            validate::message_data(message, &validate::BARE)?;
             return Ok(MessageOutcome::Close);
         }
         _ => {

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use crate::data::{Catalog, TaskSplit};
 use crate::episode::TaskError;
-use crate::server::protocol::validate::TaskQuery;
+use crate::server::protocol::validate::{TaskRequest, TaskRoute};
 
 /// The environment's name in the routes.
 pub(crate) const ENVIRONMENT: &str = "finqa_env";
@@ -27,25 +27,29 @@ pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
 }
 
 /// Answers a task route.
-pub(crate) fn answer(catalog: &Catalog, name: &str, query: TaskQuery) -> Result<Value, TaskError> {
-    let split = split(name)?;
+pub(crate) fn answer(
+    catalog: &Catalog,
+    route: TaskRoute,
+    request: &TaskRequest,
+) -> Result<Value, TaskError> {
+    let split = split(&request.split)?;
     let count = catalog.splits().tasks(split).len();
     let listed = |from: usize, to: usize| -> Vec<Value> {
         (from..to)
             .filter_map(|index| task(catalog, split, index))
             .collect()
     };
-    Ok(match query {
-        TaskQuery::All => json!({"tasks": listed(0, count), "env_name": ENVIRONMENT}),
-        TaskQuery::Count => json!({"num_tasks": count}),
-        TaskQuery::One { index } => {
-            let index = usize::try_from(index).map_err(|_| TaskError::Index)?;
+    Ok(match route {
+        TaskRoute::Tasks => json!({"tasks": listed(0, count), "env_name": ENVIRONMENT}),
+        TaskRoute::NumTasks => json!({"num_tasks": count}),
+        TaskRoute::Task => {
+            let index = usize::try_from(request.index).map_err(|_| TaskError::Index)?;
             json!({"task": task(catalog, split, index).ok_or(TaskError::Index)?})
         }
-        TaskQuery::Range { start, stop } => {
+        TaskRoute::TaskRange => {
             let bound =
-                |given: Option<i128>, default| given.map_or(default, |at| slice_bound(at, count));
-            json!({"tasks": listed(bound(start, 0), bound(stop, count))})
+                |given: Option<i64>, default| given.map_or(default, |at| slice_bound(at, count));
+            json!({"tasks": listed(bound(request.start, 0), bound(request.stop, count))})
         }
     })
 }
@@ -65,8 +69,8 @@ fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
 }
 
 /// A bound of a Python slice: counted from the end if negative, and cut to the list.
-fn slice_bound(at: i128, count: usize) -> usize {
-    let length = i128::try_from(count).unwrap_or(i128::MAX);
+fn slice_bound(at: i64, count: usize) -> usize {
+    let length = i64::try_from(count).unwrap_or(i64::MAX);
     let at = if at < 0 {
         at.saturating_add(length)
     } else {
@@ -86,9 +90,9 @@ mod tests {
     #[case(9, 5)]
     #[case(-2, 3)]
     #[case(-9, 0)]
-    #[case(i128::MAX, 5)]
-    #[case(i128::MIN, 0)]
-    fn bounds_are_those_of_a_python_slice(#[case] at: i128, #[case] wanted: usize) {
+    #[case(i64::MAX, 5)]
+    #[case(i64::MIN, 0)]
+    fn bounds_are_those_of_a_python_slice(#[case] at: i64, #[case] wanted: usize) {
         assert_eq!(slice_bound(at, 5), wanted);
     }
 }

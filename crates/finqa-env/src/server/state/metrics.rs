@@ -35,7 +35,7 @@ pub(crate) enum CallKind {
     Call,
 }
 
-/// The reason why a connection, session, request or answer was refused.
+/// The reason why a session, request or answer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Rejection {
@@ -43,19 +43,15 @@ pub(crate) enum Rejection {
     Token,
     /// A host or origin that is not allowed.
     Host,
-    /// The client or the server has as many connections as it may.
-    Connections,
     /// The server has as many sessions as it may.
     Sessions,
-    /// The client has as many sessions as it may.
-    ClientSessions,
     /// A session id that this server does not know.
     UnknownSession,
     /// A session that has a WebSocket already.
     AttachedSession,
     /// A message or body over the size limit.
     TooLarge,
-    /// No memory for a large message, body or answer.
+    /// No memory for a large answer.
     Memory,
     /// A body that did not come in time.
     SlowBody,
@@ -80,8 +76,8 @@ fn register<M: Metric + Clone + Default>(to: &mut Registry, name: &str, help: &s
 pub(crate) struct Metrics {
     registry: Registry,
     sessions: Gauge,
-    sessions_opened: Counter,
-    episodes_started: Counter,
+    pub(crate) sessions_opened: Counter,
+    pub(crate) episodes_started: Counter,
     episodes_ended: Family<Labels<1>, Counter>,
     rewards: Counter<f64>,
     tools: Family<Labels<2>, Histogram, fn() -> Histogram>,
@@ -119,7 +115,7 @@ impl Metrics {
             rejections: register(
                 to,
                 "rejections",
-                "Connections, sessions, requests and answers that were refused",
+                "Sessions, requests and answers that were refused",
             ),
             registry,
         };
@@ -131,16 +127,6 @@ impl Metrics {
             drop(metrics.rejections.get_or_create(&reason.labels()));
         }
         metrics
-    }
-
-    /// A session was opened.
-    pub(crate) fn session_opened(&self) {
-        self.sessions_opened.inc();
-    }
-
-    /// A session's reset began an episode.
-    pub(crate) fn episode_started(&self) {
-        self.episodes_started.inc();
     }
 
     /// An episode ended with this step.

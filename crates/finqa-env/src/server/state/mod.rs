@@ -1,13 +1,10 @@
 //! The state shared by all connections: the data and tools, the options, the open sessions,
 //! the queues of tool calls, and the shutdown signal.
 
-pub(crate) mod clients;
-pub(crate) mod memory_budget;
+pub(crate) mod answer_memory;
 pub(crate) mod metrics;
 pub(crate) mod query_queue;
-pub(crate) mod rate_limit;
 pub(crate) mod sessions;
-pub(crate) mod usage;
 
 use std::sync::Arc;
 
@@ -17,16 +14,11 @@ use uuid::Uuid;
 
 use crate::episode::{Environment, EpisodeRules};
 use crate::server::options::ServerOptions;
-use crate::server::state::clients::Clients;
+use crate::server::state::answer_memory::AnswerMemory;
 use crate::server::state::metrics::Metrics;
 use crate::server::state::query_queue::QueryQueue;
 use crate::server::state::sessions::SessionTable;
 use crate::tools::Tools;
-
-/// Additional seconds that a query waits for each second of recent query time of its
-/// session; those who ask for long queries have used more.
-const BRIEF_WEIGHT: f64 = 50.0;
-const LONG_WEIGHT: f64 = 1000.0;
 
 /// The server's shared state.
 pub(crate) struct ServerState {
@@ -34,12 +26,12 @@ pub(crate) struct ServerState {
     pub rules: EpisodeRules,
     pub options: ServerOptions,
     pub sessions: Arc<SessionTable>,
-    pub clients: Arc<Clients>,
     pub metrics: Arc<Metrics>,
     /// Queries that are done in milliseconds: each is tried here first.
-    pub(crate) brief: Arc<QueryQueue>,
+    pub(crate) brief: QueryQueue,
     /// The others, one at a time.
-    pub long: Arc<QueryQueue>,
+    pub(crate) long: QueryQueue,
+    pub(crate) answers: AnswerMemory,
     pub(crate) shutdown: CancellationToken,
     /// The WebSockets, which outlive the HTTP requests that opened them.
     pub(crate) tracker: TaskTracker,
@@ -56,9 +48,9 @@ impl ServerState {
         Arc::new(Self {
             sessions: Arc::new(SessionTable::new(&options, Arc::clone(&metrics))),
             metrics,
-            clients: Clients::new(&options),
-            brief: QueryQueue::new(options.worker_count(), BRIEF_WEIGHT),
-            long: QueryQueue::single_threaded(LONG_WEIGHT),
+            brief: QueryQueue::new(options.worker_count()),
+            long: QueryQueue::new(1),
+            answers: AnswerMemory::new(options.answer_bytes),
             tracker: TaskTracker::new(),
             tools,
             rules,

@@ -14,9 +14,8 @@ use uuid::Uuid;
 
 use crate::episode::Environment;
 use crate::server::options::ServerOptions;
-use crate::server::state::clients::{Caller, Client, SessionSlot};
 use crate::server::state::metrics::{Metrics, Rejection};
-use crate::server::state::rate_limit::RateLimit;
+use crate::server::state::query_queue::QueryHabit;
 
 /// One session: an environment, taken by one request at a time.
 pub(crate) struct EnvSession {
@@ -24,10 +23,7 @@ pub(crate) struct EnvSession {
     pub id: Arc<str>,
     /// The episode in play; never locked while a tool runs.
     pub environment: Mutex<Environment>,
-    /// Slows a client that asks too fast.
-    pub rate: RateLimit,
-    /// Who its queries are counted for.
-    pub(crate) caller: Caller,
+    pub(crate) queries: QueryHabit,
     born: Instant,
     /// Milliseconds after `born` of the last request.
     used: AtomicU64,
@@ -40,15 +36,11 @@ impl EnvSession {
         self.used.store(millis.max(1), Ordering::Relaxed);
     }
 
-    /// True if it was created and never used.
-    fn is_unused(&self) -> bool {
-        self.used.load(Ordering::Relaxed) == 0
-    }
-
-    /// The time since the last request.
-    pub(crate) fn idle(&self) -> Duration {
-        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
-        self.born.elapsed().saturating_sub(used)
+    /// The time since the last request, and whether there was one.
+    fn idle(&self) -> (Duration, bool) {
+        let used = self.used.load(Ordering::Relaxed);
+        let idle = self.born.elapsed();
+        (idle.saturating_sub(Duration::from_millis(used)), used > 0)
     }
 }
 
@@ -66,45 +58,23 @@ enum SessionHolder {
 struct SessionEntry {
     session: Arc<EnvSession>,
     holder: SessionHolder,
-    _slot: SessionSlot,
 }
 
-/// All slots are taken: those of the server, or those that one client may have.
+/// All slots are taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("Server at capacity: {active}/{max} sessions active. Cannot accept new connections.")]
 pub(crate) struct CapacityReached {
     pub(crate) active: usize,
     pub max: usize,
-    message: String,
 }
 
-/// The reason why a WebSocket cannot attach to a session.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum AttachError {
-    /// There is no such session.
-    #[error("Unknown session_id: {0}")]
-    Unknown(String),
-    /// Another WebSocket is attached to it.
-    #[error("Session {0} already has an attached WebSocket")]
-    Attached(String),
-}
-
-/// The result of a request to close a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CloseOutcome {
-    /// Closed.
-    Done,
-    /// Will be closed when its WebSocket ends.
-    WhenDetached,
-    /// There is no such session.
-    Unknown,
+fn unknown(id: &str) -> String {
+    format!("Unknown session_id: {}", head(id, 200))
 }
 
 /// The table of open sessions.
 pub(crate) struct SessionTable {
     max: usize,
-    max_each: usize,
-    rate_limit: u32,
     server_id: Option<String>,
     metrics: Arc<Metrics>,
     open: Mutex<HashMap<Arc<str>, SessionEntry>>,
@@ -114,8 +84,6 @@ impl SessionTable {
     pub(crate) fn new(options: &ServerOptions, metrics: Arc<Metrics>) -> Self {
         Self {
             max: options.max_sessions,
-            max_each: options.sessions_per_client(),
-            rate_limit: options.rate_limit,
             server_id: options.server_id.clone(),
             metrics,
             open: Mutex::new(HashMap::new()),
@@ -125,36 +93,15 @@ impl SessionTable {
     fn insert(
         &self,
         environment: Environment,
-        client: &Arc<Client>,
         holder: SessionHolder,
     ) -> Result<Arc<EnvSession>, CapacityReached> {
         let mut table = self.open.lock();
         if table.len() >= self.max {
             self.metrics.rejected(Rejection::Sessions);
             let (active, max) = (table.len(), self.max);
-            let message = format!(
-                "Server at capacity: {active}/{max} sessions active. Cannot accept new connections."
-            );
-            return Err(CapacityReached {
-                active,
-                max,
-                message,
-            });
+            return Err(CapacityReached { active, max });
         }
-        let Some(hold) = client.reserve_session(self.max_each) else {
-            self.metrics.rejected(Rejection::ClientSessions);
-            let max = self.max_each;
-            let message = format!(
-                "Client at capacity: {max}/{max} sessions of this address are active. Close \
-                 some, or start the server with a larger --max-sessions-per-client."
-            );
-            return Err(CapacityReached {
-                active: max,
-                max,
-                message,
-            });
-        };
-        self.metrics.session_opened();
+        self.metrics.sessions_opened.inc();
         let id = Uuid::new_v4();
         let id = match &self.server_id {
             Some(server) => format!("{server}.{id}"),
@@ -163,11 +110,7 @@ impl SessionTable {
         let session = Arc::new(EnvSession {
             id: id.into(),
             environment: Mutex::new(environment),
-            rate: RateLimit::new(self.rate_limit),
-            caller: Caller {
-                account: Arc::default(),
-                client: Arc::clone(client),
-            },
+            queries: QueryHabit::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
         });
@@ -176,19 +119,14 @@ impl SessionTable {
             SessionEntry {
                 session: Arc::clone(&session),
                 holder,
-                _slot: hold,
             },
         );
         Ok(session)
     }
 
     /// Opens a session that lives until it is closed by its id, or idles away.
-    pub(crate) fn create(
-        &self,
-        environment: Environment,
-        client: &Arc<Client>,
-    ) -> Result<Arc<str>, CapacityReached> {
-        let session = self.insert(environment, client, SessionHolder::Nobody)?;
+    pub(crate) fn create(&self, environment: Environment) -> Result<Arc<str>, CapacityReached> {
+        let session = self.insert(environment, SessionHolder::Nobody)?;
         Ok(Arc::clone(&session.id))
     }
 
@@ -196,25 +134,25 @@ impl SessionTable {
     pub(crate) fn open_for_socket(
         self: &Arc<Self>,
         environment: Environment,
-        client: &Arc<Client>,
     ) -> Result<SessionHandle, CapacityReached> {
-        let session = self.insert(environment, client, SessionHolder::Socket)?;
+        let session = self.insert(environment, SessionHolder::Socket)?;
         Ok(SessionHandle {
             sessions: Arc::clone(self),
             session,
         })
     }
 
-    /// Attaches to a session made by its id; dropping the handle leaves it open.
-    pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
+    /// Attaches to a session made by its id; dropping the handle leaves it open. The error is
+    /// for the client.
+    pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
             self.metrics.rejected(Rejection::UnknownSession);
-            return Err(AttachError::Unknown(head(id, 200).to_owned()));
+            return Err(unknown(id));
         };
         if entry.holder != SessionHolder::Nobody {
             self.metrics.rejected(Rejection::AttachedSession);
-            return Err(AttachError::Attached(head(id, 200).to_owned()));
+            return Err(format!("Session {id} already has an attached WebSocket"));
         }
         entry.holder = SessionHolder::Attached { closing: false };
         entry.session.touch();
@@ -224,16 +162,14 @@ impl SessionTable {
         })
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
-        let found = self
-            .open
-            .lock()
-            .get(id)
-            .map(|entry| Arc::clone(&entry.session));
-        if found.is_none() {
+    /// The session of an id; the error is for the client.
+    pub(crate) fn get(&self, id: &str) -> Result<Arc<EnvSession>, String> {
+        let table = self.open.lock();
+        let found = table.get(id).map(|entry| Arc::clone(&entry.session));
+        found.ok_or_else(|| {
             self.metrics.rejected(Rejection::UnknownSession);
-        }
-        found
+            unknown(id)
+        })
     }
 
     /// The number of open sessions.
@@ -241,25 +177,22 @@ impl SessionTable {
         self.open.lock().len()
     }
 
-    /// Closes a session, or notes that it ends with its WebSocket.
-    pub(crate) fn close(&self, id: &str) -> CloseOutcome {
+    /// Closes a session: true if at once, false if with its WebSocket. The error is for the
+    /// client.
+    pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
-        match table.get_mut(id) {
-            None => {
-                self.metrics.rejected(Rejection::UnknownSession);
-                CloseOutcome::Unknown
-            }
-            Some(entry) if entry.holder == SessionHolder::Nobody => {
-                table.remove(id);
-                CloseOutcome::Done
-            }
-            Some(entry) => {
-                if let SessionHolder::Attached { closing } = &mut entry.holder {
-                    *closing = true;
-                }
-                CloseOutcome::WhenDetached
-            }
+        let Some(entry) = table.get_mut(id) else {
+            self.metrics.rejected(Rejection::UnknownSession);
+            return Err(unknown(id));
+        };
+        if let SessionHolder::Attached { closing } = &mut entry.holder {
+            *closing = true;
         }
+        let is_free = entry.holder == SessionHolder::Nobody;
+        if is_free {
+            table.remove(id);
+        }
+        Ok(is_free)
     }
 
     /// Drops the sessions without a WebSocket that have idled longer than `limit`, or
@@ -268,13 +201,9 @@ impl SessionTable {
         let mut table = self.open.lock();
         let before = table.len();
         table.retain(|_, entry| {
-            let session = &entry.session;
-            let limit = if session.is_unused() {
-                unused.min(limit)
-            } else {
-                limit
-            };
-            entry.holder != SessionHolder::Nobody || session.idle() <= limit
+            let (idle, was_used) = entry.session.idle();
+            let limit = if was_used { limit } else { unused.min(limit) };
+            entry.holder != SessionHolder::Nobody || idle <= limit
         });
         before - table.len()
     }

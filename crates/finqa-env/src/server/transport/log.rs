@@ -36,7 +36,6 @@ pub(crate) async fn requests(request: Request, next: Next) -> Response {
 pub(crate) struct SocketLog {
     session: String,
     started: Instant,
-    messages: u64,
 }
 
 impl SocketLog {
@@ -48,22 +47,13 @@ impl SocketLog {
         Self {
             session,
             started: Instant::now(),
-            messages: 0,
         }
-    }
-
-    /// Logs an answered message with its duration.
-    pub(crate) fn message(&mut self, started: Instant) {
-        self.messages += 1;
-        let ms = started.elapsed().as_secs_f64() * 1e3;
-        debug!(session = self.session, ms, "message");
     }
 }
 
 impl Drop for SocketLog {
     fn drop(&mut self) {
         let seconds = self.started.elapsed().as_secs_f64();
-        let (session, messages) = (self.session.as_str(), self.messages);
-        info!(session, messages, seconds, "socket closed");
+        info!(session = self.session, seconds, "socket closed");
     }
 }

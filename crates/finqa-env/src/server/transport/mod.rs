@@ -3,9 +3,7 @@
 
 pub(crate) mod connections;
 mod guard;
-pub(crate) mod listener;
 mod log;
 pub(crate) mod reply;
 pub(crate) mod routes;
 pub(crate) mod socket_loop;
-mod websocket;

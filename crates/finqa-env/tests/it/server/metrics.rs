@@ -126,16 +126,12 @@ async fn metrics_count_what_was_done() {
 
 #[tokio::test]
 async fn rejections_are_counted_by_reason() {
-    let server = start_changed(|it| {
-        it.max_sessions = 1;
-        it.message_limit = 1000;
-    })
-    .await;
+    let server = start_changed(|it| it.max_sessions = 1).await;
     let mut held = Socket::open(&server, "/ws").await;
     held.ask(json!({"type": "state"})).await;
     let mut refused = Socket::open(&server, "/ws").await;
     refused.next().await;
-    let large = "x".repeat(1200);
+    let large = "x".repeat(130 * 1024);
     held.send(&large).await;
     assert_eq!(held.close_code().await, Some(1009));
     assert_eq!(

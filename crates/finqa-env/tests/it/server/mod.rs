@@ -79,22 +79,6 @@ impl Socket {
         Self(stream)
     }
 
-    /// From an address of its own, as another client.
-    #[cfg(target_os = "linux")]
-    async fn open_from(server: &RunningServer, address: [u8; 4]) -> Self {
-        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
-        socket
-            .bind((address, 0).into())
-            .expect("an address of loopback");
-        let stream = socket.connect(server.address()).await.expect("connected");
-        let url = format!("ws://{}/ws", server.address());
-        let stream = MaybeTlsStream::Plain(stream);
-        let (stream, _) = tokio_tungstenite::client_async(url, stream)
-            .await
-            .expect("a socket");
-        Self(stream)
-    }
-
     async fn send(&mut self, text: &str) {
         self.0.send(Message::text(text)).await.expect("sent");
     }

@@ -200,37 +200,6 @@ async fn a_silent_peer_is_disconnected() {
     server.stop().await.expect("a clean end");
 }
 
-/// One client took all 1,000 sessions in a second and kept them.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn one_client_cannot_take_all_sessions() {
-    let server = start_changed(|it| {
-        it.max_sessions = 4;
-        it.max_sessions_per_client = Some(2);
-    })
-    .await;
-    let mut first = Socket::open(&server, "/ws").await;
-    first.ask(json!({"type": "state"})).await;
-    create_session(&server).await;
-    let mut third = Socket::open(&server, "/ws").await;
-    let refused = third.answer().await;
-    assert_eq!(refused["data"]["code"], "CAPACITY_REACHED");
-    assert_eq!(refused["data"]["active_sessions"], 2);
-    let said = refused["data"]["message"].as_str().expect("a text");
-    assert!(
-        said.starts_with("Client at capacity: 2/2 sessions")
-            && said.contains("--max-sessions-per-client"),
-        "{said}"
-    );
-    assert_eq!(third.close_code().await, Some(1000));
-    // Another address is another client.
-    let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
-    other.state().await;
-    first.close().await;
-    create_session(&server).await;
-    stop(server, (third, other)).await;
-}
-
 #[tokio::test]
 async fn a_session_that_is_never_used_is_dropped_sooner() {
     let server = start_changed(|it| it.unused_timeout = Duration::from_millis(20)).await;

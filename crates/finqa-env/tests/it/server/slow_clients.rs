@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{get, options, post, start, start_changed, stop};
+use super::{get, options, post, start, start_changed};
 use finqa_env::server::{RunningServer, ServerOptions};
 
 /// A server that waits for requests no longer than a slow test machine needs.
@@ -165,22 +165,4 @@ async fn a_client_that_reads_nothing_is_disconnected() {
     }
     assert_eq!(get(&server, "/health").await.0, 200);
     server.stop().await.expect("a clean end");
-}
-
-/// They waited in the system's queue behind 1,600 connections that asked nothing.
-#[tokio::test]
-async fn idle_connections_make_way_for_the_next() {
-    let server = start_changed(|it| {
-        it.request_time = Duration::from_secs(3600);
-        it.max_sessions = 1;
-    })
-    .await;
-    let mut idle = Vec::new();
-    for _ in 0..600 {
-        let stream = TcpStream::connect(server.address()).await;
-        idle.push(stream.expect("connected"));
-    }
-    let answer = tokio::time::timeout(Duration::from_secs(60), get(&server, "/health")).await;
-    assert_eq!(answer.expect("an answer").0, 200);
-    stop(server, idle).await;
 }

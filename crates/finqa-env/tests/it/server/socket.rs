@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Socket, connect, options, start_changed, start_with, stop};
+use super::{Socket, connect, options, start, start_with, stop};
 use crate::support::json::has;
 use finqa_env::episode::EpisodeRules;
 
@@ -213,10 +213,10 @@ async fn a_binary_frame_gets_an_error_and_the_session_continues() {
 
 #[tokio::test]
 async fn a_frame_over_the_limit_closes_its_own_socket_only() {
-    let server = start_changed(|it| it.message_limit = 10_000).await;
+    let server = start(options()).await;
     let mut other = Socket::open(&server, "/ws").await;
     let mut socket = Socket::open(&server, "/ws").await;
-    socket.send(&"x".repeat(20_000)).await;
+    socket.send(&"x".repeat(200_000)).await;
     let answer = socket.answer().await;
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.close_code().await, Some(1009));

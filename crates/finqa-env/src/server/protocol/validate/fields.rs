@@ -1,266 +1,273 @@
-//! The fields of an object, read one by one in pydantic's lax mode. All faults
-//! are collected, because pydantic lists all of them and serde stops at the first.
-
-use std::borrow::Cow;
+//! The fields of an object, read by a table in pydantic's lax mode: `"7"` and `7.0` are
+//! integers, `1.5` is not. All faults are collected, because pydantic lists all of them and
+//! serde stops at the first.
 
 use finqa_core::text::head;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::issue::RequestIssue;
 use crate::python;
 
-pub(super) struct FieldReader<'a> {
-    data: &'a Map<String, Value>,
-    pub(super) issues: Vec<RequestIssue>,
+/// Name, type and presence of a field.
+pub(super) struct Field(
+    pub(super) &'static str,
+    pub(super) FieldType,
+    pub(super) Presence,
+);
+
+/// What a field may be.
+#[derive(Clone, Copy)]
+pub(super) enum FieldType {
+    Any,
+    Text,
+    /// A text of at most 255 characters; an empty one is none.
+    ShortText,
+    /// One text and no other.
+    Literal(&'static str),
+    Object,
+    /// An object, or a JSON text of one, as some models write arguments.
+    ObjectOrJson,
+    Integer,
+    /// An integer of at least 0; one beyond 64 bits counts as the largest.
+    Natural,
+    /// A seed of any type; what is no integer is none.
+    LaxSeed,
+    /// A number above 0.
+    Positive,
+    /// A text or an integer, as they are.
+    JsonRpcId,
+}
+
+/// Whether a field must be there.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Presence {
+    Required,
+    /// Where the other field has a value.
+    RequiredWith(&'static str),
+    /// It may be absent or null.
+    Optional,
+    /// It may be absent.
+    NotNull,
+}
+
+/// What becomes of other fields, and where faults are.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// Others are ignored; faults are located under `body`, and name no page of pydantic's.
+    Body,
+    Open,
+    /// Others are faults.
+    Closed,
+}
+
+/// The fields of a request.
+pub(crate) struct RequestShape(&'static [Field], Place);
+
+impl RequestShape {
+    pub(super) const fn body(fields: &'static [Field]) -> Self {
+        Self(fields, Place::Body)
+    }
+
+    pub(super) const fn open(fields: &'static [Field]) -> Self {
+        Self(fields, Place::Open)
+    }
+
+    pub(super) const fn closed(fields: &'static [Field]) -> Self {
+        Self(fields, Place::Closed)
+    }
+}
+
+/// Reads the fields of a request; all that is wrong with them otherwise.
+pub(crate) fn read<T: DeserializeOwned>(
+    data: &Map<String, Value>,
+    RequestShape(fields, place): &RequestShape,
+) -> Result<T, Vec<RequestIssue>> {
+    let (mut values, mut issues) = (Map::new(), Vec::new());
+    let given = |name: &str| data.get(name).filter(|value| !value.is_null());
+    for Field(name, kind, presence) in *fields {
+        let may_be_null = !matches!(presence, Presence::Required | Presence::NotNull);
+        match data.get(*name) {
+            Some(value) if value.is_null() && may_be_null => {}
+            Some(value) => match convert(name, *kind, value) {
+                Ok(value) => drop(values.insert((*name).to_owned(), value)),
+                Err(found) => issues.extend(found),
+            },
+            None => {
+                let is_required = match presence {
+                    Presence::RequiredWith(other) => given(other).is_some(),
+                    presence => *presence == Presence::Required,
+                };
+                let whole = is_required.then(|| Value::Object(data.clone()));
+                issues.extend(
+                    whole.map(|it| RequestIssue::new("missing", name, "Field required", &it)),
+                );
+            }
+        }
+    }
+    if *place == Place::Closed {
+        let known = |key: &str| fields.iter().any(|field| field.0 == key);
+        let others = data.iter().filter(|(key, _)| !known(key));
+        // Enough to see what is wrong; a message may hold a million of them.
+        issues.extend(others.take(20).map(|(key, value)| {
+            let message = "Extra inputs are not permitted";
+            RequestIssue::new("extra_forbidden", head(key, 200), message, value)
+        }));
+    }
+    for issue in &mut issues {
+        match place {
+            Place::Body => issue.loc.insert(0, "body".into()),
+            Place::Open | Place::Closed => issue.url = Some(python::fault_page(issue.kind)),
+        }
+    }
+    if !issues.is_empty() {
+        return Err(issues);
+    }
+    // The types of a table are those of its structure.
+    let bug = |error: serde_json::Error| {
+        let message = error.to_string();
+        vec![RequestIssue::new(
+            "value_error",
+            "body",
+            message,
+            &Value::Null,
+        )]
+    };
+    serde_json::from_value(Value::Object(values)).map_err(bug)
+}
+
+fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<RequestIssue>> {
+    let fault = |kind, message: &str, ctx: Option<Value>| {
+        let mut issue = RequestIssue::new(kind, name, message.to_owned(), value);
+        issue.ctx = ctx;
+        vec![issue]
+    };
+    let plain = |(kind, message): LaxFault| fault(kind, message, None);
+    match (kind, value) {
+        (FieldType::Any, _)
+        | (FieldType::Text | FieldType::JsonRpcId, Value::String(_))
+        | (FieldType::Object, Value::Object(_)) => Ok(value.clone()),
+        (FieldType::Text, _) => Err(plain(STRING)),
+        (FieldType::ShortText, Value::String(text)) if text.chars().nth(255).is_some() => {
+            let message = "String should have at most 255 characters";
+            let ctx = json!({"max_length": 255});
+            Err(fault("string_too_long", message, Some(ctx)))
+        }
+        (FieldType::ShortText, Value::String(text)) if text.is_empty() => Ok(Value::Null),
+        (FieldType::ShortText, _) => convert(name, FieldType::Text, value),
+        (FieldType::Literal(wanted), _) if value == wanted => Ok(value.clone()),
+        (FieldType::Literal(wanted), _) => {
+            let message = format!("Input should be '{wanted}'");
+            let ctx = json!({"expected": format!("'{wanted}'")});
+            Err(fault("literal_error", &message, Some(ctx)))
+        }
+        (FieldType::ObjectOrJson, Value::String(text)) => match python::parse_json(text) {
+            Ok(read) => convert(name, FieldType::Object, &read),
+            Err(wrong) => {
+                let message = format!("Invalid JSON: {wrong}");
+                let ctx = json!({"error": wrong.to_string()});
+                Err(fault("json_invalid", &message, Some(ctx)))
+            }
+        },
+        (FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
+        (FieldType::Object | FieldType::ObjectOrJson, _) => Err(plain(OBJECT)),
+        (FieldType::Integer, _) => {
+            let number = integer(value).map_err(plain)?;
+            let most = if number < 0 { i64::MIN } else { i64::MAX };
+            Ok(i64::try_from(number).unwrap_or(most).into())
+        }
+        (FieldType::Natural, _) => match integer(value).map_err(plain)? {
+            0.. => Ok(seed(value)),
+            _ => {
+                let message = "Input should be greater than or equal to 0";
+                Err(fault("greater_than_equal", message, Some(json!({"ge": 0}))))
+            }
+        },
+        (FieldType::LaxSeed, _) => Ok(seed(value)),
+        (FieldType::Positive, _) => match number(value).map_err(plain)? {
+            number if number > 0.0 => Ok(number.into()),
+            _ => {
+                let message = "Input should be greater than 0";
+                Err(fault("greater_than", message, Some(json!({"gt": 0.0}))))
+            }
+        },
+        (FieldType::JsonRpcId, _) if value.is_i64() || value.is_u64() => Ok(value.clone()),
+        // One fault for each type that it could have.
+        (FieldType::JsonRpcId, _) => {
+            let faults = [
+                ("str", STRING),
+                ("int", integer(value).err().unwrap_or(INTEGER)),
+            ];
+            let issues = faults.into_iter().flat_map(|(branch, wrong)| {
+                let mut issues = plain(wrong);
+                issues.iter_mut().for_each(|it| it.loc.push(branch.into()));
+                issues
+            });
+            Err(issues.collect())
+        }
+    }
+}
+
+fn seed(value: &Value) -> Value {
+    integer(value).map_or(Value::Null, |number| {
+        u64::try_from(number.unsigned_abs())
+            .unwrap_or(u64::MAX)
+            .into()
+    })
 }
 
 type LaxFault = (&'static str, &'static str);
 
-impl<'a> FieldReader<'a> {
-    pub(crate) fn new(data: &'a Map<String, Value>) -> Self {
-        Self {
-            data,
-            issues: Vec::new(),
-        }
-    }
-
-    /// The value, or the faults with pydantic's addresses.
-    pub(crate) fn finish<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
-        for issue in &mut self.issues {
-            issue.url = Some(issue.documentation());
-        }
-        self.result(read)
-    }
-
-    /// The value of a request's body, or the faults, located under `body`.
-    pub(crate) fn finish_body<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
-        for issue in &mut self.issues {
-            issue.loc.insert(0, "body".into());
-        }
-        self.result(read)
-    }
-
-    fn result<T>(self, read: T) -> Result<T, Vec<RequestIssue>> {
-        if self.issues.is_empty() {
-            Ok(read)
-        } else {
-            Err(self.issues)
-        }
-    }
-
-    pub(crate) fn report(
-        &mut self,
-        kind: &'static str,
-        field: &str,
-        msg: impl Into<Cow<'static, str>>,
-        input: &Value,
-        ctx: Option<Value>,
-    ) {
-        let mut issue = RequestIssue::new(kind, field, msg, input);
-        issue.ctx = ctx;
-        self.issues.push(issue);
-    }
-
-    pub(crate) fn get(&self, field: &str) -> Option<&'a Value> {
-        self.data.get(field)
-    }
-
-    pub(crate) fn required(&mut self, field: &str) -> Option<&'a Value> {
-        let found = self.data.get(field);
-        if found.is_none() {
-            let whole = Value::Object(self.data.clone());
-            self.report("missing", field, "Field required", &whole, None);
-        }
-        found
-    }
-
-    /// A value other than null.
-    pub(crate) fn optional(&self, field: &str) -> Option<&'a Value> {
-        self.data.get(field).filter(|value| !value.is_null())
-    }
-
-    pub(crate) fn string(&mut self, field: &str, value: Option<&Value>) -> String {
-        match value {
-            Some(Value::String(text)) => return text.clone(),
-            Some(other) => {
-                let message = "Input should be a valid string";
-                self.report("string_type", field, message, other, None);
-            }
-            None => {}
-        }
-        String::new()
-    }
-
-    /// A text of at most 255 characters; `None` for an empty one.
-    pub(crate) fn short_text(&mut self, field: &str) -> Option<String> {
-        let value = self.optional(field);
-        let text = self.string(field, value);
-        if let Some(value) = value
-            && text.chars().nth(255).is_some()
-        {
-            let message = "String should have at most 255 characters";
-            let ctx = Some(json!({"max_length": 255}));
-            self.report("string_too_long", field, message, value, ctx);
-        }
-        Some(text).filter(|text| !text.is_empty())
-    }
-
-    pub(crate) fn object(&mut self, field: &str, value: Option<&Value>) -> Map<String, Value> {
-        match value {
-            Some(Value::Object(map)) => return map.clone(),
-            Some(other) => {
-                let message = "Input should be a valid dictionary";
-                self.report("dict_type", field, message, other, None);
-            }
-            None => {}
-        }
-        Map::new()
-    }
-
-    /// An object, or a JSON text of one, as some models write arguments.
-    pub(crate) fn object_or_text(&mut self, field: &str) -> Map<String, Value> {
-        let value = self.get(field);
-        let Some(Value::String(text)) = value else {
-            return self.object(field, value);
-        };
-        match python::parse_json(text) {
-            Ok(read) => self.object(field, Some(&read)),
-            Err(fault) => {
-                let message = format!("Invalid JSON: {fault}");
-                let ctx = Some(json!({"error": fault.to_string()}));
-                self.report(
-                    "json_invalid",
-                    field,
-                    message,
-                    &Value::from(text.as_str()),
-                    ctx,
-                );
-                Map::new()
-            }
-        }
-    }
-
-    /// One text and no other.
-    pub(crate) fn literal(&mut self, field: &str, wanted: &str, value: Option<&Value>) {
-        if let Some(other) = value
-            && other.as_str() != Some(wanted)
-        {
-            let message = format!("Input should be '{wanted}'");
-            let ctx = Some(json!({"expected": format!("'{wanted}'")}));
-            self.report("literal_error", field, message, other, ctx);
-        }
-    }
-
-    pub(crate) fn integer(&mut self, field: &str, value: Option<&Value>) -> Option<i128> {
-        self.lax(field, value?, integer)
-    }
-
-    /// An integer of at least 0; one beyond 64 bits counts as the largest.
-    pub(crate) fn natural(&mut self, field: &str) -> Option<u64> {
-        let value = self.optional(field)?;
-        let number = self.lax(field, value, integer)?;
-        if number < 0 {
-            let message = "Input should be greater than or equal to 0";
-            let ctx = Some(json!({"ge": 0}));
-            self.report("greater_than_equal", field, message, value, ctx);
-        }
-        Some(u64::try_from(number).unwrap_or(u64::MAX))
-    }
-
-    /// A number above 0.
-    pub(crate) fn positive(&mut self, field: &str) -> Option<f64> {
-        let value = self.optional(field)?;
-        let number = self.lax(field, value, number)?;
-        if number.is_nan() || number <= 0.0 {
-            let message = "Input should be greater than 0";
-            let ctx = Some(json!({"gt": 0.0}));
-            self.report("greater_than", field, message, value, ctx);
-        }
-        Some(number)
-    }
-
-    fn lax<T>(
-        &mut self,
-        field: &str,
-        value: &Value,
-        read: fn(&Value) -> Result<T, LaxFault>,
-    ) -> Option<T> {
-        read(value)
-            .map_err(|(kind, message)| self.report(kind, field, message, value, None))
-            .ok()
-    }
-
-    pub(crate) fn refuse_others(&mut self, known: &[&str]) {
-        let others = self.data.iter();
-        let others = others.filter(|(key, _)| !known.contains(&key.as_str()));
-        // Enough to see what is wrong; a message may hold a million of them.
-        for (key, value) in others.take(20) {
-            let message = "Extra inputs are not permitted";
-            self.report("extra_forbidden", head(key, 200), message, value, None);
-        }
-    }
-}
-
-const INT_PARSING: LaxFault = (
+const STRING: LaxFault = ("string_type", "Input should be a valid string");
+const OBJECT: LaxFault = ("dict_type", "Input should be a valid dictionary");
+const INTEGER: LaxFault = ("int_type", "Input should be a valid integer");
+const NUMBER: LaxFault = ("float_type", "Input should be a valid number");
+const INTEGER_TEXT: LaxFault = (
     "int_parsing",
     "Input should be a valid integer, unable to parse string as an integer",
 );
+const NUMBER_TEXT: LaxFault = (
+    "float_parsing",
+    "Input should be a valid number, unable to parse string as a number",
+);
+const FRACTION: LaxFault = (
+    "int_from_float",
+    "Input should be a valid integer, got a number with a fractional part",
+);
+const INFINITE: LaxFault = ("finite_number", "Input should be a finite number");
 
-pub(super) fn integer(value: &Value) -> Result<i128, LaxFault> {
+fn integer(value: &Value) -> Result<i128, LaxFault> {
     match value {
         Value::Bool(flag) => Ok(i128::from(*flag)),
-        Value::Number(n) => {
-            if let Some(whole) = n.as_i128() {
-                return Ok(whole);
-            }
-            let float = n.as_f64().unwrap_or(f64::NAN);
-            if !float.is_finite() {
-                return Err(("finite_number", "Input should be a finite number"));
-            }
-            if float.fract() != 0.0 {
-                return Err((
-                    "int_from_float",
-                    "Input should be a valid integer, got a number with a fractional part",
-                ));
-            }
+        Value::Number(n) => match (n.as_i128(), n.as_f64().unwrap_or(f64::NAN)) {
+            (Some(whole), _) => Ok(whole),
+            (None, float) if !float.is_finite() => Err(INFINITE),
+            (None, float) if float.fract() != 0.0 => Err(FRACTION),
             #[allow(
                 clippy::cast_possible_truncation,
                 reason = "a finite whole double; the cast saturates beyond 128 bits"
             )]
-            Ok(float as i128)
-        }
+            (None, float) => Ok(float as i128),
+        },
         Value::String(text) => {
-            let trimmed = text.trim();
-            let whole = match trimmed.split_once('.') {
-                Some((whole, zeros)) if !whole.is_empty() && zeros.bytes().all(|b| b == b'0') => {
-                    whole
-                }
-                Some(_) => return Err(INT_PARSING),
-                None => trimmed,
-            };
-            let lone = !whole.starts_with('_') && !whole.ends_with('_') && !whole.contains("__");
-            if !lone {
-                return Err(INT_PARSING);
-            }
-            whole.replace('_', "").parse().map_err(|_| INT_PARSING)
+            let text = text.trim();
+            let (whole, zeros) = text.split_once('.').unwrap_or((text, ""));
+            let is_whole = zeros.bytes().all(|b| b == b'0');
+            let is_grouped = !whole.starts_with('_') && !whole.ends_with('_');
+            let digits = (is_whole && is_grouped && !whole.contains("__"))
+                .then(|| whole.replace('_', "").parse().ok());
+            digits.flatten().ok_or(INTEGER_TEXT)
         }
-        _ => Err(("int_type", "Input should be a valid integer")),
+        _ => Err(INTEGER),
     }
 }
 
 fn number(value: &Value) -> Result<f64, LaxFault> {
     match value {
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Value::Number(n) => n
-            .as_f64()
-            .ok_or(("float_type", "Input should be a valid number")),
-        Value::String(text) => text.trim().parse().map_err(|_| {
-            (
-                "float_parsing",
-                "Input should be a valid number, unable to parse string as a number",
-            )
-        }),
-        _ => Err(("float_type", "Input should be a valid number")),
+        Value::Number(n) => n.as_f64().ok_or(NUMBER),
+        Value::String(text) => text.trim().parse().map_err(|_| NUMBER_TEXT),
+        _ => Err(NUMBER),
     }
 }
 
@@ -268,7 +275,6 @@ fn number(value: &Value) -> Result<f64, LaxFault> {
 mod tests {
     use super::*;
     use rstest::rstest;
-    use serde_json::json;
 
     #[rstest]
     #[case(json!("7"), Ok(7))]

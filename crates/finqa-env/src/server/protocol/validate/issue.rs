@@ -38,7 +38,7 @@ impl RequestIssue {
             kind,
             loc: vec![field.into()],
             msg: msg.into(),
-            input: cut(input, &mut 200),
+            input: shown(input),
             ctx: None,
             url: None,
         }
@@ -62,42 +62,17 @@ impl RequestIssue {
     pub(crate) fn no_body() -> Self {
         Self::new("missing", "body", "Field required", &Value::Null)
     }
-
-    pub(super) fn documentation(&self) -> String {
-        python::fault_page(self.kind)
-    }
 }
 
-/// Longest text that is sent back, in characters.
-const TEXT: usize = 500;
+/// Longest value that is sent back, in bytes of JSON.
+const LONGEST: usize = 1000;
 
-/// A faulty value is sent back so that its sender can find it; long texts, lists
-/// and objects are cut, at every depth.
-fn cut(input: &Value, left: &mut usize) -> Value {
-    if *left == 0 {
-        return Value::from("...");
-    }
-    *left -= 1;
-    match input {
-        Value::String(text) => Value::String(text::cut(text, TEXT, "...")),
-        Value::Array(items) => {
-            let count = items.len().min(*left);
-            items
-                .iter()
-                .take(count)
-                .map(|item| cut(item, left))
-                .collect()
-        }
-        Value::Object(map) => {
-            let count = map.len().min(*left);
-            let entries = map.iter().take(count);
-            Value::Object(
-                entries
-                    .map(|(key, item)| (text::cut(key, TEXT, "..."), cut(item, left)))
-                    .collect(),
-            )
-        }
-        other => other.clone(),
+/// A faulty value is sent back so that its sender can find it; of a long one, its beginning.
+fn shown(input: &Value) -> Value {
+    let text = input.to_string();
+    match text.len() {
+        0..=LONGEST => input.clone(),
+        _ => Value::String(text::cut(&text, LONGEST / 2, "...")),
     }
 }
 

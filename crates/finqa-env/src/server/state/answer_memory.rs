@@ -1,0 +1,73 @@
+//! The memory that large answers may take together. All connections share it, so that a
+//! thousand clients that read slowly cannot make the server hold gigabytes. Small answers take
+//! none of it, so that the large cannot shut them out.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Answers up to this size are not counted.
+const SMALL: usize = 16 * 1024;
+const KIB: usize = 1024;
+
+/// What all large answers may take, counted in KiB.
+pub(crate) struct AnswerMemory(Arc<Semaphore>);
+
+/// What one connection has taken; given back when it is dropped.
+#[derive(Default)]
+pub(crate) struct AnswerShare(Option<OwnedSemaphorePermit>);
+
+impl AnswerShare {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl AnswerMemory {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes / KIB)))
+    }
+
+    /// Grows a share to what an answer takes; false if too little is left.
+    pub(crate) fn reserve(&self, share: &mut AnswerShare, bytes: usize) -> bool {
+        if bytes <= SMALL {
+            return true;
+        }
+        let taken = share
+            .0
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = bytes.div_ceil(KIB).saturating_sub(taken);
+        let Ok(missing) = u32::try_from(missing) else {
+            return false;
+        };
+        let Ok(more) = Arc::clone(&self.0).try_acquire_many_owned(missing) else {
+            return false;
+        };
+        match &mut share.0 {
+            Some(taken) => taken.merge(more),
+            none => *none = Some(more),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_answers_share_the_memory_and_small_ones_always_pass() {
+        let memory = AnswerMemory::new(100 * KIB);
+        let (mut first, mut second) = (AnswerShare::default(), AnswerShare::default());
+        assert!(memory.reserve(&mut first, 60 * KIB));
+        assert!(memory.reserve(&mut first, 80 * KIB), "its share grows");
+        assert!(memory.reserve(&mut first, 20 * KIB), "and is kept");
+        assert!(!memory.reserve(&mut second, 21 * KIB));
+        assert!(memory.reserve(&mut second, 20 * KIB));
+        assert!(memory.reserve(&mut AnswerShare::default(), SMALL));
+        drop(first);
+        assert!(memory.reserve(&mut second, 100 * KIB));
+        assert!(!memory.reserve(&mut second, usize::MAX));
+    }
+}
