@@ -69,12 +69,17 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
             request.extensions_mut().insert(Arc::clone(&place));
             router.call(request)
         });
-        let serving = builder
-            .serve_connection_with_upgrades(TokioIo::new(stream), service)
-            .into_owned();
-        let serving = open.watch(serving);
+        let (builder, watcher) = (builder.clone(), open.watcher());
+        let (shutdown, request_time) = (app.shutdown.clone(), options.request_time);
         tokio::spawn(async move {
-            if let Err(error) = serving.await {
+            // The time that the builder keeps begins with the first byte.
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(request_time) => return,
+                _ = stream.readable() => {}
+            }
+            let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+            if let Err(error) = watcher.watch(serving.into_owned()).await {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
