@@ -2,7 +2,7 @@
 //! index. One that has no list deals a question at each reset: episodes are then planned by
 //! their seeds, and each question is known from its episode alone.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -28,10 +28,10 @@ const MAX_REFUSALS: u32 = 20;
 /// A server, its tasks, and the sessions that are open on it.
 pub(crate) struct ServerEnvironment {
     sessions: Arc<SessionPool>,
-    /// Absent where the server lists none.
-    tasks: Option<HashMap<QuestionIdentity, ListedTask>>,
-    /// In the server's order.
-    listed: Vec<EpisodeQuestion>,
+    /// In the server's order; absent where it lists none.
+    tasks: Option<Vec<ListedTask>>,
+    /// The first task of each question.
+    places: HashMap<QuestionIdentity, usize>,
     seed: Option<u64>,
 }
 
@@ -44,21 +44,16 @@ impl ServerEnvironment {
     ) -> Result<Self, RemoteError> {
         let sessions = SessionPool::new(address.clone(), note);
         sessions.put_back(sessions.take().await?);
-        let listed = tasks::list(&address).await;
-        let tasks = listed.as_ref().map(|listed| {
-            let tasks = listed.iter().cloned();
-            tasks
-                .map(|task| (QuestionIdentity::of_episode(&task.question), task))
-                .collect()
-        });
+        let tasks = tasks::list(&address).await;
+        let mut places = HashMap::new();
+        for (at, task) in tasks.iter().flatten().enumerate() {
+            let key = QuestionIdentity::of_episode(&task.question);
+            places.entry(key).or_insert(at);
+        }
         Ok(Self {
             sessions: Arc::new(sessions),
             tasks,
-            listed: listed
-                .into_iter()
-                .flatten()
-                .map(|task| task.question)
-                .collect(),
+            places,
             seed,
         })
     }
@@ -71,7 +66,7 @@ impl ServerEnvironment {
     /// The first `n` tasks in the order of the seed, or else that of the server, each question
     /// once; or `n` episodes of which the server chooses the questions.
     pub(crate) fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
-        if !self.lists_tasks() {
+        let Some(tasks) = &self.tasks else {
             let episode = |index: usize| {
                 let unknown = EpisodeQuestion {
                     id: (index + 1).to_string(),
@@ -80,23 +75,22 @@ impl ServerEnvironment {
                 planned(&unknown, index, Gold::default())
             };
             return (0..n.unwrap_or_default()).map(episode).collect();
-        }
-        let mut order = match self.seed {
-            Some(seed) => QuestionOrder::new(self.listed.len(), seed),
-            None => QuestionOrder::in_file_order(self.listed.len()),
         };
-        let mut seen = HashSet::new();
-        let mut plan = Vec::new();
-        for _ in 0..self.listed.len() {
-            let at = order.next_index().and_then(|at| self.listed.get(at));
-            if let Some(asked) = at
-                && n.is_none_or(|n| plan.len() < n)
-                && seen.insert(QuestionIdentity::of_episode(asked))
-            {
-                plan.push(planned(asked, plan.len(), Gold::default()));
-            }
-        }
-        plan
+        let mut order = match self.seed {
+            Some(seed) => QuestionOrder::new(tasks.len(), seed),
+            None => QuestionOrder::in_file_order(tasks.len()),
+        };
+        let order = tasks.iter().filter_map(|_| order.next_index());
+        let asked = order.filter_map(|at| {
+            let question = &tasks.get(at)?.question;
+            let first = self.places.get(&QuestionIdentity::of_episode(question));
+            (first == Some(&at)).then_some(question)
+        });
+        asked
+            .take(n.unwrap_or(usize::MAX))
+            .enumerate()
+            .map(|(index, asked)| planned(asked, index, Gold::default()))
+            .collect()
     }
 
     /// Ends the sessions in order.
@@ -108,7 +102,8 @@ impl ServerEnvironment {
     fn reset_data(&self, question: &Question) -> Option<Value> {
         match &self.tasks {
             Some(tasks) => {
-                let task = tasks.get(&QuestionIdentity::of_question(question))?;
+                let at = self.places.get(&QuestionIdentity::of_question(question))?;
+                let task = tasks.get(*at)?;
                 Some(json!({"split": task.split, "index": task.index}))
             }
             None => {

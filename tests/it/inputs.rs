@@ -41,7 +41,7 @@ const REFUSAL: &str = "not a regular file";
 #[case::analyzed("analyze in", 3)]
 #[case::checked("data check in", 3)]
 #[case::shown("data show x --data-path in", 3)]
-#[case::environment("env check env", 3)]
+#[case::environment("env check --data-path env", 3)]
 #[case::built("env build --data-path in --output new", 3)]
 fn a_fifo_is_refused_in_one_line(#[case] arguments: &str, #[case] code: i32) {
     let place = Workplace::new();

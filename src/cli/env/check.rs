@@ -12,14 +12,11 @@ pub(crate) struct CheckArgs {
     /// Data directory, or `sample` [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
-    /// The positional form of version 0.1.
-    #[arg(hide = true)]
-    directory: Option<OsString>,
 }
 
 /// Prints what there is and what is wrong with it; the exit code says which.
 pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
-    let catalog = catalog(args.directory.as_deref().or(args.data_path.as_deref()))?;
+    let catalog = catalog(args.data_path.as_deref())?;
     let report = catalog.check();
     stdout::print_words(|out| {
         writeln!(

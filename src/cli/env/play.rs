@@ -123,7 +123,6 @@ pub(crate) fn execute(
                     takes; --max-cost or --max-tokens-total limits them";
         return Err(Failure::usage(line).into());
     }
-    refuse_output_file(&args.run.output)?;
     let variables = variables(&args.model);
     let variable = |name: &str| variables.get(name);
     let kind = RunKind::Episodes;
@@ -316,20 +315,6 @@ fn in_process(
         hash,
         invented,
     })
-}
-
-/// Refuses a file where the folder of runs is meant: version 0.1 wrote the episodes to the
-/// file that `-o` named.
-fn refuse_output_file(output: &Path) -> Result<(), Failure> {
-    let is_lines = output.extension().is_some_and(|end| end == "jsonl");
-    if output.is_dir() || !output.exists() && !is_lines {
-        return Ok(());
-    }
-    let path = output.display();
-    Err(Failure::usage(format!(
-        "--output names the folder of runs, not a file such as {path}; export the episodes with \
-         --export-episodes {path}"
-    )))
 }
 
 /// Refuses to replace a file of episodes that this run has not written.

@@ -92,7 +92,7 @@ fn build_says_what_it_made_and_what_it_left_out() {
          left out: 3 turns of conversations, which cannot be asked alone\n\
          serve it: convfinqa env serve --data-path made\n"
     );
-    let checked = place.run("env check made");
+    let checked = place.run("env check --data-path made");
     checked.succeeds();
     assert_eq!(checked.stdout, "made: 1 company, 2 tables, 2 questions\n");
 
@@ -264,7 +264,7 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
     }
     place.write("made/convfinqa-env.json", "{");
     place
-        .run("env check made")
+        .run("env check --data-path made")
         .fails(3, &["convfinqa-env.json: not written by"]);
 }
 

@@ -286,21 +286,6 @@ fn a_file_that_is_there_is_refused_and_left_alone() {
     }
 }
 
-/// Version 0.1 wrote the episodes to `-o FILE`; a folder of that name was made.
-#[test]
-fn a_file_where_the_folder_of_runs_is_meant_is_refused() {
-    let place = Workplace::new();
-    place.write("notes", "mine");
-    for file in ["a.jsonl", "notes"] {
-        let ran = place.run(&format!("env play -n 1 -o {file}"));
-        ran.fails(2, &[file, "--export-episodes"]);
-    }
-    assert!(!place.path("a.jsonl").exists());
-    // A run that version 0.2 began there is continued.
-    std::fs::create_dir(place.path("old.jsonl")).unwrap();
-    place.run("env play -n 1 -q -o old.jsonl").succeeds();
-}
-
 #[test]
 fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counted() {
     let place = Workplace::new();

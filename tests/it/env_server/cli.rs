@@ -5,7 +5,6 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use convfinqa::env_build::{BuildOptions, build};
-use rstest::rstest;
 use serde_json::json;
 
 use crate::support::cli::{Ran, Workplace};
@@ -257,7 +256,7 @@ fn check_says_what_there_is() {
     let place = Workplace::new();
     let text = &place.run("env check").succeeds().stdout.clone();
     assert!(text.contains("questions"), "{text}");
-    let missing = place.run("env check no/such/folder");
+    let missing = place.run("env check --data-path no/such/folder");
     missing.fails(3, &[]);
     assert_eq!(missing.stderr.lines().count(), 1, "one clear line");
 }
