@@ -112,6 +112,8 @@ pub(crate) enum RuleName {
     Em,
     /// Official execution accuracy
     Ex,
+    /// Official execution accuracy of the program
+    Pe,
 }
 
 impl From<RuleName> for Rule {
@@ -121,6 +123,7 @@ impl From<RuleName> for Rule {
             RuleName::Nm => Self::NumericalMatch,
             RuleName::Em => Self::ExactMatch,
             RuleName::Ex => Self::ExecutionAccuracy,
+            RuleName::Pe => Self::ProgramExecution,
         }
     }
 }

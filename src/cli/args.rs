@@ -12,8 +12,7 @@ use crate::settings::Settings;
 use finqa_agents::llm::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings};
 
 use super::ci::CiArgs;
-use super::outputs::{EXPORT_PREDICTIONS, OutputOption, inputs};
-use super::run::RunDisplay;
+use super::outputs::inputs;
 use super::{Failure, settings, telemetry};
 
 /// The file of settings, for every command that has some.
@@ -143,6 +142,14 @@ pub(crate) struct PrintArgs {
     pub quiet: bool,
 }
 
+/// The output options of a run.
+#[derive(Clone, Copy)]
+pub(super) struct RunDisplay {
+    pub verbose: bool,
+    pub print: PrintArgs,
+    pub style: TerminalStyle,
+}
+
 impl PrintArgs {
     pub(super) fn display(self, verbose: bool, style: TerminalStyle) -> RunDisplay {
         RunDisplay {
@@ -150,14 +157,6 @@ impl PrintArgs {
             print: self,
             style,
         }
-    }
-}
-
-impl RunArgs {
-    /// The files that are written in addition to the run's own.
-    pub(super) fn outputs(&self) -> [OutputOption<'_>; 2] {
-        let predictions = self.export_predictions.as_deref();
-        [(EXPORT_PREDICTIONS, predictions), self.ci.junit_output()]
     }
 }
 
@@ -172,9 +171,6 @@ pub(crate) struct RunArgs {
     /// Print each question with the gold answer, the generated answer and the rounds
     #[arg(long, short = 'v', help_heading = "Output")]
     pub verbose: bool,
-    /// Also write the predicted programs in the ConvFinQA leaderboard's format
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub export_predictions: Option<PathBuf>,
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::output::terminal::{
     IgnoredSettings, ProgressOptions, TerminalWriter, answer_text, short_answer,
 };
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
-use crate::settings::{LogSettings, TraceSettings};
+use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
     AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, answer_history,
@@ -73,9 +73,6 @@ struct AskSettings {
     #[command(flatten)]
     #[serde(flatten)]
     log: LogSettings,
-    #[command(flatten)]
-    #[serde(flatten)]
-    tracing: TraceSettings,
 }
 
 /// Asks the question, or one after the other.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::output::terminal::TerminalStyle;
 use crate::pipeline::{BatchStatusRow, batch_status};
 use crate::run::{FolderError, RunFolder, RunKind};
-use crate::settings::{BudgetSettings, ExecutionEngine, flag};
+use crate::settings::{BudgetSettings, ExecutionEngine};
 use finqa_agents::llm::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, PrintArgs, RunArgs};
@@ -34,9 +34,7 @@ pub(crate) enum BatchCommand {
         mut_arg("rpm", |arg| arg.hide(true)),
         mut_arg("tpm", |arg| arg.hide(true)),
         mut_arg("min_confidence", |arg| arg.hide(true)),
-        mut_arg("junit", |arg| arg.hide(true)),
-        mut_arg("fail_under", |arg| arg.hide(true)),
-        mut_arg("export_predictions", |arg| arg.hide(true))
+        mut_arg("fail_under", |arg| arg.hide(true))
     )]
     Submit(Box<RunArgs>),
     /// Show the batches of a run, and ask the provider about those that have not ended.
@@ -95,13 +93,8 @@ pub(crate) fn execute(
                 let line = "batch submit always sends batches; leave out --engine live, or use `convfinqa run`";
                 return Err(Failure::usage(line).into());
             }
-            let of_answers = ["fail_under", "junit", "export_predictions"];
-            if let Some(id) = of_answers.into_iter().find(|id| given(id)) {
-                let flag = flag(id);
-                let line = format!(
-                    "batch submit exits before there are answers: pass {flag} to `convfinqa --resume` \
-                     when the batches have ended"
-                );
+            if given("fail_under") {
+                let line = "batch submit exits before there are answers: pass --fail-under to `convfinqa --resume` when the batches have ended";
                 return Err(Failure::usage(line).into());
             }
             let process = RunProcess::UntilSubmitted(Exit::Done);

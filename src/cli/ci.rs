@@ -1,24 +1,17 @@
-//! Options for CI: a JUnit file, and an exit code that fails the build.
+//! The option for CI: an exit code that fails the build.
 
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use strum::VariantArray;
 
-use crate::output::JunitFile;
-use crate::score::{Row, Rule, RuleRates};
+use crate::score::{Rule, RuleRates};
 
-use super::exit::with_output_hint;
-use super::outputs::OutputOption;
 use super::{Exit, Failure};
 
-/// The options of `run` and `score` for CI.
+/// The option of commands with scores for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "CI")]
 pub(crate) struct CiArgs {
-    /// Write a JUnit file with one test case per question, scored by financial equivalence
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
     /// Exit with code 6 if a score is below PERCENT; RULE is fe (financial equivalence), nm
     /// (numeric match), em (exact match), ex (execution accuracy), pe (program execution) or
     /// pa (program accuracy)
@@ -62,28 +55,6 @@ impl FromStr for Threshold {
 }
 
 impl CiArgs {
-    const JUNIT: &str = "--junit FILE";
-
-    /// The file that is written.
-    pub(super) fn junit_output(&self) -> OutputOption<'_> {
-        (Self::JUNIT, self.junit.as_deref())
-    }
-
-    /// Writes the JUnit file, if requested, from the rows that `visit` passes.
-    pub(crate) fn write_junit(
-        &self,
-        suite: &str,
-        visit: impl FnOnce(&mut dyn FnMut(&Row) -> anyhow::Result<()>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        if let Some(path) = &self.junit {
-            let hint = with_output_hint(Self::JUNIT);
-            let mut file = JunitFile::new(path, suite, Rule::FinancialEquivalence);
-            visit(&mut |row| file.add(row).map_err(&hint))?;
-            file.write().map_err(&hint)?;
-        }
-        Ok(())
-    }
-
     /// Holds the rates to their thresholds.
     ///
     /// # Errors
@@ -145,7 +116,6 @@ mod tests {
     fn what_could_not_be_judged_is_below() {
         let gate = CiArgs {
             fail_under: vec!["fe=0".parse().unwrap()],
-            ..CiArgs::default()
         };
         let error = gate
             .check_thresholds(&RuleRates::default())

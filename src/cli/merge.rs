@@ -1,7 +1,5 @@
 //! `convfinqa merge`: one run of the shards that an engine has run.
 
-use std::path::PathBuf;
-
 use clap::ArgMatches;
 
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
@@ -9,8 +7,7 @@ use crate::pipeline::{self, PipelineError};
 
 use super::args::{OutputFolder, PrintArgs};
 use super::ci::CiArgs;
-use super::outputs::{EXPORT_PREDICTIONS, check_outputs, inputs};
-use super::run::{export_and_check, notify, report_and_exit_code};
+use super::run::{check_thresholds, notify, report_and_exit_code};
 use super::{Exit, dotenv, runtime, settings};
 
 /// Arguments of `merge`.
@@ -27,9 +24,6 @@ pub(crate) struct MergeArgs {
     allow_missing: bool,
     #[command(flatten)]
     output: OutputFolder,
-    /// Also write the predicted programs in the ConvFinQA leaderboard's format
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    export_predictions: Option<PathBuf>,
     #[command(flatten)]
     print: PrintArgs,
     #[command(flatten)]
@@ -43,9 +37,6 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.output, matches, args.output.file())?;
-    let inputs = inputs(args.output.file(), None);
-    let predictions = (EXPORT_PREDICTIONS, args.export_predictions.as_deref());
-    check_outputs(&[predictions, args.ci.junit_output()], &inputs)?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: args.print.quiet,
@@ -62,6 +53,6 @@ pub(crate) fn execute(
         }
         error => error.into(),
     })?;
-    let judged = export_and_check(&results, args.export_predictions.as_deref(), &args.ci);
+    let judged = check_thresholds(&results, &args.ci);
     report_and_exit_code(&results, judged, &writer, args.print.display(false, style))
 }

@@ -17,8 +17,6 @@ use super::settings::config_file;
 /// A file to write, with the option that names it and its placeholder.
 pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 
-pub(super) const EXPORT_PREDICTIONS: &str = "--export-predictions FILE";
-
 /// Refuses an output that cannot be written, or that would replace an input or another output.
 ///
 /// # Errors

@@ -1,7 +1,6 @@
 //! `convfinqa` and `convfinqa run`: the main job.
 
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -9,24 +8,20 @@ use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use crate::output;
 use crate::output::terminal::{
-    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
+    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
 };
 use crate::pipeline;
-use crate::pipeline::{
-    Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
-};
+use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, command};
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::llm::Cassette;
 use finqa_agents::pair::{Fault, RunFailure};
 
-use super::args::{ControlArgs, PrintArgs, RunArgs, needs_model};
+use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;
-use super::exit::with_output_hint;
-use super::outputs::{EXPORT_PREDICTIONS, OutputOption, check_outputs, inputs_of_run};
+use super::outputs::{OutputOption, check_outputs, inputs_of_run};
 use super::{
     Exit, Failure, commit, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry,
 };
@@ -51,14 +46,6 @@ pub(super) trait RunCommand {
     fn hint(&self, _results: &RunResults) -> Option<String> {
         None
     }
-}
-
-/// The output options of a run.
-#[derive(Clone, Copy)]
-pub(super) struct RunDisplay {
-    pub verbose: bool,
-    pub print: PrintArgs,
-    pub style: TerminalStyle,
 }
 
 /// Runs the main job.
@@ -94,14 +81,7 @@ pub(super) fn execute_as(
         resumed,
         cassette,
         ..
-    } = load(
-        flags,
-        matches,
-        control,
-        kind,
-        &dotenv::variable,
-        &args.outputs(),
-    )?;
+    } = load(flags, matches, control, kind, &dotenv::variable, &[])?;
     if process != RunProcess::Whole {
         settings.batch.engine = ExecutionEngine::Batch;
     }
@@ -157,8 +137,7 @@ impl RunCommand for QuestionRun<'_> {
     }
 
     fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
-        let args = self.args;
-        export_and_check(results, args.export_predictions.as_deref(), &args.ci)
+        check_thresholds(results, &self.args.ci)
     }
 
     fn exit(&self, finish: &Finish, exit: Exit) -> Exit {
@@ -258,15 +237,16 @@ pub(super) fn drive(
     let progress = RunProgress::new(options, &settings.run.output);
     let runtime = Runtime::new().context("cannot start the runtime")?;
     runtime.block_on(async {
-        let tracking = Tracking::from_settings(settings, &context.variables)?;
+        let notify = notify(progress.writer());
+        let tracking = pipeline::tracking_server(settings, &context.variables, &notify)?;
         let place = telemetry::TraceDestination::Run {
-            tracked: matches!(tracking, Tracking::On(_)),
+            tracked: tracking.is_some(),
         };
         let traces = telemetry::start(settings, place, &progress.writer())?;
         let context = RunContext {
             tracking,
             traces: traces.clone(),
-            notify: notify(progress.writer()),
+            notify,
             commit: commit::commit(),
             ..context
         };
@@ -354,32 +334,15 @@ fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     }
 }
 
-/// Writes the requested files in addition to the run's own, and checks a complete run
-/// against its thresholds; `merge` checks those of a shard.
-pub(super) fn export_and_check(
-    results: &RunResults,
-    export_predictions: Option<&Path>,
-    ci: &CiArgs,
-) -> anyhow::Result<()> {
-    let RunResults {
-        journal, summary, ..
-    } = results;
-    // What a merged run has read is known only now.
-    let outputs = [(EXPORT_PREDICTIONS, export_predictions), ci.junit_output()];
-    check_outputs(&outputs, summary.run.data_file.as_slice())?;
-    if let Some(path) = export_predictions {
-        let records = results.records.as_ref();
-        let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
-        output::write_leaderboard(path, journal, dataset)
-            .map_err(with_output_hint(EXPORT_PREDICTIONS))?;
+/// Holds a complete run to its thresholds; `merge` does so for shards.
+pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> anyhow::Result<()> {
+    let summary = &results.summary;
+    match results.finish {
+        Finish::Complete if summary.run.shard.is_none() => {
+            ci.check_thresholds(&summary.scores.rates)
+        }
+        _ => Ok(()),
     }
-    ci.write_junit(&summary.run.id, |add| {
-        journal.try_for_each_row(|row| add(&row))
-    })?;
-    if results.finish == Finish::Complete && summary.run.shard.is_none() {
-        ci.check_thresholds(&summary.scores.rates)?;
-    }
-    Ok(())
 }
 
 /// The exit code of a run. `merge` judges a shard's answers: to the engine that started it,
@@ -442,7 +405,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
             writeln!(
                 out,
                 "{}",
-                summary_tables(summary, folder.output(), shown.style)
+                summary_text(summary, folder.output(), shown.verbose, shown.style)
             )?;
             writeln!(out, "Answers: {}", csv.display())?;
             let report = folder.report();

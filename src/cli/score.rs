@@ -7,11 +7,13 @@ use clap::ArgMatches;
 use crate::analysis::{Answers, AnswersOrigin, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
+use crate::output::{write_junit, write_leaderboard};
 use crate::run::RunFolder;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard};
 
 use super::args::OutputFolder;
+use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, stdout};
 
@@ -29,9 +31,18 @@ pub(crate) struct ScoreArgs {
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
+    /// Write a JUnit file with one test case per question, scored by financial equivalence
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write the predicted programs in the ConvFinQA leaderboard's format
+    #[arg(long, value_name = "FILE")]
+    export_predictions: Option<PathBuf>,
     #[command(flatten)]
     ci: super::ci::CiArgs,
 }
+
+const JUNIT: &str = "--junit FILE";
+const EXPORT_PREDICTIONS: &str = "--export-predictions FILE";
 
 /// Scores the file.
 pub(crate) fn execute(
@@ -42,7 +53,11 @@ pub(crate) fn execute(
     let output = args.output.path(matches)?;
     let named = RunFolder::answers_at(&args.file, &output)?;
     let inputs = args.output.inputs(&[&named], args.data_path.as_deref());
-    check_outputs(&[args.ci.junit_output()], &inputs)?;
+    let written = [
+        (JUNIT, args.junit.as_deref()),
+        (EXPORT_PREDICTIONS, args.export_predictions.as_deref()),
+    ];
+    check_outputs(&written, &inputs)?;
     let given = load_named(args.data_path.as_deref())?;
     let mut suite = args.file.display().to_string();
     let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
@@ -75,10 +90,13 @@ pub(crate) fn execute(
         super::note(note);
     }
     let card = Scorecard::of(&scored);
-    let held = args
-        .ci
-        .write_junit(&suite, |add| scored.iter().try_for_each(add))
-        .and_then(|()| args.ci.check_thresholds(&card.rates));
+    if let Some(path) = &args.junit {
+        write_junit(path, &suite, &scored).map_err(with_output_hint(JUNIT))?;
+    }
+    if let Some(path) = &args.export_predictions {
+        write_leaderboard(path, &scored).map_err(with_output_hint(EXPORT_PREDICTIONS))?;
+    }
+    let held = args.ci.check_thresholds(&card.rates);
     if card.rates.iter().next().is_none() {
         held?;
         let (path, rows) = (args.file.clone(), scored.len());

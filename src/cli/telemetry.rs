@@ -13,6 +13,7 @@ use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
+use finqa_core::secrets::shown_address;
 
 use super::dotenv::variable;
 use super::{Exit, Failure};
@@ -22,6 +23,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The address of a collector that is enabled without one.
 const LOCAL_COLLECTOR: &str = "http://localhost:4318";
+
+/// OpenTelemetry's variable for questions, prompts and replies in traces.
+const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// Variables, besides the keys of providers, whose values must not appear in a trace
 /// or a log line.
@@ -90,22 +94,21 @@ pub(crate) fn start(
     place: TraceDestination,
     writer: &TerminalWriter,
 ) -> anyhow::Result<Telemetry> {
-    let collector = collector()?;
+    let (collector, content) = (collector()?, is(CONTENT, "true"));
     let file = match (place, settings.run.traces) {
         (TraceDestination::Nowhere, _) | (_, Traces::Off) => false,
         (_, Traces::On) => true,
         (TraceDestination::Run { tracked }, Traces::Auto) => {
-            tracked || collector.is_some() || settings.tracing.content
+            tracked || collector.is_some() || content
         }
     };
-    let options = TelemetryOptions {
+    Ok(telemetry::install(TelemetryOptions {
         service_name: variable("OTEL_SERVICE_NAME"),
         file,
         collector,
-        content: settings.tracing.content,
+        content,
         ..logs(&settings.log, writer)
-    };
-    Ok(telemetry::install(options)?)
+    })?)
 }
 
 /// Starts logs alone, for a command without traces.
@@ -116,7 +119,6 @@ pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::
 /// Log lines, and no traces.
 fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     let (lines, notes) = (writer.clone(), writer.clone());
-    let level = log.log_level.clone().or_else(|| variable("RUST_LOG"));
     TelemetryOptions {
         service_name: None,
         file: false,
@@ -124,7 +126,7 @@ fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
         content: false,
         log: LogOptions {
             format: log.log,
-            level: level.unwrap_or_else(|| "info".to_owned()),
+            level: variable("RUST_LOG").unwrap_or_else(|| "info".to_owned()),
             sink: Arc::new(move |line| lines.line(line)),
         },
         secrets: secrets(),
@@ -132,11 +134,13 @@ fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     }
 }
 
+/// True if the variable has this value.
+fn is(name: &str, value: &str) -> bool {
+    variable(name).is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
+}
+
 /// The collector that the standard variables name, if they do.
 fn collector() -> anyhow::Result<Option<Otlp>> {
-    let is = |name: &str, value: &str| {
-        variable(name).is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
-    };
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
@@ -152,7 +156,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
         }
         None => return Ok(None),
     };
-    let mut url = Url::parse(address.trim()).map_err(|error| {
+    let url = Url::parse(address.trim()).map_err(|error| {
         Failure::usage(format!(
             "{name} is not an address: {error}; it looks like {LOCAL_COLLECTOR}"
         ))
@@ -164,11 +168,8 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     .into_iter()
     .find_map(|name| variable(name)?.trim().parse().ok());
     let timeout = milliseconds.map_or(TIMEOUT, Duration::from_millis);
-    // What is shown holds no password.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
     Ok(Some(Otlp {
-        endpoint: url.to_string(),
+        endpoint: shown_address(url.as_str()),
         client: http_client(timeout, loopback)?,
         runtime: tokio::runtime::Handle::try_current()?,
         timeout,

@@ -5,10 +5,8 @@ use std::path::Path;
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::output::mlflow::{
-    self, DeliveredRun, DeliveryRecord, FinishedRun, MlflowError, RunDelivery,
-};
-use crate::pipeline::{experiment, server, write_results};
+use crate::output::mlflow::{DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver};
+use crate::pipeline::{server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock};
 use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
@@ -37,10 +35,6 @@ pub(crate) struct SyncArgs {
     #[arg(long, value_name = "URI")]
     #[serde(skip)]
     mlflow: Option<String>,
-    /// Experiment [default: the run's]
-    #[arg(long, value_name = "NAME")]
-    #[serde(skip)]
-    experiment: Option<String>,
     /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
@@ -87,7 +81,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
         let name = folder.id();
-        match deliver(args, settings.model.allow_http, folder).await {
+        match sync_run(args, settings.model.allow_http, folder).await {
             Ok(delivered) => {
                 // Output that cannot be written does not end the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
@@ -126,15 +120,10 @@ fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>>
         }
         let arrived = match DeliveryRecord::read(folder.path())? {
             Some(record) => {
-                let elsewhere = |ours: &str, asked: &Option<String>| {
-                    asked
-                        .as_deref()
-                        .is_some_and(|asked| asked.trim_end_matches('/') != ours)
-                };
-                record.complete_at == Some(journal.answered()?)
-                    && record.has_all_traces(folder.path())?
-                    && !elsewhere(&record.uri, &asked)
-                    && !elsewhere(&record.experiment, &args.experiment)
+                let elsewhere = asked
+                    .as_deref()
+                    .is_some_and(|asked| asked.trim_end_matches('/') != record.uri);
+                record.complete_at == Some(journal.answered()?) && !elsewhere
             }
             None => false,
         };
@@ -145,42 +134,33 @@ fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>>
     Ok(folders)
 }
 
-async fn deliver(
+async fn sync_run(
     args: &SyncArgs,
     allow_http: bool,
     folder: &RunFolder,
 ) -> anyhow::Result<DeliveredRun> {
+    // A run that is still in progress delivers itself.
+    let _lock = RunLock::take(folder.path())?;
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
-    let record = DeliveryRecord::read(folder.path())?;
+    let record = DeliveryRecord::read(folder.path())?.filter(|_| !args.new);
     let variables = dotenv::variables();
-    let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
-    // An address whose key was not kept leads nowhere.
-    let whole = |uri: &str| !uri.contains(HIDDEN);
-    let own = set("mlflow").filter(|uri| !["auto", "off", ""].contains(uri) && whole(uri));
-    let uri = args
-        .mlflow
-        .clone()
-        .or_else(|| {
-            let uri = record.as_ref().map(|record| record.uri.clone());
-            uri.filter(|uri| whole(uri))
-        })
-        .or_else(|| own.map(str::to_owned))
-        .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
-        .ok_or_else(|| {
-            Failure::usage(
-                "no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI",
-            )
-        })?;
-    let experiment = args
-        .experiment
-        .clone()
-        .or_else(|| record.map(|record| record.experiment))
-        .unwrap_or_else(|| experiment(set("experiment"), &variables));
-    let server = server(&uri, &experiment, allow_http, &variables)?;
-    // Locked from here on: a run that is still in progress is left alone.
-    let mut delivery = RunDelivery::open(server, folder.path(), args.new)?;
-    let _lock = RunLock::take(folder.path())?;
+    let own = meta.settings.get("mlflow").and_then(toml::Value::as_str);
+    let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
+    let uri = args.mlflow.clone().or_else(|| {
+        let delivered = record.as_ref().map(|record| record.uri.clone());
+        // An address whose key was not kept leads nowhere.
+        let known = [delivered, own.map(str::to_owned)].into_iter().flatten();
+        let mut known = known.filter(|uri| !uri.contains(HIDDEN));
+        known
+            .next()
+            .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
+    });
+    let uri = uri.ok_or_else(|| {
+        Failure::usage("no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI")
+    })?;
+    let experiment = record.map(|record| record.experiment);
+    let server = server(&uri, experiment, allow_http, &variables)?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = write_results(folder.path(), &journal, records, None)?;
@@ -188,6 +168,6 @@ async fn deliver(
         true => Finish::Complete,
         false => Finish::Interrupted,
     };
-    let ending = FinishedRun { finish, summary };
-    Ok(mlflow::finish(&mut delivery, &ending).await?)
+    let content = RunContent::of(&journal, &finish, &summary)?;
+    Ok(deliver(&server, folder.path(), &content, args.new).await?)
 }

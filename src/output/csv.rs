@@ -16,7 +16,7 @@ use super::staged::{OutputError, StagedFile};
 type CsvColumn = (&'static str, fn(&Row) -> String);
 
 /// The columns, in order.
-const COLUMNS: [CsvColumn; 39] = [
+const COLUMNS: [CsvColumn; 40] = [
     ("id", |row| cell(&row.key.id)),
     ("question", |row| cell(&row.question)),
     ("ground_truth", |row| text(row.ground_truth())),
@@ -24,7 +24,7 @@ const COLUMNS: [CsvColumn; 39] = [
     ("latency", |row| plain(row.latency)),
     ("exact_match", |row| truth(row.scores.exact_match)),
     ("numerical_match", |row| truth(row.scores.numerical_match)),
-    ("part", |row| row.key.part.clone()),
+    ("part", |row| cell(&row.key.part)),
     ("outcome", |row| row.outcome().name().to_owned()),
     ("answer", |row| text(answer(row).map(|it| &it.printed))),
     ("value", |row| text(row.value())),
@@ -34,6 +34,9 @@ const COLUMNS: [CsvColumn; 39] = [
     ("program", |row| text(row.program())),
     ("execution_accuracy", |row| {
         truth(row.scores.execution_accuracy)
+    }),
+    ("program_execution", |row| {
+        truth(row.scores.program_execution)
     }),
     ("program_accuracy", |row| truth(row.scores.program_accuracy)),
     ("financial_equivalence", |row| truth(row.accepted())),

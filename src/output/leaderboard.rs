@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::dataset::{Dataset, Outcome};
-use crate::run::{Journal, Mode, Row};
+use crate::dataset::{Mode, Outcome};
+use crate::score::Row;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
@@ -19,25 +19,18 @@ struct Prediction {
     predicted: Vec<String>,
 }
 
-/// Writes the predictions of a run's first pass from its journal, in its order.
-pub(crate) fn write_leaderboard(
-    path: &Path,
-    journal: &Journal,
-    dataset: &Dataset,
-) -> Result<(), OutputError> {
-    let mut predictions = Vec::new();
-    journal.for_each_row(|row| {
-        // The leaderboard takes one prediction a question.
-        if row.epoch == 0 {
-            let page = dataset.record(&row.key.id).map(|record| &record.document);
-            let table = page.map_or(&[][..], |page| &page.table);
-            predictions.push(Prediction {
-                id: id(&row),
-                predicted: tokenise(&predicted(&row, table)),
-            });
+/// Writes the predictions of the first pass over the questions, in the order of the rows.
+pub(crate) fn write_leaderboard(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
+    // The leaderboard takes one prediction a question.
+    let first = rows.iter().filter(|row| row.epoch == 0);
+    let predictions = first.map(|row| {
+        let table = row.document.as_ref().map_or(&[][..], |page| &page.table);
+        Prediction {
+            id: id(row),
+            predicted: tokenise(&predicted(row, table)),
         }
-    })?;
-    write_json(path, &predictions)
+    });
+    write_json(path, &predictions.collect::<Vec<_>>())
 }
 
 /// A turn's id is its conversation's followed by the turn, as in the

@@ -22,7 +22,7 @@ pub(crate) use answer::AnswerView;
 pub(crate) use csv::CsvFile;
 pub(crate) use episodes::{is_export_of, write_episodes};
 pub(crate) use jsonl::Transcripts;
-pub(crate) use junit::JunitFile;
+pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;
 pub(crate) use staged::{

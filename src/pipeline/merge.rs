@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use crate::output::mlflow::{self, DeliveryOutcome, FinishedRun, RunDelivery};
+use crate::output::mlflow::{self, RunContent};
 use crate::output::{self, OutputError};
 use crate::run::{
     Finish, Journal, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder, SharedPlan,
-    Summary,
 };
 use crate::settings::{Layers, Origin, Variables};
 
 use super::files::{without_pages, write_run};
 use super::resume::stored_settings;
 use super::shard::differences;
-use super::{Notify, PipelineError, RunNotice, RunResults, Tracking};
+use super::tracking::tracking_server;
+use super::{Notify, PipelineError, RunNotice, RunResults};
 
 /// Merges the shards of the run that is named, or of the one that was started last. To
 /// merge again changes nothing unless a shard has changed.
@@ -53,7 +53,15 @@ pub async fn merge(
             reason,
         },
     };
-    let tracked = deliver(&merged, &finish, &summary, variables, notify).await?;
+    // To the server that the shards were started with.
+    let own = Layers::default().table(stored_settings(&summary.run), Origin::Run)?;
+    let tracked = match tracking_server(&own.settings()?, variables, notify)? {
+        None => None,
+        Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {
+            Ok(content) => mlflow::deliver(&server, merged.path(), &content, false).await,
+            Err(error) => Err(error),
+        }),
+    };
     Ok(RunResults {
         finish,
         summary,
@@ -119,35 +127,4 @@ fn join_traces(
         return Ok(());
     }
     output::join_lines(&own, &merged.file(RunFolder::TRACES))
-}
-
-/// Delivers the merged run to the server that the shards were started with.
-async fn deliver(
-    folder: &RunFolder,
-    finish: &Finish,
-    summary: &Summary,
-    variables: &Variables,
-    notify: &Notify,
-) -> Result<Option<DeliveryOutcome>, PipelineError> {
-    let own = Layers::default().table(stored_settings(&summary.run), Origin::Run)?;
-    let server = match Tracking::from_settings(&own.settings()?, variables)? {
-        Tracking::Off => return Ok(None),
-        Tracking::Unusable(line) => {
-            notify(RunNotice::Note(line));
-            return Ok(None);
-        }
-        Tracking::On(server) => server,
-    };
-    let ending = FinishedRun {
-        finish: finish.clone(),
-        summary: summary.clone(),
-    };
-    let sent = match RunDelivery::open(server, folder.path(), false) {
-        Ok(mut delivery) => mlflow::finish(&mut delivery, &ending).await,
-        Err(error) => Err(error),
-    };
-    Ok(Some(match sent {
-        Ok(delivered) => DeliveryOutcome::All(delivered),
-        Err(error) => DeliveryOutcome::Missing(Some(error)),
-    }))
 }

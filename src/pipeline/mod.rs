@@ -33,12 +33,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::dataset::Dataset;
-use crate::output::mlflow::{DeliveryOutcome, FinishedRun, MlflowLogger};
+use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
-use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
+use crate::run::{
+    self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary,
+};
 
 pub(crate) use advice::{advice, ignored_in_episodes, unused_server};
 pub(crate) use batches::{BatchStatusRow, batch_status};
@@ -52,8 +54,7 @@ pub use job::Job;
 pub use merge::merge;
 pub use resume::ResumedRun;
 pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
-pub use tracking::Tracking;
-pub(crate) use tracking::{experiment, server};
+pub(crate) use tracking::{server, tracking_server};
 
 /// Maximum number of events in the queue; a full queue blocks the questions.
 const EVENT_QUEUE: usize = 1024;
@@ -80,7 +81,7 @@ pub struct RunContext {
     /// The source of keys and addresses.
     pub variables: Variables,
     /// The tracking server, if any.
-    pub tracking: Tracking,
+    pub tracking: Option<TrackingServer>,
     /// The traces to record.
     pub traces: Telemetry,
     pub notify: Notify,
@@ -100,7 +101,7 @@ impl Default for RunContext {
         Self {
             resumed: None,
             variables: Variables::none(),
-            tracking: Tracking::Off,
+            tracking: None,
             traces: Telemetry::default(),
             notify: Arc::new(|_| {}),
             stop: Stop::default(),
@@ -120,8 +121,7 @@ pub struct Run {
     reported_limits: Option<LimitStatus>,
     limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
-    logger: Option<MlflowLogger>,
-    traces: Telemetry,
+    tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
     cassette: Option<Cassette>,
@@ -140,7 +140,7 @@ pub struct RunResults {
     /// The records, or why they cannot be read.
     pub records: Result<Dataset, String>,
     /// The result of the delivery to a tracking server; `None` without one.
-    pub tracked: Option<DeliveryOutcome>,
+    pub tracked: Option<Result<DeliveredRun, MlflowError>>,
     /// Keeps other processes from working on the run.
     _lock: RunLock,
 }
@@ -197,9 +197,15 @@ impl Run {
             }
         };
         let limits = scheduler.as_ref().map(|it| it.models.limits.clone());
-        let logger = context
-            .tracking
-            .start(&run, &settings.run.output, context.notify);
+        let tracking = match (context.tracking, &run.meta.shard) {
+            (Some(_), Some(shard)) => {
+                let merge = run::command(&format!("merge {}", shard.run), &settings.run.output);
+                let line = format!("MLflow: `{merge}` delivers the run");
+                (context.notify)(RunNotice::Note(line));
+                None
+            }
+            (tracking, _) => tracking,
+        };
         context
             .traces
             .write_to(&run.folder.file(RunFolder::TRACES))?;
@@ -213,8 +219,7 @@ impl Run {
             folder: run.folder,
             records,
             events,
-            logger,
-            traces: context.traces,
+            tracking,
             stop: context.stop,
             lock: run.lock,
             cassette: context.cassette,
@@ -235,9 +240,6 @@ impl Run {
                 }
             }
         };
-        if let Some(logger) = &self.logger {
-            logger.on(&event);
-        }
         cassette::record_event(self.cassette.as_ref(), &event);
         Some(event)
     }
@@ -254,7 +256,6 @@ impl Run {
             Some(scheduler) => scheduler.await?.map_err(PipelineError::Stopped),
             None => Ok(Finish::Complete),
         };
-        self.traces.flush();
         let records = self.records.as_ref().map_err(String::as_str);
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
@@ -262,15 +263,15 @@ impl Run {
         if let Some(recorder) = self.cassette.as_ref().and_then(Cassette::recorder) {
             recorder.finish().map_err(PipelineError::Unrecorded)?;
         }
-        let tracked = match self.logger {
-            Some(logger) => {
-                let ending = FinishedRun {
-                    finish: finish.clone(),
-                    summary: summary.clone(),
-                };
-                Some(logger.finish(ending, self.stop.abort).await)
-            }
+        let tracked = match &self.tracking {
             None => None,
+            Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {
+                Ok(content) => {
+                    let folder = self.folder.path();
+                    mlflow::deliver_at_end(server, folder, &content, self.stop.abort).await
+                }
+                Err(error) => Err(error),
+            }),
         };
         Ok(RunResults {
             finish,

@@ -36,8 +36,6 @@ impl RunFolder {
     pub(crate) const TRACES: &'static str = "traces.jsonl";
     /// The delivery to a tracking server.
     pub(crate) const TRACKING: &'static str = "mlflow.json";
-    /// Held by the process that delivers the run to a tracking server.
-    pub(crate) const TRACKING_LOCK: &'static str = "mlflow.lock";
     /// The files of a finished run other than its journal.
     pub const RESULTS: [&'static str; 5] = [
         Self::CSV,

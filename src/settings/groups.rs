@@ -57,10 +57,6 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub log: LogSettings,
-    /// What traces contain.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub tracing: TraceSettings,
     /// The layer that set each key last; keys at their defaults are absent.
     #[arg(skip)]
     #[serde(skip)]
@@ -130,13 +126,9 @@ pub struct RunSettings {
     /// Folder for results
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     pub output: PathBuf,
-    /// MLflow server to log the run to, `off`, or `auto` to use MLFLOW_TRACKING_URI if it is set
+    /// MLflow server to log the run to, `off`, or `auto` to use MLFLOW_TRACKING_URI if it is set; MLFLOW_EXPERIMENT_NAME names the experiment
     #[arg(long, value_name = "URI", default_value = "auto")]
     pub mlflow: String,
-    /// MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, otherwise financial_qa]
-    #[arg(long, value_name = "NAME")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub experiment: Option<String>,
     /// When to write traces.jsonl to the run's folder
     #[arg(
         long,
@@ -152,31 +144,16 @@ pub struct RunSettings {
 #[command(next_help_heading = "Logs and traces")]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Format of log lines on stderr; `json` replaces all other output there
+    /// Format of log lines on stderr; `json` replaces all other output there; RUST_LOG sets the level
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub log: LogFormat,
-    /// Log level, `error` to `trace`, or directives such as `hyper=info` [default: RUST_LOG, otherwise info]
-    #[arg(long, value_name = "LEVEL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub log_level: Option<String>,
-}
-
-/// What traces contain.
-#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[command(next_help_heading = "Logs and traces")]
-#[serde(default, deny_unknown_fields)]
-pub struct TraceSettings {
-    /// Include questions, prompts and replies in traces
-    #[arg(id = "trace_content", long = "trace-content")]
-    #[serde(rename = "trace_content")]
-    pub content: bool,
 }
 
 /// The writing of `traces.jsonl` (`--traces`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traces {
-    /// If traces are also sent to a collector or MLflow, or with --trace-content.
+    /// If traces are also sent to a collector or MLflow, or include content.
     Auto,
     /// Always.
     On,
@@ -184,4 +161,4 @@ pub enum Traces {
     Off,
 }
 
-finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, TraceSettings, LogSettings);
+finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, LogSettings);

@@ -83,9 +83,10 @@ fn affects(key: &str) -> RunAspect {
             RunAspect::Plan
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
-        | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level"
-        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "run" | "engine"
-        | "batch_timeout" | "batch_late" => RunAspect::Nothing,
+        | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_tokens_total" | "max_time"
+        | "prices" | "shard" | "run" | "engine" | "batch_timeout" | "batch_late" => {
+            RunAspect::Nothing
+        }
         _ => RunAspect::Answers,
     }
 }
@@ -296,12 +297,10 @@ data_path = 'x'
 engine = 'batch'
 epochs = 4
 examples = 3
-experiment = 'x'
 filter = 'x'
 history = 'gold'
 ids = ['a', 'b']
 log = 'json'
-log_level = 'debug'
 max_cost = '5.25'
 max_rounds = 5
 max_time = '30m'
@@ -329,7 +328,6 @@ shuffle = true
 table_style = 'published'
 temperature = 0.75
 timeout = 10
-trace_content = true
 traces = 'on'
 verify = false
 ";

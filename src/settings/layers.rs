@@ -153,7 +153,6 @@ fn settings_of(mut table: Table, origin: &Origin) -> Result<Settings, String> {
         shards: group(&mut table, origin)?,
         batch: group(&mut table, origin)?,
         log: group(&mut table, origin)?,
-        tracing: group(&mut table, origin)?,
         origins: BTreeMap::new(),
     };
     match table.iter().next() {

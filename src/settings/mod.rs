@@ -16,7 +16,7 @@ mod variables;
 
 pub use batch::{BatchSettings, ExecutionEngine};
 pub use budget::{BudgetSettings, TimeLimit};
-pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
+pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, Traces};
 pub use keys::{Change, RunAspect, keys};
 pub(crate) use keys::{flag, unknown_variable, with_effects_of};
 pub use layers::{ConfigError, Layers, Origin};

@@ -175,11 +175,6 @@ impl Settings {
             let problem = format!("is `{name}`, which cannot name a run: {reason}");
             return fault("run", problem);
         }
-        let experiment = self.run.experiment.as_deref();
-        if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {
-            let problem = "is empty or longer than MLflow's 500 characters";
-            return fault("experiment", problem);
-        }
         if self.model.name.trim().is_empty() {
             let problem = "is empty; name a model, or `offline` for the embedded analyst";
             return fault("model", problem);

@@ -16,7 +16,7 @@ pub enum TelemetryError {
     #[error("OpenTelemetry export: {0}; check the OTEL_EXPORTER_OTLP_* variables")]
     Exporter(String),
     #[error(
-        "log level `{level}`: {reason}; use error, warn, info, debug, trace, or `target=level,…`"
+        "RUST_LOG is `{level}`: {reason}; use error, warn, info, debug, trace, or `target=level,…`"
     )]
     Level { level: String, reason: String },
     #[error("traces and logs are already set up")]

@@ -9,117 +9,117 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
 use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use parking_lot::Mutex;
 
+use super::OnWarning;
 use super::error::TelemetryError;
-use finqa_core::text::counted;
 
-/// Spans that may wait for the disk; more are lost, and counted.
-const QUEUE: usize = 16_384;
+/// The file, once there is a run; spans before that are not written.
+pub(super) type RunTraceFile = Arc<OnceLock<TraceFile>>;
 
-enum FileMessage {
-    Span(Box<SpanData>),
-    /// Answered when everything before it is in the file.
-    Flush(SyncSender<()>),
-}
-
-/// Writes whole traces to a file, on a separate thread.
+/// A file that whole traces are appended to.
 #[derive(Debug)]
-pub(super) struct FileTraces {
+pub(super) struct TraceFile {
     path: PathBuf,
-    sender: SyncSender<FileMessage>,
-    state: Arc<FileState>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Absent after a failure: the file may end with half a line, and nothing may follow it.
+    file: Mutex<Option<File>>,
 }
 
-#[derive(Debug, Default)]
-struct FileState {
-    /// Spans dropped because the queue was full.
-    lost: AtomicU64,
-    /// The reason why writing has stopped, if it has.
-    broken: Mutex<Option<String>>,
-    stop: AtomicBool,
-}
-
-impl FileTraces {
+impl TraceFile {
     /// Opens the file for appending. An incomplete last line, left by a process
     /// that was killed, is removed.
-    /// `resource` says whose spans they are.
-    pub(super) fn open(path: &Path, resource: &Resource) -> Result<Self, TelemetryError> {
+    pub(super) fn open(path: &Path) -> Result<Self, TelemetryError> {
         let file = append_whole_lines(path).map_err(|source| TelemetryError::File {
             path: path.to_owned(),
             source,
         })?;
-        let (sender, received) = sync_channel(QUEUE);
-        let state = Arc::new(FileState::default());
-        let thread = std::thread::spawn({
-            let (state, resource) = (Arc::clone(&state), resource.into());
-            move || write_all(file, &resource, &received, &state)
-        });
         Ok(Self {
             path: path.to_owned(),
-            sender,
-            state,
-            thread: Mutex::new(Some(thread)),
+            file: Mutex::new(Some(file)),
         })
     }
 
-    /// Takes an ended span; never waits.
-    pub(super) fn span(&self, span: SpanData) {
-        if self
-            .sender
-            .try_send(FileMessage::Span(Box::new(span)))
-            .is_err()
-        {
-            self.state.lost.fetch_add(1, Ordering::Relaxed);
+    fn append(&self, line: &[u8]) -> std::io::Result<()> {
+        let mut file = self.file.lock();
+        let written = file.as_mut().map_or(Ok(()), |file| file.write_all(line));
+        if written.is_err() {
+            *file = None;
+        }
+        written
+    }
+}
+
+/// Collects the spans of a trace and writes them when its root ends.
+pub(super) struct FileExporter {
+    file: RunTraceFile,
+    open: Mutex<HashMap<TraceId, Vec<SpanData>>>,
+    resource: ResourceAttributesWithSchema,
+    notice: OnWarning,
+}
+
+impl std::fmt::Debug for FileExporter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FileExporter({:?})", self.file)
+    }
+}
+
+impl FileExporter {
+    pub(super) fn new(file: RunTraceFile, notice: OnWarning) -> Self {
+        Self {
+            file,
+            open: Mutex::default(),
+            resource: ResourceAttributesWithSchema::default(),
+            notice,
         }
     }
 
-    /// Waits until everything so far is in the file, at most `timeout`.
-    pub(super) fn flush(&self, timeout: Duration) -> bool {
-        let (done, written) = sync_channel(1);
-        self.sender.try_send(FileMessage::Flush(done)).is_ok()
-            && written.recv_timeout(timeout).is_ok()
-    }
-
-    /// Writes what is queued and ends the thread.
-    pub(super) fn close(&self, timeout: Duration) {
-        self.state.stop.store(true, Ordering::Relaxed);
-        if self.flush(timeout)
-            && let Some(thread) = self.thread.lock().take()
-        {
-            let _ = thread.join();
+    fn write(&self, file: &TraceFile, spans: Vec<SpanData>) {
+        let request = ExportTraceServiceRequest {
+            resource_spans: group_spans_by_resource_and_scope(spans, &self.resource),
+        };
+        let Ok(mut line) = serde_json::to_vec(&request) else {
+            return;
+        };
+        line.push(b'\n');
+        if let Err(error) = file.append(&line) {
+            (self.notice)(&format!(
+                "traces: {}: {error}; the file is incomplete, the run is not affected",
+                file.path.display()
+            ));
         }
     }
+}
 
-    /// The missing traces, in one line.
-    pub(super) fn problem(&self) -> Option<String> {
-        let broken = self.state.broken.lock().clone();
-        let lost = self.state.lost.load(Ordering::Relaxed);
-        match (broken, lost) {
-            (Some(reason), _) => Some(format!(
-                "traces: {}: {reason}; the file is incomplete, the run is not affected",
-                self.path.display()
-            )),
-            (None, 0) => None,
-            (None, lost) => Some(format!(
-                "traces: {}: left out {} because they arrived faster than they could be written",
-                self.path.display(),
-                counted(lost, "span")
-            )),
+impl SpanExporter for FileExporter {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let Some(file) = self.file.get() else {
+            return Ok(());
+        };
+        for span in batch {
+            let trace = span.span_context.trace_id();
+            let root = span.parent_span_id == SpanId::INVALID;
+            let mut open = self.open.lock();
+            open.entry(trace).or_default().push(span);
+            let whole = root.then(|| open.remove(&trace)).flatten();
+            drop(open);
+            if let Some(spans) = whole {
+                self.write(file, spans);
+            }
         }
+        Ok(())
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.resource = resource.into();
     }
 }
 
@@ -148,57 +148,6 @@ fn append_whole_lines(path: &Path) -> std::io::Result<File> {
         file.set_len(end)?;
     }
     Ok(file)
-}
-
-fn write_all(
-    mut file: File,
-    resource: &ResourceAttributesWithSchema,
-    received: &Receiver<FileMessage>,
-    state: &FileState,
-) {
-    let mut open: HashMap<TraceId, Vec<SpanData>> = HashMap::new();
-    while let Ok(first) = received.recv() {
-        let mut lines = Vec::new();
-        let mut waiting = Vec::new();
-        for message in std::iter::once(first).chain(received.try_iter().take(QUEUE)) {
-            match message {
-                FileMessage::Flush(done) => waiting.push(done),
-                FileMessage::Span(span) => {
-                    let trace = span.span_context.trace_id();
-                    let root = span.parent_span_id == SpanId::INVALID;
-                    open.entry(trace).or_default().push(*span);
-                    if root && let Some(spans) = open.remove(&trace) {
-                        line(&mut lines, spans, resource);
-                    }
-                }
-            }
-        }
-        let mut broken = state.broken.lock();
-        // After a failure the file may end with half a line: nothing may follow it.
-        if broken.is_none()
-            && let Err(error) = file.write_all(&lines)
-        {
-            *broken = Some(error.to_string());
-        }
-        drop(broken);
-        for done in waiting {
-            let _ = done.send(());
-        }
-        if state.stop.load(Ordering::Relaxed) {
-            return;
-        }
-    }
-}
-
-fn line(lines: &mut Vec<u8>, spans: Vec<SpanData>, resource: &ResourceAttributesWithSchema) {
-    let request = ExportTraceServiceRequest {
-        resource_spans: group_spans_by_resource_and_scope(spans, resource),
-    };
-    let whole = lines.len();
-    match serde_json::to_writer(&mut *lines, &request) {
-        Ok(()) => lines.push(b'\n'),
-        Err(_) => lines.truncate(whole),
-    }
 }
 
 #[cfg(test)]

@@ -2,14 +2,16 @@
 //! options ask for.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::EnvResourceDetector;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, SimpleSpanProcessor,
+};
 use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata};
@@ -17,29 +19,21 @@ use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
+use super::OnWarning;
 use super::error::TelemetryError;
-use super::file::FileTraces;
-use super::log::{self, InstalledSubscriber, LogOptions};
-use super::otlp::{self, Otlp};
-use super::processor::SpanPipeline;
-use super::redact::Redactor;
-use super::{LogFormat, OnWarning};
+use super::file::{FileExporter, RunTraceFile, TraceFile};
+use super::log::{self, LogFormat, LogOptions, is_from_us};
+use super::otlp::Otlp;
+use super::redact::{RedactingExporter, Redactor};
 use finqa_agents::telemetry::Content;
 
-/// Maximum wait for a collector or the file of traces.
+/// Maximum wait for a collector.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
+/// Between two deliveries: short, so that traces appear while the run is in progress.
+const INTERVAL: Duration = Duration::from_secs(2);
 
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
-/// The packages whose spans and events are ours.
-pub(super) const OURS: [&str; 4] = ["convfinqa", "finqa_agents", "finqa_core", "finqa_env"];
-
-/// True for spans and events of this workspace's packages.
-pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
-    OURS.iter()
-        .any(|package| metadata.target().starts_with(package))
-}
-
 /// The destinations and contents of telemetry.
 pub struct TelemetryOptions {
     /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
@@ -62,8 +56,7 @@ pub struct TelemetryOptions {
 #[derive(Clone, Default)]
 pub struct Telemetry {
     provider: Option<SdkTracerProvider>,
-    file: Option<(Arc<OnceLock<FileTraces>>, Resource)>,
-    notice: Option<OnWarning>,
+    file: Option<RunTraceFile>,
 }
 
 /// Installs what the options ask for, for the whole process and until its end.
@@ -74,41 +67,28 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
         return Ok(Telemetry::default());
     }
     let redactor = Arc::new(Redactor::new(options.secrets));
-    let installed = InstalledSubscriber::default();
-    let log = log::layer(options.log, Arc::clone(&redactor), Arc::clone(&installed))?;
-    let notice = options.notice;
-    let mut telemetry = Telemetry::default();
-    if traced {
-        let file = Arc::new(OnceLock::new());
-        let resource = resource(options.service_name);
-        let collector = options
-            .collector
-            .map(|collector| otlp::processor(collector, Arc::clone(&notice)))
-            .transpose()?;
-        let pipeline = SpanPipeline {
-            redactor,
-            file: Arc::clone(&file),
-            collector,
-        };
-        let provider = SdkTracerProvider::builder()
-            .with_resource(resource.clone())
-            .with_span_processor(pipeline)
-            .build();
-        telemetry = Telemetry {
-            provider: Some(provider),
-            file: options.file.then_some((file, resource)),
-            notice: Some(notice),
-        };
+    let log = log::layer(options.log, Arc::clone(&redactor))?;
+    let file = options.file.then(RunTraceFile::default);
+    let mut provider = SdkTracerProvider::builder().with_resource(resource(options.service_name));
+    if let Some(file) = &file {
+        let exporter = FileExporter::new(Arc::clone(file), Arc::clone(&options.notice));
+        let exporter = RedactingExporter::new(exporter, &redactor);
+        provider = provider.with_span_processor(SimpleSpanProcessor::new(exporter));
     }
-    let tracer = telemetry
-        .provider
-        .as_ref()
-        .map(|provider| provider.tracer(SERVICE));
-    let ours =
-        FilterFn::new(is_ours as fn(&Metadata<'_>) -> bool).with_max_level_hint(LevelFilter::INFO);
-    let spans = tracer.map(|tracer| {
+    if let Some(collector) = options.collector {
+        let exporter = RedactingExporter::new(collector.exporter(options.notice)?, &redactor);
+        let config = BatchConfigBuilder::default()
+            .with_scheduled_delay(INTERVAL)
+            .build();
+        let queue = BatchSpanProcessor::builder(exporter).with_batch_config(config);
+        provider = provider.with_span_processor(queue.build());
+    }
+    let provider = traced.then(|| provider.build());
+    let ours = FilterFn::new(is_recorded as fn(&Metadata<'_>) -> bool)
+        .with_max_level_hint(LevelFilter::INFO);
+    let spans = provider.as_ref().map(|provider| {
         tracing_opentelemetry::layer()
-            .with_tracer(tracer)
+            .with_tracer(provider.tracer(SERVICE))
             .with_location(false)
             .with_threads(false)
             .with_target(false)
@@ -119,14 +99,11 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let content = (traced && options.content).then_some(Content);
     let subscriber = Registry::default().with(content).with(spans).with(log);
     tracing::subscriber::set_global_default(subscriber).map_err(|_| TelemetryError::Installed)?;
-    tracing::dispatcher::get_default(|subscriber| {
-        let _ = installed.set(subscriber.downgrade());
-    });
-    Ok(telemetry)
+    Ok(Telemetry { provider, file })
 }
 
 /// Our own spans, and warnings and errors within them, such as retries.
-fn is_ours(metadata: &Metadata<'_>) -> bool {
+fn is_recorded(metadata: &Metadata<'_>) -> bool {
     let least = if metadata.is_span() {
         Level::INFO
     } else {
@@ -153,21 +130,13 @@ fn resource(service_name: Option<String>) -> Resource {
 impl Telemetry {
     /// Opens the file that whole traces are appended to, if there is to be one.
     pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
-        if let Some((file, resource)) = &self.file {
-            let _ = file.set(FileTraces::open(path, resource)?);
+        if let Some(file) = &self.file {
+            let _ = file.set(TraceFile::open(path)?);
         }
         Ok(())
     }
 
-    /// Waits until every trace that has ended is in the file, or a few seconds.
-    pub(crate) fn flush(&self) {
-        if let Some(file) = self.file.as_ref().and_then(|(file, _)| file.get()) {
-            file.flush(FLUSH_TIMEOUT);
-        }
-    }
-
-    /// Delivers what is still queued, for a few seconds at most. All recorded
-    /// traces are in the file when this returns.
+    /// Delivers what is still queued, for a few seconds at most.
     pub async fn finish(self) {
         let Some(provider) = self.provider else {
             return;
@@ -177,10 +146,5 @@ impl Telemetry {
             let _ = provider.shutdown_with_timeout(FLUSH_TIMEOUT);
         });
         let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
-        let file = self.file.as_ref().and_then(|(file, _)| file.get());
-        let problem = file.and_then(FileTraces::problem);
-        if let (Some(notice), Some(problem)) = (&self.notice, problem) {
-            notice(&problem);
-        }
     }
 }

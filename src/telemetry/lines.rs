@@ -5,31 +5,14 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use prost::Message;
 
 use finqa_core::files;
 
-/// One line: one whole trace.
-#[derive(Clone, Debug)]
-pub struct TraceLine {
-    /// The request, as an OTLP receiver expects it.
-    pub request: ExportTraceServiceRequest,
-    /// The end of the line, in bytes.
-    pub end: u64,
-}
-
-impl TraceLine {
-    /// The body of an OTLP/HTTP request (`application/x-protobuf`).
-    pub(crate) fn to_protobuf(&self) -> Vec<u8> {
-        self.request.encode_to_vec()
-    }
-}
-
-/// The lines read.
+/// Whole traces, as an OTLP receiver expects them.
 #[derive(Clone, Debug, Default)]
 pub struct TraceLines {
-    /// Whole lines, in the order in which the traces ended.
-    pub lines: Vec<TraceLine>,
+    /// In the order in which they ended.
+    pub traces: Vec<ExportTraceServiceRequest>,
     /// The position of the next line, in bytes; a line still being written begins there.
     pub next: u64,
     /// Whole lines that are not traces and were skipped.
@@ -38,7 +21,7 @@ pub struct TraceLines {
 
 /// Reads at most `limit` traces from byte `from`. A file that is not there has
 /// none; a last line without its end is left for later.
-pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<TraceLines> {
+pub fn read_traces(path: &Path, from: u64, limit: usize) -> std::io::Result<TraceLines> {
     let mut read = TraceLines {
         next: from,
         ..TraceLines::default()
@@ -51,7 +34,7 @@ pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<Trace
     file.seek(SeekFrom::Start(from))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
-    while read.lines.len() < limit {
+    while read.traces.len() < limit {
         line.clear();
         let length = reader.read_until(b'\n', &mut line)?;
         if line.last() != Some(&b'\n') {
@@ -59,10 +42,7 @@ pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<Trace
         }
         read.next += length as u64;
         match serde_json::from_slice(&line) {
-            Ok(request) => read.lines.push(TraceLine {
-                request,
-                end: read.next,
-            }),
+            Ok(trace) => read.traces.push(trace),
             Err(_) => read.unreadable += 1,
         }
     }
@@ -77,17 +57,16 @@ mod tests {
     fn reading_continues_where_it_stopped_and_leaves_a_cut_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("traces.jsonl");
-        let none = read_lines(&path, 0, 9).unwrap();
-        assert_eq!((none.lines.len(), none.next), (0, 0));
+        let none = read_traces(&path, 0, 9).unwrap();
+        assert_eq!((none.traces.len(), none.next), (0, 0));
 
         let trace = r#"{"resourceSpans":[]}"#;
         std::fs::write(&path, format!("{trace}\nnonsense\n{trace}\n{{\"resour")).unwrap();
-        let first = read_lines(&path, 0, 1).unwrap();
-        assert_eq!(first.lines.len(), 1);
-        let rest = read_lines(&path, first.next, 9).unwrap();
-        assert_eq!((rest.lines.len(), rest.unreadable), (1, 1));
+        let first = read_traces(&path, 0, 1).unwrap();
+        assert_eq!(first.traces.len(), 1);
+        let rest = read_traces(&path, first.next, 9).unwrap();
+        assert_eq!((rest.traces.len(), rest.unreadable), (1, 1));
         let whole = format!("{trace}\nnonsense\n{trace}\n");
         assert_eq!(rest.next, whole.len() as u64);
-        assert_eq!(rest.lines[0].end, rest.next);
     }
 }

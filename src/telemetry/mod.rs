@@ -5,7 +5,8 @@
 //! Modules create spans where things happen and take the names of attributes from
 //! [`finqa_agents::telemetry::attributes`]. Nothing is recorded or formatted unless
 //! the command line has installed a [`Telemetry`]. Prompts and replies are content
-//! and only recorded on request (`--trace-content`). Nothing
+//! and only recorded on request
+//! (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`). Nothing
 //! here may fail or delay a run.
 
 mod error;
@@ -14,13 +15,11 @@ mod install;
 mod lines;
 mod log;
 mod otlp;
-mod processor;
 mod redact;
 
 pub(crate) use error::TelemetryError;
 pub use install::{Telemetry, TelemetryOptions, install};
-pub(crate) use lines::TraceLine;
-pub use lines::read_lines;
+pub use lines::read_traces;
 pub use log::{LogFormat, LogOptions};
 pub(crate) use otlp::Otlp;
 pub(crate) use redact::Redactor;

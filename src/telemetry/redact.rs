@@ -3,11 +3,15 @@
 //! last, so that no other module has to consider it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
 
 use finqa_core::secrets::{HIDDEN, redact_all};
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, KeyValue, StringValue, Value};
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use regex::Regex;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -63,7 +67,7 @@ impl Redactor {
     }
 
     /// Cleans a span in place.
-    pub(super) fn span(&self, span: &mut SpanData) {
+    fn span(&self, span: &mut SpanData) {
         self.attributes(&mut span.attributes);
         for event in &mut span.events.events {
             self.attributes(&mut event.attributes);
@@ -97,6 +101,41 @@ impl Redactor {
         if let Cow::Owned(clean) = self.text(text.as_str()) {
             *text = clean.into();
         }
+    }
+}
+
+/// Hands spans on without secrets.
+#[derive(Debug)]
+pub(super) struct RedactingExporter<E> {
+    inner: E,
+    redactor: Arc<Redactor>,
+}
+
+impl<E> RedactingExporter<E> {
+    pub(super) fn new(inner: E, redactor: &Arc<Redactor>) -> Self {
+        Self {
+            inner,
+            redactor: Arc::clone(redactor),
+        }
+    }
+}
+
+impl<E: SpanExporter> SpanExporter for RedactingExporter<E> {
+    async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
+        batch.iter_mut().for_each(|span| self.redactor.span(span));
+        self.inner.export(batch).await
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.inner.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.inner.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.inner.set_resource(resource);
     }
 }
 

@@ -76,7 +76,7 @@ def main():
                 faults = page.contrast_faults()
                 assert faults == [], (theme, width, faults)
                 assert page.outside_cards() == [], (width, page.outside_cards())
-                for part in ("scores", "where", "causes", "questions"):
+                for part in ("scores", "causes", "questions"):
                     page.js(f"document.getElementById({part!r}).scrollIntoView({{ behavior: 'instant' }})")
                     page.shot(given.shots, f"compare-{theme}-{width}-{part}")
         assert page.complaints == [], page.complaints

@@ -189,12 +189,11 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
             .unwrap()
             .code()
     };
-    let run = ["--n", "3", "--junit", "run.xml", "--fail-under", "fe=100"];
+    let run = ["--n", "3", "--fail-under", "fe=100"];
     assert_eq!(
         unread(&[&run[..], &["--min-confidence", "1"]].concat()),
         Some(6)
     );
-    assert!(place.path("run.xml").is_file());
     assert_eq!(unread(&["--n", "3", "--min-confidence", "1"]), Some(4));
 
     let scored = ["score", "mine.csv", "--junit", "score.xml"];
@@ -291,7 +290,7 @@ fn answers_that_nothing_can_score_are_an_error() {
     place.write("test.json", &records.to_string());
     let ran = place.run("--data-path test.json");
     ran.succeeds();
-    ran.prints("No gold for 58 questions, so nothing is scored");
+    ran.prints("no question has a gold answer, so nothing is scored");
     assert!(!ran.stdout.contains("95 % CI"), "{}", ran.stdout);
 }
 
@@ -300,7 +299,7 @@ fn answers_that_nothing_can_score_are_an_error() {
 #[test]
 fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     let place = Workplace::new();
-    let arguments = words("--mode conversations --history gold --epochs 2");
+    let arguments = words("--mode conversations --history gold --epochs 2 --verbose");
     let ran = place.run(&arguments);
     ran.succeeds();
     let text = ran.stdout.replace("\n  ", " ");
@@ -328,8 +327,8 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     place.write("other.csv", &other);
     let compared = place.run(&["compare", run.to_str().unwrap(), "other.csv"]);
     let rates = compared.succeeds().stdout.clone();
-    assert!(rates.contains("floor %"), "{rates}");
-    assert_eq!(rates.matches("95 % CI").count(), 3, "{rates}");
+    assert!(rates.contains("floor "), "{rates}");
+    assert_eq!(rates.matches("[95 % CI]").count(), 3, "{rates}");
 }
 
 /// `error: command line: u64 value was too large` with exit code 1, and a panic

@@ -94,9 +94,8 @@ fn a_pipe_that_the_caller_opened_is_read() {
 
 /// They were replaced by regular files.
 #[rstest]
-#[case::junit("--n 1 --quiet --junit", "<testsuites")]
-#[case::predictions("--n 1 --quiet --data-path sample --export-predictions", "[{\"id\"")]
-#[case::episodes("score a.csv --junit", "<testsuites")]
+#[case::junit("score a.csv --junit", "<testsuites")]
+#[case::predictions("score a.csv --export-predictions", "[{\"id\"")]
 fn an_output_is_written_to_the_fifo_device_or_link_that_is_named(
     #[case] arguments: &str,
     #[case] held: &str,

@@ -306,8 +306,9 @@ fn a_key_that_a_server_repeats_is_kept_nowhere(#[case] reply: fn(&Request, &str)
     let place = Workplace::new();
     let server = repeating_the_key(reply);
     let mut command = place.command_with_key(KEY, &server.base_url());
-    command.args(words("--n 2 --verbose --trace-content --attempts 1"));
-    command.args(["--log", "text", "--log-level", "trace"]);
+    command.args(words("--n 2 --verbose --attempts 1 --log text"));
+    command.env("RUST_LOG", "trace");
+    command.env("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
     let ran = Ran::of(&mut command);
     assert!(matches!(ran.code, Some(0 | 4 | 5)), "{}", ran.stderr);
     assert!(server.count() > 0);

@@ -24,18 +24,15 @@ fn count_of_runs(place: &Workplace) -> usize {
 
 #[rstest]
 #[case::predictions(
-    "--data-path tr.json -n 2 -q --export-predictions tr.json",
+    "score out.csv --data-path tr.json --export-predictions tr.json",
     "--export-predictions FILE"
 )]
 #[case::other_spelling(
-    "--data-path tr.json -n 2 -q --junit ./output/../tr.json",
+    "score out.csv --data-path tr.json --junit ./output/../tr.json",
     "--junit FILE"
 )]
-#[case::link("--data-path tr.json -n 2 -q --junit link.json", "--junit FILE")]
-#[case::hard_link("--data-path tr.json -n 2 -q --junit hard.json", "--junit FILE")]
-#[case::settings("--config set.toml -n 2 -q --junit set.toml", "--junit FILE")]
-#[case::resumed("--resume last -q --junit tr.json", "--junit FILE")]
-#[case::merged_or_not("score out.csv --data-path tr.json --junit tr.json", "--junit FILE")]
+#[case::link("score out.csv --data-path tr.json --junit link.json", "--junit FILE")]
+#[case::hard_link("score out.csv --data-path tr.json --junit hard.json", "--junit FILE")]
 #[case::scored("score out.csv --data-path tr.json --junit out.csv", "--junit FILE")]
 #[case::analysed("analyze out.csv --data-path tr.json --csv tr.json", "--csv FILE")]
 #[case::answers("analyze out.csv --data-path tr.json --csv out.csv", "--csv FILE")]
@@ -48,19 +45,13 @@ fn count_of_runs(place: &Workplace) -> usize {
     "env play -n 1 --config set.toml --export-episodes set.toml",
     "--export-episodes FILE"
 )]
-#[case::two_outputs(
-    "--data-path tr.json -n 2 -q --junit x --export-predictions x",
-    "--junit FILE"
-)]
+#[case::two_outputs("score out.csv --junit x --export-predictions x", "--junit FILE")]
 fn an_output_that_is_also_read_is_refused(#[case] line: &str, #[case] option: &str) {
     let (place, text) = with_data();
     std::os::unix::fs::symlink("tr.json", place.path("link.json")).unwrap();
     std::fs::hard_link(place.path("tr.json"), place.path("hard.json")).unwrap();
     std::os::unix::fs::symlink(place.journal_path(), place.path("journal.html")).unwrap();
     let kept = ["out.csv", "set.toml"].map(|name| place.read(name));
-    if line.contains("--resume") {
-        std::fs::remove_file(place.run_folder().join("summary.json")).unwrap();
-    }
     let ran = place.run(line);
     ran.fails(2, &[option]);
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
@@ -70,8 +61,8 @@ fn an_output_that_is_also_read_is_refused(#[case] line: &str, #[case] option: &s
 }
 
 #[rstest]
-#[case("--data-path tr.json -n 2 -q --junit none/x.xml", "none/x.xml")]
-#[case("--data-path tr.json -n 2 -q --export-predictions output", "output")]
+#[case("score out.csv --junit none/x.xml", "none/x.xml")]
+#[case("score out.csv --export-predictions output", "output")]
 #[case("env play -n 1 --export-episodes none/x.jsonl", "none/x.jsonl")]
 #[case("compare out.csv out.csv --html none/x.html", "none/x.html")]
 fn an_output_that_cannot_be_written_is_found_before_the_run(

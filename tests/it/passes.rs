@@ -55,9 +55,11 @@ fn answer(place: &Workplace, given: &str) {
 /// Runs the binary over the records and exports their programs, which are given.
 #[track_caller]
 fn exported(place: &Workplace, options: &str) -> (Ran, Json) {
-    let export = "--data-path data.json --export-predictions programs.json";
-    let ran = place.run(&format!("{export} {options}"));
+    let ran = place.run(&format!("--data-path data.json {options}"));
     ran.succeeds();
+    place
+        .run("score last --export-predictions programs.json")
+        .succeeds();
     (ran, place.json("programs.json"))
 }
 

@@ -259,8 +259,9 @@ fn a_key_of_anthropics_header_is_found_nowhere() {
             reply.header("request-id", &key)
         });
         let mut command = run_by(&place, &server, "anthropic");
-        command.args(["--attempts", "2", "--traces", "on", "--trace-content"]);
-        command.args(["--log", "json", "--log-level", "trace"]);
+        command.args(["--attempts", "2", "--traces", "on", "--log", "json"]);
+        command.env("RUST_LOG", "trace");
+        command.env("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true");
         let ran = Ran::of(&mut command);
         assert_eq!(server.requests()[0].key(), Some(KEYS[0]));
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(KEYS[0]));

@@ -23,7 +23,7 @@ use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNot
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
-    BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, TraceSettings, Variables,
+    BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, Variables,
 };
 use finqa_agents::llm::{ModelSettings, Provider};
 use finqa_agents::pair::Sampling;
@@ -107,9 +107,6 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     log: LogSettings,
-    #[command(flatten)]
-    #[serde(flatten)]
-    tracing: TraceSettings,
 }
 
 /// Plays the episodes.

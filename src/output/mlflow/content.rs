@@ -1,34 +1,89 @@
-//! A run's description on the server: parameters, tags and the data set, made
-//! from the journal alone.
+//! What a server gets of a run, besides its files and traces, made from its journal alone.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::run::Summary;
-use crate::run::{Finish, RunMeta};
+use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
 use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::pair::{Backend, Pair, PairOptions};
 use finqa_core::text::counted;
 
-use super::wire::KeyValue;
+use super::error::MlflowError;
+use super::metrics::Metrics;
+use super::table::{TABLE, table};
 
-/// Characters in a parameter's value on a server of version 2.9 or newer.
-pub(super) const PARAM_LIMIT: usize = 6000;
-/// On older ones.
-pub(super) const PARAM_LIMIT_OLD: usize = 500;
 /// The tag that identifies a run.
 pub(super) const RUN_TAG: &str = "convfinqa.run";
-/// Characters in a tag's value that every server takes.
+/// Characters in a parameter's value that MLflow takes.
+const PARAM_LIMIT: usize = 6000;
+/// In a tag's.
 const TAG_LIMIT: usize = 4000;
+/// In a name.
+const NAME_LIMIT: usize = 250;
+
+/// A run as a server describes it.
+#[derive(Debug)]
+pub(crate) struct RunContent {
+    /// Identifies the run on every server.
+    pub(super) key: String,
+    /// A run's name in MLflow's lists: its model and the end of its id.
+    pub(super) name: String,
+    /// Milliseconds since 1970 UTC.
+    pub(super) started: i64,
+    pub(super) ended: i64,
+    /// MLflow's word for how the run ended.
+    pub(super) status: &'static str,
+    /// Questions that have an outcome: the step of all metrics.
+    pub(super) answered: usize,
+    pub(super) params: Vec<Value>,
+    pub(super) dataset: Value,
+    pub(super) tags: Vec<Value>,
+    pub(super) metrics: Vec<(String, f64)>,
+    /// Files that are not in the run's folder, by their path on the server.
+    pub(super) texts: BTreeMap<String, String>,
+}
+
+impl RunContent {
+    pub(crate) fn of(
+        journal: &Journal,
+        finish: &Finish,
+        summary: &Summary,
+    ) -> Result<Self, MlflowError> {
+        let meta = &summary.run;
+        let prompts = journal.prompts()?;
+        let params = params(meta, &prompts);
+        let mut texts = texts(meta, &params)?;
+        for (name, text) in prompts {
+            texts.insert(format!("prompts/{name}"), text);
+        }
+        let (table, last_answer) = table(journal)?;
+        texts.insert(TABLE.to_owned(), table);
+        let started = meta.started.parse::<jiff::Timestamp>();
+        let started = started.map_or(0, jiff::Timestamp::as_millisecond);
+        Ok(Self {
+            key: meta.tracked_as(),
+            name: name(meta),
+            started,
+            ended: started.max(last_answer),
+            status: status(finish),
+            answered: summary.scores.questions,
+            params: pairs(params.iter().map(|(key, value)| {
+                let value = shortened(value, PARAM_LIMIT);
+                (key.as_str(), value)
+            })),
+            dataset: dataset(meta),
+            tags: tags(meta, summary),
+            metrics: Metrics::of(summary).0,
+            texts,
+        })
+    }
+}
 
 /// Whole parameters by name: the LangGraph baseline's, then every setting.
-pub(super) fn params(
-    meta: &RunMeta,
-    prompts: &BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
-    let mut params: BTreeMap<String, String> = meta
-        .settings
-        .iter()
+fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let settings = meta.settings.iter();
+    let mut params: BTreeMap<String, String> = settings
         .map(|(key, value)| (key.clone(), plain(value)))
         .collect();
     params.entry("model".to_owned()).or_default();
@@ -40,45 +95,35 @@ pub(super) fn params(
     if let Some(total) = meta.total {
         params.insert("questions_planned".to_owned(), total.to_string());
     }
-    let offline = params.get("model").is_some_and(|model| model == OFFLINE);
+    let none = match params.get("model").is_some_and(|model| model == OFFLINE) {
+        true => "none: the embedded pair",
+        false => "not in the journal",
+    };
     for agent in ["analyst", "critic"] {
-        let text = prompts.get(&format!("{agent}_system.txt")).cloned();
-        let none = if offline {
-            "none: the embedded pair"
-        } else {
-            "not in the journal"
-        };
-        params.insert(
-            format!("{agent}_prompt"),
-            text.unwrap_or_else(|| none.to_owned()),
-        );
+        let text = prompts.get(&format!("{agent}_system.txt"));
+        let text = text.map_or(none, String::as_str);
+        params.insert(format!("{agent}_prompt"), text.to_owned());
     }
     params
 }
 
-/// Parameters as a server takes them, no value longer than `limit` characters,
-/// and the names of those that had to be cut.
-pub(super) fn fit_params(
+/// The graph of the agents, and the parameters that are too long.
+fn texts(
+    meta: &RunMeta,
     params: &BTreeMap<String, String>,
-    limit: usize,
-) -> (Vec<KeyValue>, Vec<&str>) {
-    let mut cut = Vec::new();
-    let entries = params
+) -> Result<BTreeMap<String, String>, MlflowError> {
+    let long = params
         .iter()
-        .map(|(key, value)| {
-            let shown = shortened(value, limit);
-            if shown.len() < value.len() {
-                cut.push(key.as_str());
-            }
-            KeyValue::new(key, shown)
-        })
+        .filter(|(_, value)| value.chars().count() > PARAM_LIMIT);
+    let mut texts: BTreeMap<_, _> = long
+        .map(|(name, value)| (format!("params/{name}.txt"), value.clone()))
         .collect();
-    (entries, cut)
-}
-
-/// The path of a parameter's whole text among the files.
-pub(super) fn whole_text(param: &str) -> String {
-    format!("params/{param}.txt")
+    // The tool-using agent has no graph.
+    if meta.kind() == RunKind::Questions {
+        let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
+        texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
+    }
+    Ok(texts)
 }
 
 /// A text cut to the limit, with what it was and where the whole is.
@@ -96,46 +141,37 @@ fn shortened(text: &str, limit: usize) -> String {
     text.chars().take(keep).chain(mark.chars()).collect()
 }
 
-/// Tags that a run has from its beginning.
-pub(super) fn tags(meta: &RunMeta) -> Vec<KeyValue> {
+fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
     let identity = &meta.identity;
+    let table = json!([{"path": TABLE, "type": "table"}]);
     let mut tags = vec![
-        KeyValue::new(RUN_TAG, meta.tracked_as()),
-        KeyValue::new("convfinqa.version", &meta.version),
-        KeyValue::new("convfinqa.data_hash", &identity.data),
-        KeyValue::new("convfinqa.prompt_hash", &identity.prompts),
-        KeyValue::new("convfinqa.plan_hash", &identity.plan),
-        KeyValue::new("convfinqa.invented_data", meta.invented.to_string()),
-        KeyValue::new("mlflow.runName", name(meta)),
-        KeyValue::new("mlflow.source.name", "convfinqa"),
-        KeyValue::new("mlflow.source.type", "LOCAL"),
+        (RUN_TAG, meta.tracked_as()),
+        ("convfinqa.version", meta.version.clone()),
+        ("convfinqa.data_hash", identity.data.clone()),
+        ("convfinqa.prompt_hash", identity.prompts.clone()),
+        ("convfinqa.plan_hash", identity.plan.clone()),
+        ("convfinqa.invented_data", meta.invented.to_string()),
+        ("convfinqa.complete", summary.complete.to_string()),
+        ("mlflow.source.name", "convfinqa".to_owned()),
+        ("mlflow.source.type", "LOCAL".to_owned()),
+        ("mlflow.loggedArtifacts", table.to_string()),
+        ("mlflow.note.content", note(meta, summary)),
     ];
     if let Some(commit) = &meta.commit {
-        tags.push(KeyValue::new("mlflow.source.git.commit", commit));
+        tags.push(("mlflow.source.git.commit", commit.clone()));
     }
-    tags
-}
-
-pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<KeyValue> {
-    let logged = json!([{"path": table, "type": "table"}]);
-    let mut tags = vec![
-        KeyValue::new("convfinqa.complete", summary.complete.to_string()),
-        KeyValue::new("mlflow.loggedArtifacts", logged.to_string()),
-        KeyValue::new("mlflow.note.content", note(meta, summary)),
-    ];
     if !summary.left_out.is_empty() {
         // A parameter cannot be taken back.
         let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
-        tags.push(KeyValue::new("convfinqa.left_out", names.join(" ")));
+        tags.push(("convfinqa.left_out", names.join(" ")));
     }
-    tags
+    pairs(tags.into_iter())
 }
 
-/// A run's name in MLflow's lists: its model and the end of its id.
-pub(super) fn name(meta: &RunMeta) -> String {
+fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
     let end = meta.id.rsplit('-').next().unwrap_or_default();
-    shortened(&format!("{model} {end}"), 250)
+    shortened(&format!("{model} {end}"), NAME_LIMIT)
 }
 
 /// The run's description: the rates with their intervals.
@@ -156,24 +192,22 @@ fn note(meta: &RunMeta, summary: &Summary) -> String {
             rate.n
         ));
     }
-    for line in [summary.missing_line(), summary.left_out_line()]
-        .into_iter()
-        .flatten()
-    {
+    let notes = [summary.missing_line(), summary.left_out_line()];
+    for line in notes.into_iter().flatten() {
         text.push_str(&format!("\n{line}\n"));
     }
     shortened(&text, TAG_LIMIT)
 }
 
 /// The data as MLflow's `Dataset used`.
-pub(super) fn dataset(meta: &RunMeta) -> Value {
+fn dataset(meta: &RunMeta) -> Value {
     let source = json!({"uri": meta.data}).to_string();
     let profile = json!({"questions": meta.total, "blake3": meta.identity.data}).to_string();
     let file = meta.data.rsplit(['/', '\\']).next().unwrap_or_default();
     json!([{
         "tags": [{"key": "mlflow.data.context", "value": "eval"}],
         "dataset": {
-            "name": shortened(file, 250),
+            "name": shortened(file, NAME_LIMIT),
             // MLflow takes 36 characters at most.
             "digest": meta.identity.data.get(..32).unwrap_or(&meta.identity.data),
             "source_type": "local",
@@ -183,8 +217,7 @@ pub(super) fn dataset(meta: &RunMeta) -> Value {
     }])
 }
 
-/// MLflow's word for how a run ended.
-pub(super) fn status(finish: &Finish) -> &'static str {
+fn status(finish: &Finish) -> &'static str {
     match finish {
         Finish::Complete => "FINISHED",
         Finish::Interrupted | Finish::BudgetReached { .. } | Finish::BatchesPending { .. } => {
@@ -192,6 +225,13 @@ pub(super) fn status(finish: &Finish) -> &'static str {
         }
         Finish::Partial { .. } | Finish::Fatal(_) | Finish::Bug(_) => "FAILED",
     }
+}
+
+/// Parameters or tags in MLflow's form.
+fn pairs<'k>(pairs: impl Iterator<Item = (&'k str, String)>) -> Vec<Value> {
+    pairs
+        .map(|(key, value)| json!({"key": key, "value": value}))
+        .collect()
 }
 
 fn plain(value: &toml::Value) -> String {

@@ -34,25 +34,20 @@ pub enum MlflowError {
         /// `: ` and what the server said, if it said something.
         detail: String,
     },
-    #[error("{uri} answers {status} to {call}: {message}")]
-    Api {
+    /// An answer that is an error, or not MLflow's.
+    #[error("{uri} answers {status} to {call}{said}")]
+    Answer {
         uri: String,
         status: u16,
         call: String,
-        /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`.
+        /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it has none.
         code: String,
-        message: String,
-    },
-    #[error("{uri} answers {status} to {call} with {found}, not as an MLflow server does")]
-    NotMlflow {
-        uri: String,
-        status: u16,
-        call: String,
-        found: String,
+        /// `: ` and MLflow's message, or ` with ` and what is not a message of MLflow's.
+        said: String,
     },
     /// The experiment was deleted; restoring it is its owners' choice.
     #[error(
-        "experiment {name} was deleted on {uri}; restore it there (`mlflow experiments restore --experiment-id {id}`) or name another with --experiment"
+        "experiment {name} was deleted on {uri}; restore it there (`mlflow experiments restore --experiment-id {id}`) or name another in MLFLOW_EXPERIMENT_NAME"
     )]
     ExperimentDeleted {
         uri: String,
@@ -63,8 +58,6 @@ pub enum MlflowError {
         "MLflow run {run} was deleted on {uri}; restore it there, or log it as a new run with `convfinqa track sync --new`"
     )]
     RunDeleted { uri: String, run: String },
-    #[error("{folder}: another convfinqa is running or delivering this run; nothing was sent")]
-    Busy { folder: PathBuf },
     #[error("{path}: {reason}; remove the file; its content is then requested from the server")]
     Record { path: PathBuf, reason: String },
     #[error("{path}: {source}")]
@@ -83,12 +76,10 @@ pub enum MlflowError {
 
 impl MlflowError {
     /// True if a retry may succeed without any change.
-    pub(crate) fn is_temporary(&self) -> bool {
+    pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
-            Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
-                *status >= 500 || *status == 429
-            }
+            Self::Answer { status, .. } => *status >= 500 || *status == 429,
             _ => false,
         }
     }
@@ -100,32 +91,29 @@ impl MlflowError {
 
     /// True if the cause is on this machine and not on the server.
     pub(crate) fn is_local(&self) -> bool {
-        matches!(
+        !matches!(
             self,
-            Self::Address { .. }
-                | Self::Credentials { .. }
-                | Self::Links
-                | Self::Busy { .. }
-                | Self::Record { .. }
-                | Self::File { .. }
-                | Self::Sink(_)
-                | Self::Journal(_)
-                | Self::Agents(_)
+            Self::Unreachable { .. }
+                | Self::Refused { .. }
+                | Self::Answer { .. }
+                | Self::ExperimentDeleted { .. }
+                | Self::RunDeleted { .. }
         )
     }
 
     /// True if the server refuses this content and may accept other content.
     pub(super) fn is_content_error(&self) -> bool {
-        match self {
-            Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
-                matches!(status, 400 | 413 | 422)
+        matches!(
+            self,
+            Self::Answer {
+                status: 400 | 413 | 422,
+                ..
             }
-            _ => false,
-        }
+        )
     }
 
     /// True if MLflow's error code is `name`.
     pub(super) fn has_code(&self, name: &str) -> bool {
-        matches!(self, Self::Api { code, .. } if code == name)
+        matches!(self, Self::Answer { code, .. } if code == name)
     }
 }

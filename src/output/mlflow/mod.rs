@@ -1,28 +1,22 @@
-//! MLflow: a run is logged to a tracking server and never waits
-//! for it.
+//! MLflow: a run is delivered to a tracking server when it has ended, by the run itself, by
+//! `merge` and by `convfinqa track sync`.
 //!
-//! The run's folder is the truth. All that is sent (parameters, metrics by
-//! step, tags, files, traces) is a function of its journal and files, so what a
-//! server missed can be sent later and what it has is not sent twice.
-//! [`MlflowLogger`] sends during a run, [`RunDelivery`] sends whatever is
-//! missing, at the end of a run and in `convfinqa track sync`.
+//! The run's folder is the truth. All that is sent is made from its journal and files
+//! ([`RunContent`]) and can be sent again, so that a server that cannot be reached loses
+//! nothing. [`deliver`] sends it.
 
-mod artifact;
 mod content;
 mod delivery;
 mod error;
-mod logger;
-mod points;
+mod metrics;
 mod record;
 mod server;
 mod table;
 mod target;
-mod traces;
-mod wire;
 
-pub(crate) use delivery::{DeliveredRun, FinishedRun, RunDelivery};
+pub(crate) use content::RunContent;
+pub(crate) use delivery::{DeliveredRun, deliver, deliver_at_end};
 pub(crate) use error::MlflowError;
-pub(crate) use logger::{DeliveryOutcome, MlflowLogger, finish};
 pub(crate) use record::DeliveryRecord;
-pub(crate) use server::{TrackingServer, TrackingTimeouts};
+pub(crate) use server::TrackingServer;
 pub(crate) use target::{Credentials, TrackingTarget};

@@ -1,22 +1,20 @@
-//! `mlflow.json` in a run's folder: the server that the run is logged on, and the parts
-//! known to have arrived. It only saves requests: without it, everything is requested or
-//! sent again.
+//! `mlflow.json` in a run's folder: the server that the run is logged on, and what has
+//! arrived. It only saves requests: without it, everything is requested or sent again.
 
-use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::output::staged::write_json_pretty;
 use crate::run::RunFolder;
 use finqa_core::files;
 
 use super::error::MlflowError;
-use super::traces::PendingTraces;
 
-/// The version of the file's layout; a newer one is refused.
-const FORMAT: u32 = 1;
+/// The version of the file's layout; another one is refused.
+const FORMAT: u32 = 2;
 
 /// The server that a run is logged on, and the parts that it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,21 +27,8 @@ pub(crate) struct DeliveryRecord {
     /// Experiment id on the server.
     pub experiment_id: String,
     pub run_id: String,
-    /// The location of the run's files on the server.
-    #[serde(default)]
-    pub artifact_uri: String,
-    /// The server has the parameters and the first tags.
-    #[serde(default)]
-    pub described: bool,
-    /// Files that the server has: path on the server → blake3 of the content.
-    #[serde(default)]
-    pub artifacts: BTreeMap<String, String>,
     /// Bytes of `traces.jsonl` that the server has.
-    #[serde(default)]
     pub traces: u64,
-    /// The parts that the server cannot store, one line each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shortfalls: Vec<String>,
     /// Answers that the run had when all of it was delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete_at: Option<usize>,
@@ -57,41 +42,19 @@ impl DeliveryRecord {
             path: path.clone(),
             reason,
         };
+        let unknown = |source| error(format!("not a record of a delivery ({source})"));
         let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => {
-                return Err(MlflowError::File { path, source });
-            }
+            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(MlflowError::File { path, source }),
         };
-        #[derive(Deserialize)]
-        struct RecordFormat {
-            format: u32,
+        let record: Value = serde_json::from_slice(&bytes).map_err(unknown)?;
+        match record.get("format").and_then(Value::as_u64) {
+            Some(format) if format != u64::from(FORMAT) => Err(error(format!(
+                "format {format} is not this program's {FORMAT}"
+            ))),
+            _ => serde_json::from_value(record).map(Some).map_err(unknown),
         }
-        let version: RecordFormat = serde_json::from_slice(&bytes)
-            .map_err(|source| error(format!("not a record of a delivery ({source})")))?;
-        if version.format > FORMAT {
-            return Err(error(format!(
-                "format {} is newer than this program's {FORMAT}",
-                version.format
-            )));
-        }
-        serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|source| error(format!("not a record of a delivery ({source})")))
-    }
-
-    /// True if every trace in the run's folder is delivered, or cannot be.
-    pub(crate) fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
-        if self
-            .shortfalls
-            .iter()
-            .any(|line| line.starts_with("traces:"))
-        {
-            return Ok(true);
-        }
-        // A line that was cut off in the middle does not count.
-        Ok(PendingTraces::read(folder, self.traces)?.next == self.traces)
     }
 
     /// A record of nothing delivered to a server.
@@ -112,36 +75,4 @@ impl DeliveryRecord {
 
 fn path(folder: &Path) -> PathBuf {
     folder.join(RunFolder::TRACKING)
-}
-
-/// Held while a run is delivered, so that two processes do not make two MLflow
-/// runs of it. The system lets go of it when the process ends, however it ends.
-#[derive(Debug)]
-pub(super) struct DeliveryLock {
-    _file: File,
-}
-
-impl DeliveryLock {
-    /// Takes hold of a run.
-    pub(crate) fn take(folder: &Path) -> Result<Self, MlflowError> {
-        let path = folder.join(RunFolder::TRACKING_LOCK);
-        let error = |source| MlflowError::File {
-            path: path.clone(),
-            source,
-        };
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(error)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(MlflowError::Busy {
-                folder: folder.to_owned(),
-            }),
-            // A file system without locks: the server's own uniqueness is left.
-            Err(TryLockError::Error(_)) => Ok(Self { _file: file }),
-        }
-    }
 }

@@ -4,60 +4,35 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use reqwest::{Body, Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
 use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
+use finqa_core::text::one_line;
 
 use super::error::MlflowError;
 use super::target::TrackingTarget;
 
-/// Maximum number of bytes read of an unexpected reply.
-const MAX_UNEXPECTED_BYTES: usize = 64 * 1024;
-
-/// Timeouts of calls to the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TrackingTimeouts {
-    /// For one call.
-    pub call: Duration,
-    /// For a sign of life before the last delivery of a run.
-    pub sign: Duration,
-    /// For all of the last delivery of a run.
-    pub end: Duration,
-    /// Between two deliveries during a run.
-    pub pause: Duration,
-}
-
-impl Default for TrackingTimeouts {
-    fn default() -> Self {
-        Self {
-            call: Duration::from_secs(15),
-            sign: Duration::from_secs(3),
-            end: Duration::from_secs(30),
-            pause: Duration::from_secs(3),
-        }
-    }
-}
+/// For one call.
+const CALL: Duration = Duration::from_secs(15);
+/// For a sign of life.
+const SIGN: Duration = Duration::from_secs(3);
+/// Characters of the server's words that an error repeats.
+const SHOWN: usize = 200;
 
 /// A tracking server.
 #[derive(Clone, Debug)]
 pub struct TrackingServer {
     http: reqwest::Client,
     target: TrackingTarget,
-    timeouts: TrackingTimeouts,
 }
 
 impl TrackingServer {
     /// A server behind a client that follows no redirect and retries nothing.
-    pub fn new(http: reqwest::Client, target: TrackingTarget, timeouts: TrackingTimeouts) -> Self {
-        Self {
-            http,
-            target,
-            timeouts,
-        }
+    pub fn new(http: reqwest::Client, target: TrackingTarget) -> Self {
+        Self { http, target }
     }
 
     /// The server's address and experiment.
@@ -65,85 +40,53 @@ impl TrackingServer {
         &self.target
     }
 
-    /// The timeouts of calls.
-    pub(crate) fn timeouts(&self) -> TrackingTimeouts {
-        self.timeouts
-    }
-
     /// Asks for a sign of life, for a short time; any answer is one.
-    pub(crate) async fn sign_of_life(&self) -> Result<(), MlflowError> {
-        let request = self
-            .request(Method::GET, "/version")
-            .timeout(self.timeouts.sign);
-        self.send(request).await.map(|_| ())
+    pub(super) async fn sign_of_life(&self) -> Result<(), MlflowError> {
+        let request = self.request(Method::GET, "/version").timeout(SIGN);
+        match self.send("version", request).await {
+            Err(error @ MlflowError::Unreachable { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// A call that reads.
-    pub(super) async fn get<T: DeserializeOwned>(
+    pub(super) async fn get(
         &self,
         call: &str,
         query: &[(&str, &str)],
-    ) -> Result<T, MlflowError> {
-        let request = self
-            .request(Method::GET, &format!("/api/2.0/mlflow/{call}"))
-            .query(query);
-        self.reply(call, self.send(request).await?).await
+    ) -> Result<Value, MlflowError> {
+        let path = format!("/api/2.0/mlflow/{call}");
+        self.json(call, self.request(Method::GET, &path).query(query))
+            .await
     }
 
     /// A call that writes.
-    pub(super) async fn post<T: DeserializeOwned>(
-        &self,
-        call: &str,
-        body: &impl Serialize,
-    ) -> Result<T, MlflowError> {
-        let request = self
-            .request(Method::POST, &format!("/api/2.0/mlflow/{call}"))
-            .json(body);
-        self.reply(call, self.send(request).await?).await
+    pub(super) async fn post(&self, call: &str, body: &Value) -> Result<Value, MlflowError> {
+        let path = format!("/api/2.0/mlflow/{call}");
+        self.json(call, self.request(Method::POST, &path).json(body))
+            .await
     }
 
-    /// Puts a file to an address under this server.
-    pub(super) async fn put_file(&self, path: &str, file: &Path) -> Result<(), MlflowError> {
-        let unread = |source| MlflowError::File {
-            path: file.to_owned(),
-            source,
-        };
-        let open = tokio::fs::File::open(file).await.map_err(unread)?;
-        let size = open.metadata().await.map_err(unread)?.len();
+    /// Puts a file of `size` bytes to an address under this server.
+    pub(super) async fn put(
+        &self,
+        path: &str,
+        body: impl Into<Body>,
+        size: u64,
+    ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::PUT, path)
             // A large file takes its time: at least a megabyte a second is hoped for.
-            .timeout(self.timeouts.call + Duration::from_secs(size / 1_000_000))
-            .header(reqwest::header::CONTENT_TYPE, content_type(file))
-            .header(reqwest::header::CONTENT_LENGTH, size)
-            .body(open);
-        self.check_stored(self.send(request).await?).await
-    }
-
-    /// Puts text to an address under this server.
-    pub(super) async fn put_text(&self, path: &str, text: String) -> Result<(), MlflowError> {
-        let request = self
-            .request(Method::PUT, path)
-            .header(reqwest::header::CONTENT_TYPE, content_type(Path::new(path)))
-            .body(text);
-        self.check_stored(self.send(request).await?).await
-    }
-
-    /// Checks that a file was stored: the reply is empty or an empty object.
-    async fn check_stored(&self, reply: Response) -> Result<(), MlflowError> {
-        let status = reply.status();
-        if !status.is_success() {
-            return Err(self.refusal("artifacts", reply).await);
-        }
-        let bytes = reply
-            .bytes()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
+            .timeout(CALL + Duration::from_secs(size / 1_000_000))
+            .header(CONTENT_TYPE, content_type(path))
+            .header(CONTENT_LENGTH, size)
+            .body(body);
+        let bytes = self.send("artifacts", request).await?;
         // A proxy's page also comes with 200.
-        if is_html(&bytes) {
-            return Err(self.not_mlflow(status, "artifacts", &bytes));
+        match is_html(&bytes) {
+            true => Err(self.unexpected(StatusCode::OK, "artifacts", &bytes)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Hands spans over, as OTLP in protobuf.
@@ -155,125 +98,109 @@ impl TrackingServer {
     ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::POST, "/v1/traces")
-            .header(reqwest::header::CONTENT_TYPE, "application/x-protobuf")
+            .header(CONTENT_TYPE, "application/x-protobuf")
             .header("x-mlflow-experiment-id", experiment)
             .header("x-mlflow-run-id", run)
             .body(spans);
-        let reply = self.send(request).await?;
-        if reply.status().is_success() {
-            return Ok(());
-        }
-        Err(self.refusal("/v1/traces", reply).await)
+        self.send("/v1/traces", request).await.map(drop)
+    }
+
+    /// Text in a reply; every reply of MLflow's has it.
+    pub(super) fn text(
+        &self,
+        call: &str,
+        reply: &Value,
+        pointer: &str,
+    ) -> Result<String, MlflowError> {
+        let text = reply.pointer(pointer).and_then(Value::as_str);
+        text.map(str::to_owned).ok_or_else(|| {
+            let bytes = reply.to_string();
+            self.unexpected(StatusCode::OK, call, bytes.as_bytes())
+        })
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let address = format!("{}{path}", self.target.uri);
-        let request = self.http.request(method, address);
-        self.target.authorize(request.timeout(self.timeouts.call))
-    }
-
-    async fn send(&self, request: RequestBuilder) -> Result<Response, MlflowError> {
-        request
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&error))
-    }
-
-    async fn reply<T: DeserializeOwned>(
-        &self,
-        call: &str,
-        reply: Response,
-    ) -> Result<T, MlflowError> {
-        let status = reply.status();
-        if !status.is_success() {
-            return Err(self.refusal(call, reply).await);
+        let request = self.http.request(method, address).timeout(CALL);
+        match self.target.authorization() {
+            Some(authorization) => request.header(AUTHORIZATION, authorization),
+            None => request,
         }
-        let bytes = reply
-            .bytes()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
-        // Ids and names of the server's are kept and shown.
-        serde_json::from_slice(&bytes)
-            .and_then(|mut json| {
-                self.target.redact_json(&mut json);
-                serde_json::from_value(json)
-            })
-            .map_err(|_| self.not_mlflow(status, call, &bytes))
     }
 
-    /// The error of a reply that is not a success.
-    async fn refusal(&self, call: &str, reply: Response) -> MlflowError {
+    async fn json(&self, call: &str, request: RequestBuilder) -> Result<Value, MlflowError> {
+        let bytes = self.send(call, request).await?;
+        let mut reply = serde_json::from_slice(&bytes)
+            .map_err(|_| self.unexpected(StatusCode::OK, call, &bytes))?;
+        // Ids and names of the server's are kept and shown.
+        self.target.redact(&mut reply);
+        Ok(reply)
+    }
+
+    /// The body of a reply that is a success.
+    async fn send(&self, call: &str, request: RequestBuilder) -> Result<Vec<u8>, MlflowError> {
+        let unreachable = |error| self.unreachable(&error);
+        let reply = request.send().await.map_err(unreachable)?;
         let status = reply.status();
-        let moved = reply
-            .headers()
-            .get(reqwest::header::LOCATION)
-            .and_then(|to| to.to_str().ok())
-            .map(str::to_owned);
-        let bytes = match reply.bytes().await {
-            Ok(bytes) => bytes,
-            Err(error) => return self.unreachable(&error),
-        };
-        let moved = moved.map(|to| shown_address(&self.redacted_line(&to)));
+        let moved = reply.headers().get(LOCATION);
+        let moved = moved.and_then(|to| to.to_str().ok()).map(str::to_owned);
+        let bytes = reply.bytes().await.map_err(unreachable)?;
+        if status.is_success() {
+            return Ok(bytes.into());
+        }
+        let mut json = serde_json::from_slice(&bytes).unwrap_or_default();
+        self.target.redact(&mut json);
+        let text = |key: &str| json.get(key).and_then(Value::as_str);
+        let message = text("message").or_else(|| text("detail"));
+        let message = message.map(|text| one_line(text, SHOWN));
         let uri = self.target.shown.clone();
-        let json = serde_json::from_slice(&bytes).ok().map(|mut json: Value| {
-            self.target.redact_json(&mut json);
-            json
-        });
-        let text = |key: &str| json.as_ref().and_then(|json| json.get(key)?.as_str());
-        let detail = text("message").or_else(|| text("detail")).map(one_line);
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            let plain = one_line(&self.redacted_line(&String::from_utf8_lossy(&bytes)));
-            let detail =
-                detail.or_else(|| (!is_html(&bytes) && !plain.is_empty()).then_some(plain));
-            return MlflowError::Refused {
+            let plain = (!is_html(&bytes) && !bytes.is_empty()).then(|| self.words(&bytes));
+            let detail = message.or(plain);
+            return Err(MlflowError::Refused {
                 uri,
                 status: status.as_u16(),
                 detail: detail.map_or_else(String::new, |detail| format!(": {detail}")),
-            };
+            });
         }
-        match (detail, moved) {
-            (Some(message), _) => MlflowError::Api {
-                uri,
-                status: status.as_u16(),
-                call: call.to_owned(),
-                code: text("error_code").unwrap_or_default().to_owned(),
-                message,
-            },
-            (None, Some(to)) => MlflowError::NotMlflow {
-                uri,
-                status: status.as_u16(),
-                call: call.to_owned(),
-                found: format!("a redirect to {}", one_line(&to)),
-            },
-            (None, None) => self.not_mlflow(status, call, &bytes),
-        }
-    }
-
-    /// Words of the server without what it was sent and repeats.
-    fn redacted_line(&self, text: &str) -> String {
-        self.target.redact(text)
-    }
-
-    fn not_mlflow(&self, status: StatusCode, call: &str, bytes: &[u8]) -> MlflowError {
-        let found = if bytes.is_empty() {
-            "an empty body".to_owned()
-        } else if is_html(bytes) {
-            "a web page".to_owned()
-        } else {
-            let shown = bytes
-                .get(..bytes.len().min(MAX_UNEXPECTED_BYTES))
-                .unwrap_or_default();
-            format!(
-                "{:?}",
-                one_line(&self.redacted_line(&String::from_utf8_lossy(shown)))
-            )
+        let said = match (message, moved) {
+            (Some(message), _) => format!(": {message}"),
+            (None, Some(to)) => {
+                let to = shown_address(&self.words(to.as_bytes()));
+                format!(" with a redirect to {to}, not as an MLflow server does")
+            }
+            (None, None) => return Err(self.unexpected(status, call, &bytes)),
         };
-        MlflowError::NotMlflow {
+        Err(MlflowError::Answer {
+            uri,
+            status: status.as_u16(),
+            call: call.to_owned(),
+            code: text("error_code").unwrap_or_default().to_owned(),
+            said,
+        })
+    }
+
+    /// The error of a reply that is not MLflow's.
+    fn unexpected(&self, status: StatusCode, call: &str, bytes: &[u8]) -> MlflowError {
+        let found = match bytes {
+            [] => "an empty body".to_owned(),
+            _ if is_html(bytes) => "a web page".to_owned(),
+            _ => format!("{:?}", self.words(bytes)),
+        };
+        MlflowError::Answer {
             uri: self.target.shown.clone(),
             status: status.as_u16(),
             call: call.to_owned(),
-            found,
+            code: String::new(),
+            said: format!(" with {found}, not as an MLflow server does"),
         }
+    }
+
+    /// The beginning of what the server says, on one line, without what it was sent.
+    fn words(&self, bytes: &[u8]) -> String {
+        let mut text = Value::from(String::from_utf8_lossy(bytes));
+        self.target.redact(&mut text);
+        one_line(text.as_str().unwrap_or_default(), SHOWN)
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> MlflowError {
@@ -282,7 +209,7 @@ impl TrackingServer {
         } else if error.is_connect() {
             "nothing listens there, or the name is unknown".to_owned()
         } else {
-            one_line(&innermost(error).to_string())
+            one_line(&innermost(error).to_string(), SHOWN)
         };
         MlflowError::Unreachable {
             uri: self.target.shown.clone(),
@@ -292,22 +219,15 @@ impl TrackingServer {
 }
 
 fn is_html(bytes: &[u8]) -> bool {
-    let start = bytes.trim_ascii_start();
-    start.first() == Some(&b'<')
+    bytes.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// The first 200 characters on one line.
-fn one_line(text: &str) -> String {
-    finqa_core::text::one_line(text, 200)
-}
-
-fn content_type(path: &Path) -> &'static str {
-    match path.extension().and_then(|extension| extension.to_str()) {
+fn content_type(path: &str) -> &'static str {
+    let extension = Path::new(path).extension();
+    match extension.and_then(|extension| extension.to_str()) {
         Some("csv") => "text/csv",
         Some("html") => "text/html",
         Some("json") => "application/json",
-        Some("svg") => "image/svg+xml",
-        Some("jsonl" | "toml" | "j2" | "mmd" | "dot" | "txt") => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
+        _ => "text/plain; charset=utf-8",
     }
 }

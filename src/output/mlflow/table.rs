@@ -13,7 +13,7 @@ pub(super) const TABLE: &str = "eval_results_table.json";
 type EvaluationColumn = (&'static str, fn(&Row) -> Value);
 
 /// The columns, in order.
-const COLUMNS: [EvaluationColumn; 23] = [
+const COLUMNS: [EvaluationColumn; 24] = [
     ("id", |row| json!(row.key.id)),
     ("part", |row| json!(row.key.part)),
     ("epoch", |row| json!(row.epoch)),
@@ -29,6 +29,9 @@ const COLUMNS: [EvaluationColumn; 23] = [
     ("exact_match", |row| json!(row.scores.exact_match)),
     ("execution_accuracy", |row| {
         json!(row.scores.execution_accuracy)
+    }),
+    ("program_execution", |row| {
+        json!(row.scores.program_execution)
     }),
     ("program", |row| json!(row.program())),
     ("gold_program", |row| json!(row.gold.program)),
@@ -55,20 +58,23 @@ const COLUMNS: [EvaluationColumn; 23] = [
     ("filename", |row| json!(row.filename)),
 ];
 
-/// The table as JSON in pandas' `split` form.
-pub(super) fn table(journal: &Journal) -> Result<String, OutputError> {
+/// The table as JSON in pandas' `split` form, and when the last question was answered, in
+/// milliseconds since 1970 UTC.
+pub(super) fn table(journal: &Journal) -> Result<(String, i64), OutputError> {
     let mut table = format!(
         r#"{{"columns":{},"data":["#,
         json!(COLUMNS.map(|(name, _)| name))
     );
     let start = table.len();
+    let mut last = 0;
     journal.for_each_row(|row| {
         if table.len() > start {
             table.push(',');
         }
         let cells = COLUMNS.map(|(_, value)| value(&row));
         table.push_str(&Value::from(cells.to_vec()).to_string());
+        last = last.max(row.stamp.map_or(0, |stamp| stamp.at));
     })?;
     table.push_str("]}");
-    Ok(table)
+    Ok((table, last))
 }

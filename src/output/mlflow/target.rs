@@ -1,29 +1,55 @@
 //! The address and the credentials of a tracking server.
 
 use base64::Engine as _;
-use percent_encoding::percent_decode_str;
-use reqwest::RequestBuilder;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use reqwest::header::HeaderValue;
-use secrecy::{ExposeSecret, SecretString};
 
 use finqa_core::net::is_loopback;
-use finqa_core::secrets::{redact, redact_json, shown_address};
+use finqa_core::secrets::{redact_json, shown_address};
 
 use super::error::MlflowError;
 
 /// As whom the server is asked; never shown, never written.
-#[derive(Clone, Debug, Default)]
-pub enum Credentials {
-    /// No credentials.
-    #[default]
-    None,
-    /// `MLFLOW_TRACKING_TOKEN`.
-    Token(SecretString),
-    /// `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
-    Basic {
-        user: SecretString,
-        password: SecretString,
-    },
+#[derive(Clone)]
+pub struct Credentials {
+    /// The value of `Authorization`.
+    header: HeaderValue,
+    /// What a server may repeat of it.
+    secrets: Vec<String>,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+impl Credentials {
+    /// Those of `MLFLOW_TRACKING_TOKEN`.
+    pub fn token(token: &str) -> Result<Self, MlflowError> {
+        Self::new("MLFLOW_TRACKING_TOKEN", "Bearer", token.trim(), "")
+    }
+
+    /// Those of `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
+    pub fn basic(user: &str, password: &str) -> Result<Self, MlflowError> {
+        let pair = base64::prelude::BASE64_STANDARD.encode(format!("{user}:{password}"));
+        Self::new("MLFLOW_TRACKING_PASSWORD", "Basic", &pair, password)
+    }
+
+    fn new(
+        variable: &'static str,
+        scheme: &str,
+        sent: &str,
+        password: &str,
+    ) -> Result<Self, MlflowError> {
+        let header = HeaderValue::try_from(format!("{scheme} {sent}"));
+        let mut header = header.map_err(|_| MlflowError::Credentials { variable })?;
+        header.set_sensitive(true);
+        Ok(Self {
+            header,
+            secrets: vec![sent.to_owned(), password.to_owned()],
+        })
+    }
 }
 
 /// A tracking server and an experiment on it.
@@ -35,7 +61,7 @@ pub struct TrackingTarget {
     /// The address without secrets, for display and files.
     pub shown: String,
     pub experiment: String,
-    pub credentials: Credentials,
+    credentials: Option<Credentials>,
     /// The base of links to the server: [`Self::uri`], unless people reach it at another
     /// address.
     links: String,
@@ -44,7 +70,11 @@ pub struct TrackingTarget {
 impl TrackingTarget {
     /// Reads the address of a tracking server. A user and password in it are
     /// used as the credentials, unless there are others.
-    pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
+    pub fn new(
+        uri: &str,
+        experiment: &str,
+        credentials: Option<Credentials>,
+    ) -> Result<Self, MlflowError> {
         let uri = uri.trim();
         let error = |reason| MlflowError::Address {
             uri: shown_address(uri),
@@ -58,29 +88,20 @@ impl TrackingTarget {
                 "runs are tracked by an MLflow server over http or https only; start one with `mlflow server`",
             ));
         }
-        let credentials = match (credentials, url.username(), url.password()) {
-            (Credentials::None, user, password) if !user.is_empty() || password.is_some() => {
-                Credentials::Basic {
-                    user: decoded(user).into(),
-                    password: decoded(password.unwrap_or_default()).into(),
-                }
-            }
-            (given, _, _) => given,
-        };
         if url.query().is_some() || url.fragment().is_some() {
             return Err(error(
                 "it holds a query string or fragment; give a key in MLFLOW_TRACKING_TOKEN",
             ));
         }
+        let credentials = match (credentials, url.username(), url.password()) {
+            (None, user, password) if !user.is_empty() || password.is_some() => {
+                let password = decoded(password.unwrap_or_default());
+                Some(Credentials::basic(&decoded(user), &password)?)
+            }
+            (given, _, _) => given,
+        };
         let _ = url.set_username("");
         let _ = url.set_password(None);
-        if let Credentials::Token(token) = &credentials
-            && HeaderValue::from_str(token.expose_secret().trim()).is_err()
-        {
-            return Err(MlflowError::Credentials {
-                variable: "MLFLOW_TRACKING_TOKEN",
-            });
-        }
         let uri = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self {
             links: shown_address(&uri),
@@ -95,7 +116,7 @@ impl TrackingTarget {
     /// rule for another server changes nothing.
     pub fn with_links(mut self, rule: &str) -> Result<Self, MlflowError> {
         let address = |text: &str| {
-            Self::new(text, "", Credentials::None)
+            Self::new(text, "", None)
                 .map(|target| target.uri)
                 .map_err(|_| MlflowError::Links)
         };
@@ -118,48 +139,40 @@ impl TrackingTarget {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
     }
 
+    /// The path under this server of a run's files; `None` if it does not serve them.
+    pub(super) fn proxy_path(&self, artifact_uri: &str) -> Option<String> {
+        const API: &str = "/api/2.0/mlflow-artifacts/artifacts";
+        let root = if let Some(rest) = artifact_uri.strip_prefix("mlflow-artifacts:") {
+            // With a host in it (mlflow-artifacts://host/path) the same server is meant.
+            match rest.strip_prefix("//") {
+                Some(with_host) => with_host.split_once('/').map_or("", |(_, path)| path),
+                None => rest,
+            }
+        } else {
+            artifact_uri.strip_prefix(&self.uri)?.strip_prefix(API)?
+        };
+        let segments = root.split('/').filter(|part| !part.is_empty());
+        let encoded = |part| utf8_percent_encode(part, crate::output::SEGMENT).to_string();
+        let path: Vec<_> = segments.map(encoded).collect();
+        Some(format!("{API}/{}", path.join("/")))
+    }
+
     /// True if credentials would go unencrypted to another machine.
     pub(crate) fn is_exposed(&self) -> bool {
-        !matches!(self.credentials, Credentials::None)
-            && self.uri.starts_with("http://")
-            && !self.is_loopback()
+        self.credentials.is_some() && self.uri.starts_with("http://") && !self.is_loopback()
     }
 
-    /// A server's words without what it was sent and repeats.
-    pub(super) fn redact(&self, text: &str) -> String {
-        let secrets = self.secrets();
-        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        redact(text, &secrets).into_owned()
+    /// The value of `Authorization`, if there are credentials.
+    pub(super) fn authorization(&self) -> Option<HeaderValue> {
+        let credentials = self.credentials.as_ref();
+        credentials.map(|credentials| credentials.header.clone())
     }
 
-    /// Applies [`Self::redact`] to every string of a JSON value.
-    pub(super) fn redact_json(&self, value: &mut serde_json::Value) {
-        let secrets = self.secrets();
-        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        redact_json(value, &secrets);
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        match &self.credentials {
-            Credentials::None => Vec::new(),
-            Credentials::Token(token) => vec![token.expose_secret().trim().to_owned()],
-            Credentials::Basic { user, password } => {
-                let pair = format!("{}:{}", user.expose_secret(), password.expose_secret());
-                vec![
-                    base64::prelude::BASE64_STANDARD.encode(pair),
-                    password.expose_secret().to_owned(),
-                ]
-            }
-        }
-    }
-
-    pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
-        match &self.credentials {
-            Credentials::None => request,
-            Credentials::Token(token) => request.bearer_auth(token.expose_secret().trim()),
-            Credentials::Basic { user, password } => {
-                request.basic_auth(user.expose_secret(), Some(password.expose_secret()))
-            }
+    /// Removes what the server was sent, and may repeat, from every string of a reply.
+    pub(super) fn redact(&self, reply: &mut serde_json::Value) {
+        if let Some(credentials) = &self.credentials {
+            let secrets: Vec<&str> = credentials.secrets.iter().map(String::as_str).collect();
+            redact_json(reply, &secrets);
         }
     }
 }
@@ -175,21 +188,17 @@ mod tests {
 
     #[test]
     fn a_password_in_the_address_is_used_and_not_kept() {
-        let target =
-            TrackingTarget::new("http://me:s%40crt@h:5000/x/", "e", Credentials::None).unwrap();
+        let target = TrackingTarget::new("http://me:s%40crt@h:5000/x/", "e", None).unwrap();
         assert_eq!(target.uri, "http://h:5000/x");
-        let Credentials::Basic { user, password } = &target.credentials else {
-            panic!("no credentials");
-        };
-        assert_eq!(user.expose_secret(), "me");
-        assert_eq!(password.expose_secret(), "s@crt");
+        let header = target.authorization().unwrap();
+        assert_eq!(header.to_str().unwrap(), "Basic bWU6c0BjcnQ=");
         assert!(!format!("{target:?}").contains("crt"));
     }
 
     #[test]
     fn links_begin_with_the_address_by_which_people_reach_the_server() {
         let page = |uri: &str, rule: &str| {
-            let target = TrackingTarget::new(uri, "e", Credentials::None).unwrap();
+            let target = TrackingTarget::new(uri, "e", None).unwrap();
             target.with_links(rule).map(|target| target.page("1", "r"))
         };
         let rule = "http://mlflow:5000/=http://localhost:5001/";
@@ -215,13 +224,28 @@ mod tests {
         for uri in [
             "ftp://me:s3cr@h", "databricks", "sqlite:///x.db", "", "/tmp",
         ] {
-            let error = TrackingTarget::new(uri, "e", Credentials::None).unwrap_err();
+            let error = TrackingTarget::new(uri, "e", None).unwrap_err();
             assert!(matches!(error, MlflowError::Address { .. }), "{error}");
             assert!(!error.to_string().contains("s3cr"), "{error}");
         }
-        let token = Credentials::Token("a\nb".to_owned().into());
-        let error = TrackingTarget::new("http://h", "e", token).unwrap_err();
+        let error = Credentials::token("a\nb").unwrap_err();
         assert!(error.to_string().contains("MLFLOW_TRACKING_TOKEN"));
+    }
+
+    #[test]
+    fn only_a_proxied_place_has_a_path() {
+        let target = TrackingTarget::new("http://h:5000", "e", None).unwrap();
+        let path = |artifact_uri| target.proxy_path(artifact_uri);
+        let expected = Some("/api/2.0/mlflow-artifacts/artifacts/1/abc/a%20b".to_owned());
+        assert_eq!(path("mlflow-artifacts:/1/abc/a b"), expected);
+        assert_eq!(path("mlflow-artifacts://h:5000/1/abc/a b"), expected);
+        assert_eq!(
+            path("http://h:5000/api/2.0/mlflow-artifacts/artifacts/1/abc/a b"),
+            expected
+        );
+        for elsewhere in ["s3://bucket/1/abc", "/mlruns/1/abc", "file:///mlruns/1", ""] {
+            assert_eq!(path(elsewhere), None, "{elsewhere}");
+        }
     }
 
     #[test]
@@ -234,7 +258,7 @@ mod tests {
             ("http://mlflow:5000", false),
             ("https://10.0.0.1", false),
         ] {
-            let target = TrackingTarget::new(uri, "e", Credentials::None).unwrap();
+            let target = TrackingTarget::new(uri, "e", None).unwrap();
             assert_eq!(target.is_loopback(), loopback, "{uri}");
         }
     }

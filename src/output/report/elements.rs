@@ -5,17 +5,15 @@
 //! each block begins. Base64 has no character that could end an element, so no
 //! text of the data can leave its own.
 
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Seek, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
-use super::list::QuestionList;
 use crate::output::recent::RecentIds;
 
 /// Bytes of JSON in a block: unpacked in a few milliseconds, and long enough to
@@ -119,23 +117,6 @@ impl Elements {
         let number = self.put(store, value)?;
         self.known.insert((store, hash), number);
         Ok(number)
-    }
-
-    /// Keeps the list, which is one entry and may be long.
-    pub(super) fn put_list(&mut self, list: &mut QuestionList) -> io::Result<()> {
-        if let Some(filling) = self.stores.get_mut(Store::Index as usize) {
-            filling.starts.push(0);
-            filling.entries = 1;
-        }
-        let name = Store::Index.name();
-        write!(self.out, "<script type=\"text/plain\" id=\"{name}-0\">")?;
-        let coded = EncoderWriter::new(&mut self.out, &STANDARD);
-        let mut packed = GzEncoder::new(BufWriter::with_capacity(BLOCK, coded), LEVEL);
-        packed.write_all(b"[")?;
-        list.write(&mut packed)?;
-        packed.write_all(b"]")?;
-        packed.finish()?.into_inner()?.finish()?;
-        writeln!(self.out, "</script>")
     }
 
     /// Writes the block that is being filled, if there is one.

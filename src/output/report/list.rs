@@ -1,22 +1,18 @@
 //! The data of all questions that the report needs at once: for the figures and for a line
 //! of the list. The rest is read from the journal again, one question at a time.
 
-use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::io;
 
 use serde::Serialize;
 use strum::VariantArray;
-use tempfile::SpooledTempFile;
 
 use crate::output::csv::name;
 use crate::run::Row;
 use crate::score::{Effort, Rule};
 
-use super::MissCause;
-use super::flow::FlowCounts;
+use super::elements::{Elements, Store};
+use super::miss_cause::MissCause;
 use finqa_core::stats::RateTally;
-
-/// Bytes of the list's lines that are kept in memory before they go to a file.
-const IN_MEMORY: usize = 1024 * 1024;
 
 /// Characters of a question shown in the list; its details have them all.
 const SHOWN: usize = 300;
@@ -39,12 +35,29 @@ pub(super) struct QuestionList {
     pub(super) judged: [usize; 2],
     /// The values of each facet of [`FACETS`], in the order in which they were met.
     values: [Vec<FacetValue>; FACETS.len()],
-    pub(super) flow: FlowCounts,
     pub(super) latencies: Vec<f64>,
     pub(super) costs: Vec<f64>,
-    /// The list, one line per question: its cells, the indexes of its values in their
-    /// facets, and the cause of a miss.
-    lines: SpooledTempFile,
+    lines: Vec<ListLine>,
+}
+
+/// A line of the list.
+struct ListLine {
+    index: usize,
+    id: String,
+    part: String,
+    epoch: u32,
+    question: String,
+    gold: String,
+    prediction: String,
+    /// A character for each rule.
+    marks: String,
+    latency: f64,
+    rounds: usize,
+    cost: Option<f64>,
+    /// The numbers of its values, by facet.
+    facets: Vec<Vec<usize>>,
+    /// The evidence for the cause of a miss.
+    detail: String,
 }
 
 /// The filters of the list, by which the figures are also sliced: key and title.
@@ -71,15 +84,14 @@ impl QuestionList {
             rows: 0,
             judged: [0; 2],
             values: Default::default(),
-            flow: FlowCounts::default(),
             latencies: Vec::new(),
             costs: Vec::new(),
-            lines: SpooledTempFile::new(IN_MEMORY),
+            lines: Vec::new(),
         }
     }
 
     /// Adds a row, and why it is wrong, if it is.
-    pub(super) fn add(&mut self, row: &Row, cause: Option<&MissCause>) -> io::Result<()> {
+    pub(super) fn add(&mut self, row: &Row, cause: Option<&MissCause>) {
         let solution = &row.solution;
         let first_right = solution
             .rounds
@@ -88,7 +100,7 @@ impl QuestionList {
         let cost: Option<f64> = row.cost.and_then(|cost| cost.try_into().ok());
         let latency = row.latency.unwrap_or_default();
         let right = row.accepted();
-        let mut places: [Vec<usize>; FACETS.len()] = Default::default();
+        let mut places = vec![Vec::new(); FACETS.len()];
         let facets = facets(row, first_right, cause).into_iter();
         let all = facets.zip(&mut self.values).zip(&mut places).zip(FACETS);
         for (((own, known), places), (key, _)) in all {
@@ -125,9 +137,6 @@ impl QuestionList {
         if let Some(judged) = right.and_then(|right| self.judged.get_mut(usize::from(right))) {
             *judged += 1;
         }
-        if let Some((before, after)) = first_right.zip(row.right_after_review()) {
-            self.flow.add(before, solution.rounds.len() > 1, after);
-        }
         self.latencies.push(latency);
         self.costs.extend(cost);
         let gold = row.ground_truth().filter(|gold| !gold.is_empty());
@@ -141,25 +150,21 @@ impl QuestionList {
             rule.mark(row)
                 .map_or('-', |right| if right { '1' } else { '0' })
         };
-        let mut line = serde_json::to_vec(&(
-            row.index,
-            &row.key.id,
-            &row.key.part,
-            row.epoch,
-            shown(&row.question),
-            shown(&gold.or_else(executed).unwrap_or_default()),
-            shown(&row.prediction()),
-            Rule::VARIANTS.iter().map(mark).collect::<String>(),
+        self.lines.push(ListLine {
+            index: row.index,
+            id: row.key.id.clone(),
+            part: row.key.part.clone(),
+            epoch: row.epoch,
+            question: shown(&row.question),
+            gold: shown(&gold.or_else(executed).unwrap_or_default()),
+            prediction: shown(&row.prediction()),
+            marks: Rule::VARIANTS.iter().map(mark).collect(),
             latency,
-            solution.rounds.len(),
+            rounds: solution.rounds.len(),
             cost,
-        ))?;
-        line.push(b'\t');
-        serde_json::to_writer(&mut line, &places)?;
-        line.push(b'\t');
-        serde_json::to_writer(&mut line, cause.map_or("", |cause| &cause.detail))?;
-        line.push(b'\n');
-        self.lines.write_all(&line)
+            facets: places,
+            detail: cause.map_or_else(String::new, |cause| cause.detail.clone()),
+        });
     }
 
     pub(super) fn values(&self, key: &str) -> &[FacetValue] {
@@ -168,48 +173,60 @@ impl QuestionList {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Writes the list as the page's script reads it: values of facets are stored once, rows
-    /// name them by number.
-    pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    /// Puts the list among the page's data: values of facets are stored once, rows name them
+    /// by number.
+    pub(super) fn write(mut self, elements: &mut Elements) -> io::Result<()> {
         let values = self.values.each_ref();
         let values = values.map(|known| sorted(known.iter().map(|value| &value.name)));
-        write!(out, "{{\"rules\":")?;
-        serde_json::to_writer(&mut *out, Rule::VARIANTS)?;
-        write!(out, ",\"facets\":")?;
-        serde_json::to_writer(&mut *out, &ListFacet::all(&FACETS, &values))?;
-        write!(out, ",\"rows\":[")?;
-        let numbers = self.values.iter().zip(&values).map(|(known, sorted)| {
+        // Until now the numbers are those of the order in which values were met.
+        for (at, (known, sorted)) in self.values.iter().zip(&values).enumerate() {
             let number = |value: &FacetValue| sorted.iter().position(|it| *it == value.name);
-            known.iter().map(number).collect()
-        });
-        let numbers: Vec<Vec<Option<usize>>> = numbers.collect();
-        self.lines.rewind()?;
-        for (at, line) in BufReader::new(&mut self.lines).split(b'\n').enumerate() {
-            let line = line?;
-            let mut parts = line.split(|byte| *byte == b'\t');
-            let [known, places, detail] = [(); 3].map(|()| parts.next().unwrap_or_default());
-            let places: Vec<Vec<usize>> = serde_json::from_slice(places)?;
-            let facets = places.iter().zip(&numbers).map(|(places, numbers)| {
-                let number = |place: &usize| *numbers.get(*place)?;
-                places.iter().filter_map(number).collect()
-            });
-            let facets: Vec<Vec<usize>> = facets.collect();
-            if at > 0 {
-                out.write_all(b",")?;
+            let numbers: Vec<Option<usize>> = known.iter().map(number).collect();
+            for line in &mut self.lines {
+                for place in line.facets.get_mut(at).into_iter().flatten() {
+                    *place = numbers.get(*place).copied().flatten().unwrap_or(*place);
+                }
             }
-            // Without its closing bracket.
-            out.write_all(
-                known
-                    .get(..known.len().saturating_sub(1))
-                    .unwrap_or_default(),
-            )?;
-            out.write_all(b",")?;
-            serde_json::to_writer(&mut *out, &facets)?;
-            out.write_all(b",")?;
-            out.write_all(detail)?;
-            out.write_all(b"]")?;
         }
-        out.write_all(b"]}")
+        let index = QuestionIndex {
+            rules: Rule::VARIANTS,
+            facets: ListFacet::all(&FACETS, &values),
+            rows: self.lines.iter().map(ListLine::cells).collect(),
+        };
+        elements.put(Store::Index, &index)?;
+        Ok(())
+    }
+}
+
+/// The list as the page's script reads it.
+#[derive(Serialize)]
+struct QuestionIndex<'a, Line> {
+    rules: &'static [Rule],
+    facets: Vec<ListFacet<'a>>,
+    rows: Vec<Line>,
+}
+
+impl ListLine {
+    fn cells(&self) -> impl Serialize + use<'_> {
+        let Self {
+            index,
+            id,
+            part,
+            epoch,
+            question,
+            gold,
+            prediction,
+            marks,
+            latency,
+            rounds,
+            cost,
+            facets,
+            detail,
+        } = self;
+        (
+            index, id, part, epoch, question, gold, prediction, marks, latency, rounds, cost,
+            facets, detail,
+        )
     }
 }
 

@@ -14,8 +14,8 @@ mod compared;
 mod detail;
 mod elements;
 mod figures;
-mod flow;
 mod list;
+mod miss_cause;
 mod pages;
 mod view;
 
@@ -25,7 +25,6 @@ use minijinja::Environment;
 use serde::Serialize;
 use strum::VariantArray;
 
-use crate::analysis::Miss;
 use crate::output::terminal::{self, p_value, rule_title};
 use crate::run::Row;
 use crate::score::Rule;
@@ -37,6 +36,7 @@ use elements::Elements;
 use list::QuestionList;
 
 pub(crate) use compared::ComparisonPage;
+pub use miss_cause::MissCause;
 pub use pages::Pages;
 
 const TEMPLATES: [(&str, &str); 3] = [
@@ -61,23 +61,6 @@ pub struct Report<'a> {
     details: Details<'a>,
 }
 
-/// The cause of a wrong answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MissCause {
-    pub cause: String,
-    /// The evidence for it, in one line.
-    pub detail: String,
-}
-
-impl From<Miss> for MissCause {
-    fn from(miss: Miss) -> Self {
-        Self {
-            cause: miss.cause.name().to_owned(),
-            detail: miss.detail,
-        }
-    }
-}
-
 impl<'a> Report<'a> {
     /// A report without rows yet for the file at `path`, over the pages that were asked about.
     pub fn new(path: &'a Path, pages: &'a Pages) -> Self {
@@ -91,16 +74,15 @@ impl<'a> Report<'a> {
 
     /// Adds a row, in the plan's order, and why it is wrong, if it is.
     pub fn add(&mut self, row: &Row, cause: Option<&MissCause>) -> Result<(), OutputError> {
-        let added = self.details.add(row);
-        let added = added.and_then(|()| self.list.add(row, cause));
-        added.map_err(OutputError::at(self.path))
+        self.list.add(row, cause);
+        self.details.add(row).map_err(OutputError::at(self.path))
     }
 
     /// Writes the report, whole or not at all.
-    pub fn write(mut self, summary: &Summary) -> Result<(), OutputError> {
+    pub fn write(self, summary: &Summary) -> Result<(), OutputError> {
         let view = view::ReportView::of(summary, &self.list, self.pages.why_missing());
         let mut elements = self.details.finish();
-        let listed = elements.put_list(&mut self.list);
+        let listed = self.list.write(&mut elements);
         listed.map_err(OutputError::at(self.path))?;
         Page {
             template: "report.html",

@@ -9,7 +9,6 @@ use crate::score::{LabelFloor, Layer, Rule, RuleRates};
 use finqa_core::stats::Rate;
 
 use super::figures::{BarPart, FacetRates, Histogram, percent};
-use super::flow::Flow;
 use super::list::QuestionList;
 
 /// Everything that the template prints.
@@ -33,7 +32,6 @@ pub(super) struct ReportView<'a> {
     anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
     samples: Option<&'a SampleEffect>,
-    flow: Option<Flow>,
     exchange: Vec<FacetRates>,
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
@@ -94,7 +92,6 @@ impl<'a> ReportView<'a> {
             anatomy: anatomy(list),
             wrong,
             samples: summary.samples.as_ref(),
-            flow: Flow::of(&list.flow),
             exchange,
             latencies: Histogram::of(list.latencies.iter().copied()),
             costs: Histogram::of(list.costs.iter().copied()),

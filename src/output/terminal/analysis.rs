@@ -3,8 +3,8 @@
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{counted, cut, single_spaced};
 
+use super::scores::{align, rule_title};
 use super::style::{TerminalStyle, broken, harmless};
-use super::table::{align, rule_title};
 
 /// Characters that are shown of an answer, which may be a page of text.
 const SHOWN: usize = 40;

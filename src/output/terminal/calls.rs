@@ -8,7 +8,7 @@ use jiff::Zoned;
 use finqa_agents::llm::LimitStatus;
 use finqa_core::text::counted;
 
-use super::progress::ProgressOptions;
+use super::writer::ProgressOptions;
 
 /// Least time between two plain lines about retries.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -2,13 +2,13 @@
 
 use comfy_table::Cell;
 
-use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunLetter, RunSide};
+use crate::analysis::{Amounts, Comparison, RunLetter, RunSide};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 
 use super::analysis::title;
+use super::scores::{align, rule_title};
 use super::style::{TerminalStyle, harmless};
-use super::table::{align, rule_title};
 
 /// Flips shown of each way; the rest are in `--json`.
 const FLIPS: usize = 20;
@@ -48,7 +48,6 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
         return parts.join("\n");
     }
     parts.push(rules(comparison, style));
-    parts.extend(causes(comparison, style));
     parts.extend(spending(comparison, style));
     parts.push(flips(comparison, RunLetter::A, style));
     parts.push(flips(comparison, RunLetter::B, style));
@@ -72,37 +71,37 @@ fn no_difference(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// Three tables, because one of all columns is wider than 80.
+/// Two tables, because one of all columns is wider than 80.
 fn rules(comparison: &Comparison, style: TerminalStyle) -> String {
-    let mut counts = style.table(&["rule", "n", "both", "A only", "B only", "neither"]);
-    let mut rates = style.table(&["rule", "A %", "95 % CI", "B %", "95 % CI", "floor %"]);
-    let mut differences = style.table(&["rule", "B - A", "95 % CI", "McNemar p"]);
+    let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]", "note"]);
+    let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
+    let rate = |rate: f64, interval| format!("{} [{}]", percent(rate), span(interval));
+    let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
-        counts.add_row([
-            rule_title(rule.rule).to_owned(),
-            rule.n.to_string(),
-            rule.both.to_string(),
-            rule.only_a.to_string(),
-            rule.only_b.to_string(),
-            rule.neither.to_string(),
-        ]);
+        let floor = rule
+            .floor
+            .map(|floor| format!("floor {} %", percent(floor.rate)));
         rates.add_row([
             rule_title(rule.rule).to_owned(),
-            percent(rule.rate_a),
-            span(rule.interval_a),
-            percent(rule.rate_b),
-            span(rule.interval_b),
-            rule.floor
-                .map_or_else(String::new, |floor| percent(floor.rate)),
+            rule.n.to_string(),
+            rate(rule.rate_a, rule.interval_a),
+            rate(rule.rate_b, rule.interval_b),
+            floor.unwrap_or_default(),
         ]);
-        differences.add_row(difference(rule, style));
+        let Interval { low, high } = rule.interval;
+        // Different only if the interval excludes 0.
+        let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
+        let difference = points(rule.difference);
+        let difference = format!("{difference} [{} – {}]", points(low), points(high));
+        differences.add_row([
+            Cell::new(rule_title(rule.rule)),
+            style.signed_cell(difference, better),
+            Cell::new(p_value(rule.p)),
+        ]);
     }
-    align(&mut counts, &[1, 2, 3, 4, 5]);
-    align(&mut rates, &[1, 3, 5]);
-    align(&mut differences, &[1, 2, 3]);
-    [counts, rates, differences]
-        .map(|table| table.to_string())
-        .join("\n")
+    align(&mut rates, &[1, 2, 3]);
+    align(&mut differences, &[1, 2]);
+    format!("{rates}\n{differences}")
 }
 
 fn percent(x: f64) -> String {
@@ -112,19 +111,6 @@ fn percent(x: f64) -> String {
 /// An interval in percent, for people.
 pub(in crate::output) fn span(interval: Interval) -> String {
     format!("{} – {}", percent(interval.low), percent(interval.high))
-}
-
-fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
-    let signed = |x: f64| signed(100.0 * x, 1);
-    let Interval { low, high } = rule.interval;
-    // Different only if the interval excludes 0.
-    let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
-    vec![
-        Cell::new(rule_title(rule.rule)),
-        style.signed_cell(signed(rule.difference), better),
-        Cell::new(format!("{} – {}", signed(low), signed(high))),
-        Cell::new(p_value(rule.p)),
-    ]
 }
 
 /// A difference with its sign; one that rounds to 0 has none.
@@ -143,28 +129,6 @@ pub(in crate::output) fn p_value(p: f64) -> String {
     } else {
         format!("{p:.3}")
     }
-}
-
-fn causes(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
-    if comparison.causes.is_empty() {
-        return None;
-    }
-    let mut table = style.table(&["cause of miss", "A", "B", "fixed", "new"]);
-    for change in &comparison.causes {
-        table.add_row([
-            title(change.cause),
-            change.a.to_string(),
-            change.b.to_string(),
-            change.fixed.to_string(),
-            change.new.to_string(),
-        ]);
-    }
-    align(&mut table, &[1, 2, 3, 4]);
-    let rule = rule_title(comparison.rule);
-    let title = style.wrap(&format!(
-        "Misses by {rule}; fixed: A's that B gets right, new: B's that A gets right"
-    ));
-    Some(format!("{title}\n{table}"))
 }
 
 fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
@@ -204,37 +168,30 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
     Some(table.to_string())
 }
 
+/// The questions that one side alone answers right.
 fn flips(comparison: &Comparison, right: RunLetter, style: TerminalStyle) -> String {
-    let flips: Vec<&Flip> = comparison
-        .flips
-        .iter()
-        .filter(|flip| flip.right == right)
-        .collect();
     let name = match right {
         RunLetter::A => "A",
         RunLetter::B => "B",
     };
-    let rule = rule_title(comparison.rule);
-    if flips.is_empty() {
-        return format!("Right only in {name}, by {rule}: none");
+    let flips = comparison.flips.iter().filter(|flip| flip.right == right);
+    let count = flips.clone().count();
+    let heading = format!(
+        "Right only in {name}, by {}: {count}",
+        rule_title(comparison.rule)
+    );
+    if count == 0 {
+        return heading;
     }
     let mut table = style.table(&["question", "gold", "A", "B", "cause"]);
-    for flip in flips.iter().take(FLIPS) {
-        let epoch = match flip.epoch.as_str() {
-            "0" => String::new(),
-            epoch => format!(", epoch {epoch}"),
-        };
-        let question = format!("{} ({}{epoch})", flip.key.id, flip.key.part);
-        let cause = title(flip.cause);
-        let cells = [&question, &flip.gold, &flip.a, &flip.b, &cause];
+    for flip in flips.take(FLIPS) {
+        let question = format!("{} ({})", flip.key.id, flip.key.part);
+        let cells = [&question, &flip.gold, &flip.a, &flip.b, &title(flip.cause)];
         table.add_row(cells.map(|text| harmless(text)));
     }
-    let more = match flips.len().saturating_sub(FLIPS) {
+    let more = match count.saturating_sub(FLIPS) {
         0 => String::new(),
         n => format!("\n… and {n} more: --json lists them all"),
     };
-    format!(
-        "Right only in {name}, by {rule}: {}\n{table}{more}",
-        flips.len()
-    )
+    format!("{heading}\n{table}{more}")
 }

@@ -3,8 +3,8 @@
 use crate::run::EpisodeSummary;
 use finqa_agents::pair::EpisodeEnd;
 
+use super::scores::align;
 use super::style::TerminalStyle;
-use super::table::align;
 
 /// The rewards, and how the episodes ended.
 pub(super) fn episode_table(episodes: &EpisodeSummary, style: TerminalStyle) -> String {

@@ -14,7 +14,7 @@ const KEY: &str = "sesame-open-the-door";
 
 /// Three questions by a model that first makes a call without its argument,
 /// then the call, and answers wrong; an error on the way repeats the key.
-fn play(place: &Workplace, more: &str) -> Ran {
+fn play(place: &Workplace, more: &str, variables: &[(&str, &str)]) -> Ran {
     let model = FaultServer::start(|request| {
         let (_, company) = asked(request);
         if request.repeat == 0 && request.index == 0 {
@@ -30,7 +30,8 @@ fn play(place: &Workplace, more: &str) -> Ran {
     let line = format!(
         "env play --model scripted --data-path {FIXTURE} -n 3 -j 1 --export-episodes a.jsonl"
     );
-    let variables = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
+    let model = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
+    let variables = [&model, variables].concat();
     let ran = place.run_with(&format!("{line} {more}"), &variables);
     ran.succeeds();
     ran
@@ -39,7 +40,7 @@ fn play(place: &Workplace, more: &str) -> Ran {
 #[test]
 fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     let place = Workplace::new();
-    let ran = play(&place, "--log json --log-level debug --verbose");
+    let ran = play(&place, "--log json --verbose", &[("RUST_LOG", "debug")]);
     let lines: Vec<Value> = ran
         .stderr
         .lines()
@@ -52,7 +53,10 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     let ended = said("episode ended");
     assert_eq!(ended.len(), 3);
     for line in &ended {
-        assert!(line["convfinqa.question.id"].is_string(), "{line}");
+        assert!(
+            line["spans"][0]["convfinqa.question.id"].is_string(),
+            "{line}"
+        );
         has(
             line,
             json!({"outcome": "submitted", "steps": 3, "reward": 0.0}),
@@ -60,7 +64,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     }
     let called = said("tool called");
     assert_eq!(called.len(), 9);
-    let named = |line: &&Value| line["gen_ai.tool.name"].is_string();
+    let named = |line: &&Value| line["spans"][1]["gen_ai.tool.name"].is_string();
     assert!(called.iter().all(named));
     let invalid = called.iter().filter(|line| line["error"] == "invalid_args");
     assert_eq!(invalid.count(), 3);
@@ -68,7 +72,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert!(!ran.stderr.contains(KEY), "the key is redacted");
     assert!(ran.stdout.contains("95 % interval"));
     // Plain by default; an unknown form is refused as everywhere.
-    assert!(!play(&Workplace::new(), "").stderr.contains("INFO"));
+    assert!(!play(&Workplace::new(), "", &[]).stderr.contains("INFO"));
     let place = Workplace::new();
     let ran = place.run_with("env play", &[("CONVFINQA_LOG", "xml")]);
     ran.fails(2, &["CONVFINQA_LOG is \"xml\""]);
@@ -78,8 +82,14 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
 fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     for content in [false, true] {
         let place = Workplace::new();
-        let more = ["--traces on", "--trace-content"][usize::from(content)];
-        play(&place, more);
+        let (more, variables) = match content {
+            true => (
+                "",
+                &[("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")][..],
+            ),
+            false => ("--traces on", &[][..]),
+        };
+        play(&place, more, variables);
         let path = place.run_folder().join("traces.jsonl");
         let mut traces = written_in(&path);
         assert_eq!(traces.len(), 4, "a line for the run and each episode");
@@ -124,6 +134,6 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     }
     // Not asked for, not written.
     let place = Workplace::new();
-    play(&place, "");
+    play(&place, "", &[]);
     assert!(!place.run_folder().join("traces.jsonl").exists());
 }

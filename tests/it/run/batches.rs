@@ -266,14 +266,9 @@ fn batch_submit_refuses_the_live_engine() {
 fn batch_submit_refuses_options_about_answers() {
     let place = Workplace::new();
     let help = place.run("batch submit --help");
-    for option in [
-        "--fail-under fe=50", "--junit j.xml", "--export-predictions p.json",
-    ] {
-        let ran = place.run(&format!("batch submit {option} --data-path sample"));
-        let flag = option.split(' ').next().unwrap();
-        ran.fails(2, &[flag, "convfinqa --resume"]);
-        assert!(!help.stdout.contains(flag), "{flag}");
-    }
+    let ran = place.run("batch submit --fail-under fe=50 --data-path sample");
+    ran.fails(2, &["--fail-under", "convfinqa --resume"]);
+    assert!(!help.stdout.contains("--fail-under"));
 }
 
 #[test]

@@ -332,15 +332,3 @@ fn a_merged_journal_that_is_damaged_is_made_again() {
     }
     assert_eq!(csv_rows(&place.merged("output.csv")).len(), 58);
 }
-
-#[test]
-fn a_file_that_an_option_names_and_that_cannot_be_written_names_the_option() {
-    let place = Workplace::new();
-    place.shards(&["1/1"], "");
-    for option in ["--junit", "--export-predictions"] {
-        let ran = place.run(&format!("merge -q {option} missing/file"));
-        ran.fails(2, &["cannot write missing/file", option]);
-        assert!(!ran.stderr.contains("--output"), "{}", ran.stderr);
-    }
-    assert!(!place.merged("report.html").exists(), "nothing is merged");
-}

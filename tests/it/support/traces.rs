@@ -141,10 +141,9 @@ pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
 
 /// Every span in a file, a list for each line.
 pub fn written_in(path: &std::path::Path) -> Vec<Vec<Span>> {
-    let read = convfinqa::telemetry::read_lines(path, 0, usize::MAX).unwrap();
+    let read = convfinqa::telemetry::read_traces(path, 0, usize::MAX).unwrap();
     assert_eq!(read.unreadable, 0);
-    let lines = read.lines.into_iter();
-    lines.map(|line| spans_of(line.request)).collect()
+    read.traces.into_iter().map(spans_of).collect()
 }
 
 /// The roots of questions.

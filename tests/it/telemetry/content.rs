@@ -11,17 +11,32 @@ use crate::support::traces::{Span, collector, endpoint, questions, received};
 
 const KEY: &str = "sesame-open-the-door";
 
-fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &str) -> Ran {
-    let url = model.base_url();
-    let line = format!("--model scripted --base-url {url} --log json --log-level trace {more}");
-    let collector = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector));
-    let variables = [collector, ("OPENAI_API_KEY", KEY)];
-    place.run_with(&line, &variables)
+/// Whether content may leave.
+#[derive(Clone, Copy, PartialEq)]
+enum Texts {
+    Kept,
+    Exported,
 }
 
-/// The option that lets content leave.
-fn asked_for(content: bool) -> &'static str {
-    ["", "--trace-content"][usize::from(content)]
+fn ask(
+    place: &Workplace,
+    model: &FaultServer,
+    collector: &FaultServer,
+    texts: Texts,
+    more: &str,
+) -> Ran {
+    let line = format!(
+        "--model scripted --base-url {} --log json",
+        model.base_url()
+    );
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint(collector)),
+        ("OPENAI_API_KEY", KEY),
+        ("RUST_LOG", "trace"),
+        ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true"),
+    ];
+    let given = variables.len() - usize::from(texts == Texts::Kept);
+    place.run_with(&format!("{line} {more}"), &variables[..given])
 }
 
 /// Every byte that left: to the collector, into the file, and as log lines.
@@ -52,10 +67,12 @@ fn questions_and_replies_leave_only_on_request() {
         }
         scripted(request)
     });
-    for content in [false, true] {
+    for asked in [Texts::Kept, Texts::Exported] {
+        let content = asked == Texts::Exported;
         let (place, collector) = (Workplace::new(), collector());
-        let more = format!("--data-path sample --n 4 {}", asked_for(content));
-        let ran = ask(&place, &model, &collector, &more);
+        let ran = ask(
+            &place, &model, &collector, asked, "--data-path sample --n 4",
+        );
         ran.ends(4);
         let all = exported(&place, &collector, &ran);
         let rows = place.rows("output/output.csv");
@@ -93,11 +110,11 @@ fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str
         let prompt = user.split_whitespace().collect::<Vec<_>>().join(" ");
         reply(&format!("cannot read invented company: {prompt}"))
     });
-    for content in [false, true] {
+    for asked in [Texts::Kept, Texts::Exported] {
+        let content = asked == Texts::Exported;
         let (place, collector) = (Workplace::new(), collector());
-        let asked = asked_for(content);
-        let more = format!("--data-path sample --n 1 --attempts 1 {asked}");
-        let mut ran = ask(&place, &model, &collector, &more);
+        let more = "--data-path sample --n 1 --attempts 1";
+        let mut ran = ask(&place, &model, &collector, asked, more);
         assert!(matches!(ran.code, Some(4 | 5)), "{}", ran.stderr);
         // What ends the program is said to its user as it is.
         let told = ran.stderr.lines();
@@ -114,7 +131,7 @@ fn an_answer_that_is_withheld_is_not_quoted() {
     let model = FaultServer::start(scripted);
     let (place, collector) = (Workplace::new(), collector());
     let more = "--data-path sample --n 4 --second-opinion require";
-    let ran = ask(&place, &model, &collector, more);
+    let ran = ask(&place, &model, &collector, Texts::Kept, more);
     let mut rows = place.rows("output/output.csv").into_iter();
     let withheld = rows.any(|row| row["outcome"] == "abstained");
     assert!(withheld, "{}", ran.stderr);
@@ -126,8 +143,8 @@ fn an_answer_that_is_withheld_is_not_quoted() {
 fn content_has_the_form_of_the_conventions() {
     let (place, collector) = (Workplace::new(), collector());
     let model = FaultServer::start(scripted);
-    let more = "--data-path sample --n 1 --trace-content";
-    ask(&place, &model, &collector, more).succeeds();
+    let more = "--data-path sample --n 1";
+    ask(&place, &model, &collector, Texts::Exported, more).succeeds();
     let spans = received(&collector);
     let row = &place.rows("output/output.csv")[0];
     let parsed = |span: &Span, name| serde_json::from_str::<Value>(span.text(name)).unwrap();
@@ -171,8 +188,8 @@ fn secrets_are_removed_from_traces_and_logs() {
         }
         scripted(request)
     });
-    let more = "--data-path sample --n 1 --trace-content";
-    let ran = ask(&place, &model, &collector, more);
+    let more = "--data-path sample --n 1";
+    let ran = ask(&place, &model, &collector, Texts::Exported, more);
     ran.succeeds();
     let all = exported(&place, &collector, &ran);
     assert!(all.contains("ALL_OK by [redacted] and [redacted]"), "{all}");
@@ -205,8 +222,8 @@ fn no_gold_is_exported() {
     for mode in ["questions", "conversations"] {
         let (place, collector) = (Workplace::new(), collector());
         marked(&place);
-        let more = format!("--data-path marked.json --trace-content --mode {mode}");
-        let ran = ask(&place, &model, &collector, &more);
+        let more = format!("--data-path marked.json --mode {mode}");
+        let ran = ask(&place, &model, &collector, Texts::Exported, &more);
         ran.succeeds();
         assert!(place.read("output/output.csv").contains("918273"));
         let all = exported(&place, &collector, &ran);
@@ -220,8 +237,8 @@ fn no_gold_is_exported() {
 fn the_current_turns_gold_is_not_exported_with_gold_history() {
     let (place, collector, model) = (Workplace::new(), collector(), FaultServer::start(scripted));
     let turns = marked(&place);
-    let more = "--data-path marked.json --trace-content --mode conversations --history gold";
-    ask(&place, &model, &collector, more).succeeds();
+    let more = "--data-path marked.json --mode conversations --history gold";
+    ask(&place, &model, &collector, Texts::Exported, more).succeeds();
     let spans = received(&collector);
     for turn in 0..turns {
         let part = turn.to_string();

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Row, Workplace, words};
+use crate::support::cli::{CommandExt, Ran, Row, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 
@@ -34,8 +34,11 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
             scripted(request)
         }
     });
-    let log = "--verbose --log json --log-level debug --traces on";
-    let ran = place.chat(&model, &format!("--n 6 {log}"));
+    let log = "--n 6 --verbose --log json";
+    let ran = place
+        .chat_command(&model, log)
+        .env("RUST_LOG", "debug")
+        .ran();
     ran.succeeds();
     let lines = lines(&ran);
     let said = |message: &str| -> Vec<_> {
@@ -47,24 +50,26 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
     assert_eq!(answered.len(), rows.len());
     for line in answered {
         let of_line = |row: &&Row| {
-            line["convfinqa.question.id"] == row["id"]
-                && line["convfinqa.question.part"] == row["part"]
+            let question = &line["spans"][0];
+            question["convfinqa.question.id"] == row["id"]
+                && question["convfinqa.question.part"] == row["part"]
         };
         let row = rows.iter().find(of_line).unwrap();
         assert_eq!(line["rounds"].to_string(), row["rounds"], "{line}");
         assert!(line["seconds"].as_f64() > Some(0.0));
-        assert_eq!(line["trace_id"].as_str().unwrap().len(), 32);
     }
     let runs = lines
         .iter()
-        .filter_map(|line| line["convfinqa.run.id"].as_str());
+        .filter_map(|line| line["spans"][0]["convfinqa.run.id"].as_str());
     assert_eq!(runs.collect::<HashSet<_>>().len(), 1);
     let retries = said("retry");
     assert!(!retries.is_empty());
     for retry in retries {
         assert_eq!(retry["level"], "WARN");
-        assert!(retry["convfinqa.question.id"].is_string(), "{retry}");
-        assert!(retry["gen_ai.agent.name"].is_string(), "{retry}");
+        let spans = retry["spans"].as_array().unwrap();
+        assert!(spans[0]["convfinqa.question.id"].is_string(), "{retry}");
+        let agent = |span: &Value| span["gen_ai.agent.name"].is_string();
+        assert!(spans.iter().any(agent), "{retry}");
     }
     assert_eq!(said("run started").len(), 1);
     assert_eq!(said("run finished").len(), 1);
@@ -120,30 +125,34 @@ fn without_log_there_are_no_lines_and_levels_choose_among_them() {
         .filter(|line| line.contains("question answered"));
     let answered: Vec<_> = answered.collect();
     assert_eq!(answered.len(), 3);
-    let start = " INFO convfinqa::run::trace: question answered convfinqa.run.id=";
-    assert!(answered[0].contains(start), "{}", answered[0]);
-    assert!(!run("--log text --log-level warn").contains("INFO"));
-    assert!(!run("--log text --log-level off").contains("INFO"));
+    for part in [
+        "  INFO question{",
+        "convfinqa.question.id=",
+        "convfinqa::run::trace: question answered ",
+    ] {
+        assert!(answered[0].contains(part), "{}", answered[0]);
+    }
     let quiet = run("--log text --quiet");
     assert!(quiet.lines().all(|line| line.contains(" INFO ")), "{quiet}");
 
-    let by_variable = |name: &str, level: &str| {
-        let variables = [("CONVFINQA_LOG", "text"), (name, level)];
+    let by_variable = |level: &str| {
+        let variables = [("CONVFINQA_LOG", "text"), ("RUST_LOG", level)];
         place
             .run_with(&words("--data-path sample --n 2"), &variables)
             .stderr
     };
-    assert!(by_variable("RUST_LOG", "info").contains("INFO"));
-    assert!(!by_variable("RUST_LOG", "error").contains("INFO"));
-    assert!(!by_variable("CONVFINQA_LOG_LEVEL", "convfinqa=error").contains("INFO"));
+    assert!(by_variable("info").contains("INFO"));
+    for level in ["warn", "off", "convfinqa=error"] {
+        assert!(!by_variable(level).contains("INFO"), "{level}");
+    }
 }
 
 #[test]
 fn an_unknown_level_or_form_is_one_line() {
     let place = Workplace::new();
     place
-        .run("--log text --log-level loud")
-        .fails(2, &["log level `loud`"]);
+        .run_with("--log text", &[("RUST_LOG", "loud")])
+        .fails(2, &["RUST_LOG is `loud`"]);
     let xml = [("CONVFINQA_LOG", "xml")];
     let line = "CONVFINQA_LOG is \"xml\"; it must be one of `off`";
     place.run_with("", &xml).fails(2, &[line]);
@@ -156,7 +165,8 @@ fn the_environments_server_logs_requests_without_queries() {
     let place = Workplace::new();
     let mut server = place
         .command()
-        .args(words("env serve --port 0 --log json --log-level debug"))
+        .args(words("env serve --port 0 --log json"))
+        .env("RUST_LOG", "debug")
         .args(["--token", "let-me-in-please"])
         .stderr(Stdio::piped())
         .spawn()

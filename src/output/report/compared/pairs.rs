@@ -17,7 +17,7 @@ use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
 use super::super::list::{self, ListFacet, shown, sorted};
 /// The filters of pairs: key and title.
-pub(super) const FACETS: [(&str, &str); 7] = [
+const FACETS: [(&str, &str); 7] = [
     ("way", "Result"),
     ("cause_a", "Cause in A"),
     ("cause_b", "Cause in B"),
@@ -28,7 +28,7 @@ pub(super) const FACETS: [(&str, &str); 7] = [
 ];
 
 /// The value of the facet `way` that is shown first.
-pub(super) const FLIPPED: &str = "right in one alone";
+const FLIPPED: &str = "right in one alone";
 
 /// The class of a pair, by the correctness of A and B.
 pub(super) fn pair_class(marks: (bool, bool)) -> &'static str {
@@ -51,22 +51,15 @@ pub(super) struct ListedPair<'a> {
 }
 
 impl ListedPair<'_> {
-    /// The report page: the cluster for intervals.
-    pub(super) fn page(&self) -> &str {
-        let [a, _] = self.sides;
-        &a.filename
-    }
-
     /// The correctness of A and B, if both can be judged.
     pub(super) fn marks(&self) -> Option<(bool, bool)> {
         let [a, b] = self.marks;
         a.zip(b)
     }
 
-    pub(super) fn facet(&self, key: &str) -> &[String] {
-        let at = FACETS.iter().position(|(name, _)| *name == key);
-        at.and_then(|at| self.facets.get(at))
-            .map_or(&[], Vec::as_slice)
+    /// True if one side alone is right.
+    fn is_flipped(&self) -> bool {
+        self.marks().is_some_and(|(a, b)| a != b)
     }
 }
 
@@ -153,7 +146,7 @@ struct PairSide<'a> {
 }
 
 /// The values of a facet over all pairs.
-pub(super) fn values_of<'p>(pairs: &'p [ListedPair<'_>], facet: usize) -> Vec<&'p str> {
+fn values_of<'p>(pairs: &'p [ListedPair<'_>], facet: usize) -> Vec<&'p str> {
     let values = pairs.iter().filter_map(|listed| listed.facets.get(facet));
     sorted(values.flatten())
 }
@@ -197,9 +190,7 @@ pub(super) fn elements(
     let values: Vec<Vec<&str>> = (0..FACETS.len())
         .map(|facet| values_of(pairs, facet))
         .collect();
-    let flipped = pairs
-        .iter()
-        .any(|listed| listed.facet("way").iter().any(|way| way == FLIPPED));
+    let flipped = pairs.iter().any(ListedPair::is_flipped);
     let rows = pairs.iter().map(|listed| line(listed, &values));
     let index = PairIndex {
         names,
