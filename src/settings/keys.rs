@@ -323,7 +323,6 @@ samples = 8
 second_opinion = 'require'
 seed = 9
 shard = '1/2'
-shards = 2
 shuffle = true
 table_style = 'published'
 temperature = 0.75

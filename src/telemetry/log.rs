@@ -73,11 +73,7 @@ where
     let lines = match options.format {
         LogFormat::Off => return Ok(None),
         LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);

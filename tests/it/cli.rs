@@ -290,7 +290,7 @@ fn answers_that_nothing_can_score_are_an_error() {
     place.write("test.json", &records.to_string());
     let ran = place.run("--data-path test.json");
     ran.succeeds();
-    ran.prints("no question has a gold answer, so nothing is scored");
+    ran.prints("no question has a gold answer, so");
     assert!(!ran.stdout.contains("95 % CI"), "{}", ran.stdout);
 }
 

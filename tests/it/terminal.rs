@@ -54,7 +54,7 @@ fn a_run_says_what_was_measured_and_shows_few_figures() {
     let place = Workplace::new();
     let ran = place.run("--data-path sample");
     let shown = &ran.succeeds().stdout;
-    let start = "Embedded analyst, sample (fictional), 58 questions: financial equivalence (FE)";
+    let start = "Embedded analyst, built-in sample (fictional), 58 questions: financial";
     assert!(shown.starts_with(start), "{shown}");
     assert!(
         shown.contains(" %, 95 % interval ") || shown.contains("\n  "),

@@ -8,7 +8,7 @@ use super::{FIXTURE, asked, call, list_tables, results, submit};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
-use crate::support::traces::written_in;
+use crate::support::traces::{of_spans, written_in};
 
 const KEY: &str = "sesame-open-the-door";
 
@@ -54,7 +54,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert_eq!(ended.len(), 3);
     for line in &ended {
         assert!(
-            line["spans"][0]["convfinqa.question.id"].is_string(),
+            of_spans(line, "convfinqa.question.id").is_string(),
             "{line}"
         );
         has(
@@ -64,7 +64,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     }
     let called = said("tool called");
     assert_eq!(called.len(), 9);
-    let named = |line: &&Value| line["spans"][1]["gen_ai.tool.name"].is_string();
+    let named = |line: &&Value| of_spans(line, "gen_ai.tool.name").is_string();
     assert!(called.iter().all(named));
     let invalid = called.iter().filter(|line| line["error"] == "invalid_args");
     assert_eq!(invalid.count(), 3);

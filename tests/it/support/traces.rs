@@ -151,3 +151,12 @@ pub fn questions(spans: &[Span]) -> Vec<&Span> {
     let roots = spans.iter().filter(|span| span.parent.is_empty());
     roots.filter(|span| span.name != "run").collect()
 }
+
+/// A field of the spans that a log line belongs to: of its own, or one around it.
+pub fn of_spans<'v>(line: &'v Value, name: &str) -> &'v Value {
+    let around = line["spans"].as_array().into_iter().flatten();
+    let mut spans = std::iter::once(&line["span"]).chain(around);
+    spans
+        .find_map(|span| span.get(name))
+        .unwrap_or(&Value::Null)
+}

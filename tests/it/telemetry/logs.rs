@@ -11,6 +11,7 @@ use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Ran, Row, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
+use crate::support::traces::of_spans;
 
 /// Every line of stderr, each of which has to be a JSON object.
 #[track_caller]
@@ -50,9 +51,8 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
     assert_eq!(answered.len(), rows.len());
     for line in answered {
         let of_line = |row: &&Row| {
-            let question = &line["spans"][0];
-            question["convfinqa.question.id"] == row["id"]
-                && question["convfinqa.question.part"] == row["part"]
+            *of_spans(line, "convfinqa.question.id") == row["id"]
+                && *of_spans(line, "convfinqa.question.part") == row["part"]
         };
         let row = rows.iter().find(of_line).unwrap();
         assert_eq!(line["rounds"].to_string(), row["rounds"], "{line}");
@@ -60,16 +60,15 @@ fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
     }
     let runs = lines
         .iter()
-        .filter_map(|line| line["spans"][0]["convfinqa.run.id"].as_str());
+        .filter_map(|line| of_spans(line, "convfinqa.run.id").as_str());
     assert_eq!(runs.collect::<HashSet<_>>().len(), 1);
     let retries = said("retry");
     assert!(!retries.is_empty());
     for retry in retries {
         assert_eq!(retry["level"], "WARN");
-        let spans = retry["spans"].as_array().unwrap();
-        assert!(spans[0]["convfinqa.question.id"].is_string(), "{retry}");
-        let agent = |span: &Value| span["gen_ai.agent.name"].is_string();
-        assert!(spans.iter().any(agent), "{retry}");
+        for name in ["convfinqa.question.id", "gen_ai.agent.name"] {
+            assert!(of_spans(retry, name).is_string(), "{retry}");
+        }
     }
     assert_eq!(said("run started").len(), 1);
     assert_eq!(said("run finished").len(), 1);
