@@ -144,7 +144,6 @@ fn reply(content: String) -> ChatReply {
         lost: 0,
         cached: false,
         batch: None,
-        batch_repeated: false,
         partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,

@@ -43,11 +43,6 @@ impl OutputFolder {
         Ok(settings.run.output)
     }
 
-    /// The file of settings, as it was given.
-    pub(super) fn config(&self) -> ConfigFile {
-        self.config.clone()
-    }
-
     /// The files of a command that reads these `answers` and this data.
     pub(super) fn inputs(&self, answers: &[&Path], data: Option<&str>) -> Vec<PathBuf> {
         let files = |path: &&Path| match path.is_dir() {

@@ -184,7 +184,6 @@ fn of_pipeline(error: &PipelineError) -> Option<Exit> {
         | PipelineError::NoExamples
         | PipelineError::NoEpisodeData
         | PipelineError::CassetteRun { .. } => Some(Exit::Data),
-        PipelineError::BatchState(_) => Some(Exit::Provider),
         PipelineError::Prices { .. } | PipelineError::PricesFile { .. } => Some(Exit::Usage),
         // The others are about usage, or wrap the error of another module.
         wrapped if wrapped.source().is_some() => None,

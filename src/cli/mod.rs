@@ -4,7 +4,6 @@
 mod analyze;
 mod args;
 mod ask;
-mod batch;
 mod cache;
 mod ci;
 mod color;
@@ -107,9 +106,6 @@ enum Command {
     /// Serve the FinQA environment, play episodes in it, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
-    /// Run the questions through a provider's batch API at half the price.
-    #[command(subcommand)]
-    Batch(batch::BatchCommand),
     /// Inspect or clear the response cache (--cache).
     #[command(subcommand)]
     Cache(cache::CacheCommand),
@@ -202,7 +198,6 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command, matches, style),
         Some(Command::Env(command)) => env::execute(command, matches, style),
-        Some(Command::Batch(command)) => batch::execute(command, matches, style),
         Some(Command::Cache(command)) => cache::execute(&command, matches),
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),

@@ -14,8 +14,8 @@ use crate::output::terminal::{
 use crate::pipeline;
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{recorded_run, replay_settings};
-use crate::run::{BatchUsage, Finish, JournalError, RunFolder, RunKind, RunMeta, command};
-use crate::settings::{ExecutionEngine, Settings};
+use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
+use crate::settings::Settings;
 use finqa_agents::llm::Cassette;
 use finqa_agents::pair::{Fault, RunFailure};
 
@@ -36,16 +36,6 @@ pub(super) trait RunCommand {
 
     /// Writes the requested files in addition to the run's own.
     fn write_exports(&self, results: &RunResults) -> anyhow::Result<()>;
-
-    /// The exit code after `finish`; `exit` unless the command has its own.
-    fn exit(&self, _finish: &Finish, exit: Exit) -> Exit {
-        exit
-    }
-
-    /// A hint for a failed run, if its error does not give one.
-    fn hint(&self, _results: &RunResults) -> Option<String> {
-        None
-    }
 }
 
 /// Runs the main job.
@@ -54,37 +44,14 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    execute_as(RunProcess::Whole, &args.settings, args, matches, style)
-}
-
-/// How much of a run a process does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunProcess {
-    /// All of it.
-    Whole,
-    /// Until a wave of batches is submitted; then exits with this code.
-    UntilSubmitted(Exit),
-}
-
-/// Runs the main job with the settings among `flags`.
-pub(super) fn execute_as(
-    process: RunProcess,
-    flags: &impl Serialize,
-    args: &RunArgs,
-    matches: &ArgMatches,
-    style: TerminalStyle,
-) -> anyhow::Result<Exit> {
     let control = &args.control;
     let kind = RunKind::Questions;
     let RunInputs {
-        mut settings,
+        settings,
         resumed,
         cassette,
         ..
-    } = load(flags, matches, control, kind, &dotenv::variable, &[])?;
-    if process != RunProcess::Whole {
-        settings.batch.engine = ExecutionEngine::Batch;
-    }
+    } = load(&args.settings, matches, control, kind, &dotenv::variable, &[])?;
     if args.dry_run {
         return dry_run(&settings, cassette.as_ref(), control);
     }
@@ -92,16 +59,10 @@ pub(super) fn execute_as(
         resumed,
         cassette,
         variables: dotenv::variables(),
-        waits_for_batches: process == RunProcess::Whole,
         ..RunContext::default()
     };
     let display = control.print.display(args.verbose, style);
-    drive(
-        &mut QuestionRun { args, process },
-        &settings,
-        context,
-        display,
-    )
+    drive(&mut QuestionRun { args }, &settings, context, display)
 }
 
 /// Prints what the run would take.
@@ -128,7 +89,6 @@ fn dry_run(
 
 struct QuestionRun<'a> {
     args: &'a RunArgs,
-    process: RunProcess,
 }
 
 impl RunCommand for QuestionRun<'_> {
@@ -138,27 +98,6 @@ impl RunCommand for QuestionRun<'_> {
 
     fn write_exports(&self, results: &RunResults) -> anyhow::Result<()> {
         check_thresholds(results, &self.args.ci)
-    }
-
-    fn exit(&self, finish: &Finish, exit: Exit) -> Exit {
-        match (self.process, finish) {
-            (RunProcess::UntilSubmitted(submitted), Finish::BatchesPending { .. }) => submitted,
-            // The exit code of unanswered questions says that batches are at the provider.
-            (RunProcess::UntilSubmitted(_), Finish::Partial { .. }) => Exit::Provider,
-            (RunProcess::UntilSubmitted(_), Finish::Complete) => Exit::Done,
-            _ => exit,
-        }
-    }
-
-    fn hint(&self, results: &RunResults) -> Option<String> {
-        let [fetch, resume] =
-            ["batch fetch", "--resume"].map(|words| command(words, results.folder.output()));
-        let batches = results.summary.batches.as_ref();
-        let hint = match batches.is_none_or(BatchUsage::is_fetched) {
-            true => format!("continue with `{fetch}` or `{resume}`"),
-            false => format!("continue with `{resume}`"),
-        };
-        (self.process != RunProcess::Whole).then_some(hint)
     }
 }
 
@@ -276,14 +215,7 @@ async fn run_to_end(
     let results = run.finish().await;
     let results = results.map_err(|error| with_hint(error, progress.continuation()))?;
     let judged = command.write_exports(&results);
-    let exit = report_and_exit_code(&results, judged, &progress.writer(), display);
-    let exit = match (exit, command.hint(&results)) {
-        (Err(error), Some(hint)) if matches!(results.finish, Finish::Fatal(_)) => {
-            return Err(error.context(hint));
-        }
-        (exit, _) => exit?,
-    };
-    Ok(command.exit(&results.finish, exit))
+    report_and_exit_code(&results, judged, &progress.writer(), display)
 }
 
 /// Prints the summary even if `judged` is an error, and returns the exit code.
@@ -361,7 +293,7 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
 fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
-        Finish::Partial { .. } | Finish::BatchesPending { .. } => Ok(Exit::Unanswered),
+        Finish::Partial { .. } => Ok(Exit::Unanswered),
         Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(RunFailure { message, fault }) => {

@@ -150,15 +150,10 @@ fn attempts(solution: &Solution) -> u32 {
     solution.calls.iter().map(|call| call.attempts).sum()
 }
 
-/// What went wrong, and whether the provider may have a request twice.
-fn note(solution: &Solution) -> Option<String> {
+/// What went wrong.
+fn note(solution: &Solution) -> Option<&str> {
     let error = solution.error.as_deref();
-    let error = error.filter(|_| solution.outcome != Outcome::Answered);
-    let mut replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
-    let repeated = replies.any(|reply| reply.batch_repeated);
-    let twice = repeated.then_some("a request may be at the provider twice");
-    let notes: Vec<&str> = error.into_iter().chain(twice).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+    error.filter(|_| solution.outcome != Outcome::Answered)
 }
 
 /// A score that is absent (no gold) is an empty cell, not `False`.

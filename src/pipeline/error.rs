@@ -78,13 +78,10 @@ pub enum PipelineError {
     #[error("a batch run {0}")]
     NoBatches(&'static str),
     #[error(
-        "run {id} has batches at the provider, whose requests would be sent again; fetch them \
-         with `{fetch}`, or leave --engine out"
+        "run {id} may have batches at the provider, whose requests would be sent again; fetch them \
+         with `{resume}`, without --engine live"
     )]
-    OpenBatches { id: String, fetch: String },
-    /// The provider's state of a batch cannot be fetched.
-    #[error("{0}")]
-    BatchState(String),
+    OpenBatches { id: String, resume: String },
     #[error("run {id} must be resumed with `{command}`")]
     OtherKind { id: String, command: String },
     #[error("the cassette {path} does not belong to this run: {difference}")]

@@ -43,7 +43,6 @@ use crate::run::{
 };
 
 pub(crate) use advice::{advice, ignored_in_episodes, unused_server};
-pub(crate) use batches::{BatchStatusRow, batch_status};
 pub(crate) use cassette::{recorded_run, replay_settings};
 pub(crate) use context::{ModelContext, cache};
 pub(crate) use dry_run::dry_run;
@@ -91,9 +90,6 @@ pub struct RunContext {
     pub commit: Option<String>,
     /// Records the run, or replays it.
     pub cassette: Option<Cassette>,
-    /// The process waits until its batches have ended. Otherwise it exits once a wave is
-    /// submitted.
-    pub waits_for_batches: bool,
 }
 
 impl Default for RunContext {
@@ -107,7 +103,6 @@ impl Default for RunContext {
             stop: Stop::default(),
             commit: None,
             cassette: None,
-            waits_for_batches: true,
         }
     }
 }

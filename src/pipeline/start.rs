@@ -72,7 +72,7 @@ fn models(
         budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
         ..ModelContext::new(observer)
     };
-    models.batches = batches::queue(settings, cassette, &models, context.waits_for_batches)?;
+    models.batches = batches::queue(settings, cassette, &models)?;
     Ok(models)
 }
 

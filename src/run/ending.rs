@@ -22,8 +22,6 @@ pub(super) struct RunEnding {
     pub reached: Option<BudgetLimit>,
     /// The amount spent, for people.
     pub spent: Option<String>,
-    /// Requests in open batches, which this process does not wait for.
-    pub pending: Option<usize>,
     pub interrupted: bool,
     /// A model has answered this process.
     pub has_answered: bool,
@@ -54,7 +52,6 @@ impl RunEnding {
                 spent: self.spent,
                 left,
             },
-            None if let Some(requests) = self.pending => Finish::BatchesPending { requests },
             None if self.interrupted => Finish::Interrupted,
             None if self.has_answered => Finish::Partial {
                 left: left.unwrap_or_default(),
@@ -97,7 +94,6 @@ mod tests {
             left: Some(0),
             reached: Some(BudgetLimit::Tokens),
             spent: None,
-            pending: Some(3),
             interrupted: true,
             has_answered: true,
             reason: "late".to_owned(),
@@ -116,7 +112,7 @@ mod tests {
             reason: "late".to_owned(),
         };
         type Change = fn(&mut RunEnding);
-        let cases: [(Change, Finish); 8] = [
+        let cases: [(Change, Finish); 7] = [
             (|_| (), bug),
             (
                 |known| known.failure = Some(fatal("down")),
@@ -124,11 +120,7 @@ mod tests {
             ),
             (|known| known.left = Some(2), fatal("down")),
             (|known| known.failure = None, reached),
-            (
-                |known| known.reached = None,
-                Finish::BatchesPending { requests: 3 },
-            ),
-            (|known| known.pending = None, Finish::Interrupted),
+            (|known| known.reached = None, Finish::Interrupted),
             (|known| known.interrupted = false, partial),
             (|known| known.has_answered = false, fatal("late")),
         ];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dataset::QuestionKey;
-use finqa_agents::llm::{BatchNotice, BudgetLimit, LimitStatus};
+use finqa_agents::llm::{BudgetLimit, LimitStatus};
 use finqa_agents::pair::{Round, RunFailure};
 
 use super::identity::RunMeta;
@@ -43,8 +43,8 @@ pub enum Event {
         delay: Duration,
         reason: String,
     },
-    /// Something happened to a batch.
-    Batch(BatchNotice),
+    /// What happened to a batch, in one line.
+    Batch(String),
     /// The limits of the models have changed, or how far they are used.
     Limits(LimitStatus),
     /// Nothing follows.
@@ -75,12 +75,6 @@ pub enum Finish {
         spent: Option<String>,
         /// Questions without an outcome, if their number is known.
         left: Option<usize>,
-    },
-    /// Batches are at the provider, and this process does not wait for them; can be
-    /// continued.
-    BatchesPending {
-        /// Requests in the open batches.
-        requests: usize,
     },
     /// Stopped by the user; can be resumed.
     Interrupted,

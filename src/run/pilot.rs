@@ -94,7 +94,6 @@ impl Worker {
         let mut postponed = false;
         for planned in &unit.planned {
             let earlier = unit.calls.remove(&planned.index).unwrap_or_default();
-            let may_be_postponed = self.may_be_postponed(&earlier);
             let memory = self.memory(planned.index, earlier);
             let solved = self.solve(planned, history.clone(), memory, true, &|_| {});
             let solution = match solved.await {
@@ -104,7 +103,7 @@ impl Worker {
                     NoOutcome::Fatal(failure) => return UnitOutcome::Fatal(failure),
                     NoOutcome::Postponed(calls) => {
                         unit.calls.insert(planned.index, calls);
-                        postponed = may_be_postponed;
+                        postponed = true;
                         break;
                     }
                 },

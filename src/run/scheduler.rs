@@ -116,7 +116,6 @@ impl Scheduler {
             trace: Arc::clone(&trace),
             failures: Arc::clone(&failures),
             answered_before: replayed.any_answer,
-            ends_with_wave: models.batches.as_ref().is_some_and(|queue| !queue.waits()),
             done: AtomicUsize::new(replayed.answered),
             recording: models.recording,
         });
@@ -128,10 +127,9 @@ impl Scheduler {
             },
             (known, _) => ask_all(&worker, &mut queue, &width, known).await,
         };
-        let pending = services.end_batches().await.unwrap_or_else(|failure| {
+        if let Err(failure) = services.end_batches().await {
             passed.stop(failure, &worker);
-            None
-        });
+        }
 
         let left = total.saturating_sub(worker.done.load(Ordering::Relaxed));
         let reached = models.budget.reached().filter(|_| left != 0);
@@ -144,16 +142,12 @@ impl Scheduler {
             left: Some(left),
             reached,
             spent: models.budget.spent_line(),
-            pending,
             interrupted: stop.drain.is_cancelled(),
             has_answered: failures.has_answered(),
             // Otherwise the failures were those of earlier processes.
             reason: failures
                 .last_failure()
-                .unwrap_or_else(|| match models.batches {
-                    Some(_) => "no answer in as many batches as --attempts allows".to_owned(),
-                    None => "no answer".to_owned(),
-                }),
+                .unwrap_or_else(|| "no answer".to_owned()),
         };
         let finish = ending.finish(services.join())?;
         trace.finish(&finish);

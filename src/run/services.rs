@@ -6,8 +6,8 @@ use std::thread;
 
 use tokio::task::JoinHandle;
 
-use finqa_agents::llm::{BatchQueue, Budget, ErrorKind, ModelError, RunBatches, Stop};
-use finqa_agents::pair::{Fault, RunFailure};
+use finqa_agents::llm::{BatchQueue, Budget, ModelError, RunBatches, Stop};
+use finqa_agents::pair::RunFailure;
 
 use super::ending::join_error_message;
 use super::event::Finish;
@@ -16,9 +16,8 @@ use super::scheduler::RunModels;
 use super::writer::{self, JournalWriter, WriterThread};
 use crate::score::Stamp;
 
-/// The task that submits the waves of a batch queue. Gives the number of requests that are left
-/// at the provider, if it does not wait for them.
-type BatchDriver = JoinHandle<Result<Option<usize>, ModelError>>;
+/// The task that submits the waves of a batch queue.
+type BatchDriver = JoinHandle<Result<(), ModelError>>;
 
 pub(super) struct Services {
     writer: WriterThread,
@@ -37,15 +36,9 @@ impl Services {
         models: &RunModels,
         stop: &Stop,
     ) -> Result<(JournalWriter, Self), JournalError> {
-        let earlier = match &models.batches {
-            None => RunBatches::default(),
-            Some(_) => RunBatches {
-                id: id.to_owned(),
-                folder: journal.path().with_file_name(""),
-                earlier: journal.batches()?,
-                amounts: journal.amounts()?,
-                recorder: None,
-            },
+        let (earlier, amounts) = match &models.batches {
+            None => Default::default(),
+            Some(_) => (journal.batches()?, journal.amounts()?),
         };
         journal.unpause()?;
         let (writer, thread) = writer::spawn(journal, last);
@@ -56,11 +49,14 @@ impl Services {
         })));
         let batches = models.batches.clone().map(|queue| {
             let (recorder, stop, driver) = (writer.clone(), stop.clone(), queue.clone());
-            queue.begin(RunBatches {
-                recorder: Some(Arc::new(move |batches| recorder.batches(batches))),
-                ..earlier
-            });
-            let driving = tokio::spawn(async move { driver.drive(&stop).await });
+            queue.begin(id);
+            let run = RunBatches {
+                id: id.to_owned(),
+                earlier,
+                amounts,
+                recorder: Arc::new(move |batch| recorder.batch(batch)),
+            };
+            let driving = tokio::spawn(async move { driver.drive(run, &stop).await });
             (queue, driving)
         });
         let clock = budget.limits().time.map(|time| {
@@ -79,27 +75,19 @@ impl Services {
         Ok((writer, services))
     }
 
-    /// Waits for the driver of the batches, which gets no more requests, and returns its result.
+    /// Waits for the driver of the batches, which gets no more requests.
     ///
     /// # Errors
     /// The way the run ends because of a failed batch.
-    pub(super) async fn end_batches(&mut self) -> Result<Option<usize>, Finish> {
+    pub(super) async fn end_batches(&mut self) -> Result<(), Finish> {
         let Some((queue, driving)) = self.batches.take() else {
-            return Ok(None);
+            return Ok(());
         };
         queue.close();
         let driven = driving
             .await
             .map_err(|error| Finish::Bug(join_error_message(error)))?;
-        driven.map_err(|error| {
-            Finish::Fatal(RunFailure {
-                fault: match error.kind {
-                    ErrorKind::Unstored => Fault::Usage,
-                    _ => Fault::Provider,
-                },
-                message: error.to_string(),
-            })
-        })
+        driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
     }
 
     /// Waits until everything is in the journal. Every other [`JournalWriter`] must be dropped.

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
-use finqa_agents::llm::{BatchStage, Cost, UsageByNode};
+use finqa_agents::llm::{Cost, UsageByNode};
 use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
-use super::command::{command, resume_command};
+use super::command::resume_command;
 use super::effect::{CriticEffect, SampleEffect};
 use super::episodes::EpisodeSummary;
 use super::identity::RunMeta;
@@ -56,37 +56,18 @@ pub struct Summary {
 /// The batches of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct BatchUsage {
-    pub waves: usize,
     pub batches: usize,
     pub requests: usize,
-    /// Waves that the provider may have twice, because a submission had no answer and is not
-    /// in its list.
-    pub repeated: Vec<u32>,
-    /// True if a batch has not ended.
-    #[serde(skip)]
-    open: bool,
 }
 
 impl BatchUsage {
     fn of(journal: &Journal) -> Result<Option<Self>, JournalError> {
-        let batches = journal.batches()?;
-        let submitted = batches.iter().filter(|it| it.batch.is_some());
-        let waves: BTreeSet<u32> = submitted.clone().map(|it| it.wave).collect();
-        let repeated = batches.iter().filter(|it| it.repeated);
-        let repeated: BTreeSet<u32> = repeated.map(|it| it.wave).collect();
+        let mut batches = journal.batches()?;
+        batches.retain(|it| it.batch.is_some());
         Ok((!batches.is_empty()).then(|| Self {
-            waves: waves.len(),
-            batches: submitted.clone().count(),
-            requests: submitted.map(|it| it.count).sum(),
-            repeated: repeated.into_iter().collect(),
-            open: batches.iter().any(|it| it.stage != BatchStage::Ended),
+            batches: batches.len(),
+            requests: batches.iter().map(|it| it.count).sum(),
         }))
-    }
-
-    /// True if `batch fetch` can continue an unfinished run: only `--resume` sends requests
-    /// again that no batch has answered.
-    pub(crate) fn is_fetched(&self) -> bool {
-        self.open || self.batches == 0
     }
 }
 
@@ -132,9 +113,6 @@ impl Summary {
         let run = &self.run;
         let command = match run.shard {
             Some(_) => run.continuation(output),
-            None if self.batches.as_ref().is_some_and(BatchUsage::is_fetched) => {
-                command(&format!("batch fetch {}", run.id), output)
-            }
             None => resume_command(&run.id, output),
         };
         (!self.complete).then(|| match run.paused {

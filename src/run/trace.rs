@@ -67,7 +67,6 @@ impl RunTrace {
             Finish::Complete => "complete",
             Finish::Partial { .. } => "partial",
             Finish::BudgetReached { .. } => "budget_reached",
-            Finish::BatchesPending { .. } => "batches_pending",
             Finish::Interrupted => "interrupted",
             Finish::Fatal(_) => "fatal",
             Finish::Bug(_) => "bug",

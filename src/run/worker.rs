@@ -39,9 +39,6 @@ pub(super) struct Worker {
     pub failures: Arc<FailureStreaks>,
     /// The models have answered an earlier process of this run.
     pub answered_before: bool,
-    /// The process ends once a wave of batches is submitted. A request that always fails
-    /// must not be submitted again by every such process.
-    pub ends_with_wave: bool,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
     /// The recording that is replayed.
@@ -105,7 +102,6 @@ impl Worker {
                         return UnitOutcome::Over;
                     }
                     let earlier = calls.remove(&index).unwrap_or_default();
-                    let may_be_postponed = self.may_be_postponed(&earlier);
                     match self
                         .ask_question(question, history.clone(), earlier, last_pass)
                         .await
@@ -116,9 +112,6 @@ impl Worker {
                         }
                         Err(NoOutcome::Stopped) => return UnitOutcome::Over,
                         Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
-                        Err(NoOutcome::Postponed(_)) if !may_be_postponed => {
-                            return UnitOutcome::Over;
-                        }
                         Err(NoOutcome::Postponed(made)) => {
                             calls.insert(index, made);
                             return UnitOutcome::Postponed(PlanUnit {
@@ -133,12 +126,6 @@ impl Worker {
             history.push(question.in_history(self.history, own.as_ref()));
         }
         UnitOutcome::Over
-    }
-
-    /// True if this process may ask a question with these `earlier` calls again when the
-    /// provider fails it.
-    pub(super) fn may_be_postponed(&self, earlier: &[Call]) -> bool {
-        !self.ends_with_wave || earlier.iter().all(|call| call.reply.is_some())
     }
 
     async fn ask_question(
@@ -226,15 +213,12 @@ impl Worker {
             history,
             ..planned.case.question.clone()
         });
-        let may_be_postponed = !last_pass && self.may_be_postponed(&memory.failed);
         let solved =
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         solved.await.and_then(|solution| match solution.outcome {
             // All questions may be refused like this; the others show whether they are.
-            Outcome::ProviderError if may_be_postponed || !(last_pass || self.has_answered()) => {
-                Err(Interruption::Provider(Box::new(solution)))
-            }
+            Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
             _ => Ok(solution),
         })
     }

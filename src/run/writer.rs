@@ -19,8 +19,8 @@ use crate::score::{Row, Stamp};
 const BATCH: usize = 256;
 
 enum Message {
-    /// Entries, and the one to tell that they are durable.
-    Entries(Vec<JournalEntry>, Option<oneshot::Sender<()>>),
+    /// An entry, and the one to tell that it is durable.
+    Entry(JournalEntry, Option<oneshot::Sender<()>>),
     /// An answer, which gets its stamp when it is written.
     Answer {
         row: Box<Row>,
@@ -56,8 +56,8 @@ fn write_all(
         let mut answered = Vec::new();
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
-                Message::Entries(new, durable) => {
-                    entries.extend(new);
+                Message::Entry(entry, durable) => {
+                    entries.push(entry);
                     stored.extend(durable);
                 }
                 Message::Answer { mut row, durable } => {
@@ -88,23 +88,23 @@ fn write_all(
 impl JournalWriter {
     /// Records an entry, without waiting.
     pub(super) fn record(&self, entry: JournalEntry) {
-        let _ = self.messages.send(Message::Entries(vec![entry], None));
+        let _ = self.messages.send(Message::Entry(entry, None));
     }
 
     /// Records what a request may have spent; resolves once that is durable, to `false` if
     /// writing has stopped.
     pub(super) fn spending(&self, id: u64, amount: Spending) -> BoxFuture<'static, bool> {
-        self.store(vec![JournalEntry::Spending { id, amount }])
+        self.store(JournalEntry::Spending { id, amount })
     }
 
-    /// Records batches; resolves once that is durable, to `false` if writing has stopped.
-    pub(super) fn batches(&self, batches: Vec<BatchRecord>) -> BoxFuture<'static, bool> {
-        self.store(batches.into_iter().map(JournalEntry::Batch).collect())
+    /// Records a batch; resolves once that is durable, to `false` if writing has stopped.
+    pub(super) fn batch(&self, batch: BatchRecord) -> BoxFuture<'static, bool> {
+        self.store(JournalEntry::Batch(batch))
     }
 
-    fn store(&self, entries: Vec<JournalEntry>) -> BoxFuture<'static, bool> {
+    fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
-        let _ = self.messages.send(Message::Entries(entries, Some(durable)));
+        let _ = self.messages.send(Message::Entry(entry, Some(durable)));
         async move { written.await.is_ok() }.boxed()
     }
 

@@ -3,10 +3,6 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::llm::BatchOptions;
-
-use super::budget::TimeLimit;
-
 /// The settings of batches.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Batches")]
@@ -15,12 +11,6 @@ pub struct BatchSettings {
     /// Send each request as soon as it is ready, or collect requests in batches, which the provider answers within a day at half the price
     #[arg(long, value_name = "ENGINE", default_value = "live")]
     pub engine: ExecutionEngine,
-    /// Cancel a batch that has not finished within this time, such as 90m or 24h
-    #[arg(long, value_name = "TIME", default_value = "24h")]
-    pub batch_timeout: TimeLimit,
-    /// How to resend the requests of an expired or canceled batch
-    #[arg(long, value_name = "ENGINE", default_value = "batch")]
-    pub batch_late: ExecutionEngine,
 }
 
 /// The way requests are sent (`--engine`).
@@ -34,14 +24,3 @@ pub enum ExecutionEngine {
 }
 
 finqa_core::options::declared_defaults!(BatchSettings);
-
-impl BatchSettings {
-    /// The options of the batches; `waits` if the process stays until they have ended.
-    pub(crate) fn options(&self, waits: bool) -> BatchOptions {
-        BatchOptions {
-            waits,
-            timeout: self.batch_timeout.duration(),
-            sends_late_live: self.batch_late == ExecutionEngine::Live,
-        }
-    }
-}

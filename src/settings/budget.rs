@@ -64,12 +64,6 @@ impl BudgetSettings {
 #[serde(try_from = "String", into = "String")]
 pub struct TimeLimit(Duration);
 
-impl TimeLimit {
-    pub(super) fn duration(self) -> Duration {
-        self.0
-    }
-}
-
 impl FromStr for TimeLimit {
     type Err = &'static str;
 

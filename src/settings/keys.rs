@@ -84,9 +84,7 @@ fn affects(key: &str) -> RunAspect {
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
         | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_tokens_total" | "max_time"
-        | "prices" | "shard" | "run" | "engine" | "batch_timeout" | "batch_late" => {
-            RunAspect::Nothing
-        }
+        | "prices" | "shard" | "run" | "engine" => RunAspect::Nothing,
         _ => RunAspect::Answers,
     }
 }
@@ -285,8 +283,6 @@ attempts = 2
 rpm = 60
 tpm = 30000
 base_url = 'http://x'
-batch_late = 'live'
-batch_timeout = '1h 30m'
 cache = 'x'
 concurrency = 3
 critic = 'off'

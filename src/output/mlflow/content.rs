@@ -220,9 +220,7 @@ fn dataset(meta: &RunMeta) -> Value {
 fn status(finish: &Finish) -> &'static str {
     match finish {
         Finish::Complete => "FINISHED",
-        Finish::Interrupted | Finish::BudgetReached { .. } | Finish::BatchesPending { .. } => {
-            "KILLED"
-        }
+        Finish::Interrupted | Finish::BudgetReached { .. } => "KILLED",
         Finish::Partial { .. } | Finish::Fatal(_) | Finish::Bug(_) => "FAILED",
     }
 }

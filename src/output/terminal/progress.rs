@@ -127,7 +127,7 @@ impl RunProgress {
                 delay,
                 reason,
             } => self.retried(*attempt, *delay, reason),
-            Event::Batch(notice) => self.say(&notice.to_string()),
+            Event::Batch(line) => self.say(line),
             Event::Limits(status) => self.limited(*status),
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
@@ -305,10 +305,6 @@ impl RunProgress {
                     limit.more()
                 ));
             }
-            Finish::BatchesPending { requests } => self.say(&format!(
-                "questions answered: {answered}, requests at the provider: {requests}; continue with {}",
-                command("batch fetch", &self.output)
-            )),
             Finish::Interrupted => self.say(&format!(
                 "interrupted; questions answered: {answered}; continue with {again}"
             )),

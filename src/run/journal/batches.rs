@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, params};
 
-use finqa_agents::llm::{BatchRecord, BatchStage};
+use finqa_agents::llm::BatchRecord;
 
 use super::entry::unwritable;
 use super::{Journal, JournalError};
@@ -15,8 +15,7 @@ impl Journal {
             return Ok(Vec::new());
         }
         let entries: Vec<String> = self.sqlite(|connection| {
-            let mut statement =
-                connection.prepare("SELECT json FROM batches ORDER BY wave, part")?;
+            let mut statement = connection.prepare("SELECT json FROM batches ORDER BY number")?;
             let entries = statement.query_map([], |row| row.get(0))?;
             entries.collect()
         })?;
@@ -25,29 +24,21 @@ impl Journal {
         batches.map_err(|source| self.entry_error("batch", source))
     }
 
-    /// The batches whose results are not in the journal yet.
-    pub(crate) fn open_batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
-        let mut batches = self.batches()?;
-        batches.retain(|batch| batch.stage != BatchStage::Ended);
-        Ok(batches)
-    }
-
     pub(super) fn has_table(&self, name: &str) -> Result<bool, JournalError> {
         let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
         self.sqlite(|connection| connection.prepare(sql)?.exists([name]))
     }
 }
 
-/// Stores a batch, instead of what is stored of the same wave and part.
+/// Stores a batch, instead of what is stored under its number.
 pub(super) fn store(connection: &Connection, batch: &BatchRecord) -> rusqlite::Result<()> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS batches
-         (wave INTEGER NOT NULL, part INTEGER NOT NULL,
-          json TEXT NOT NULL, PRIMARY KEY (wave, part)) STRICT;",
+         (number INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;",
     )?;
     let json = serde_json::to_string(batch).map_err(unwritable)?;
     connection
-        .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2, ?3)")?
-        .execute(params![batch.wave, batch.part, json])
+        .prepare_cached("INSERT OR REPLACE INTO batches VALUES (?1, ?2)")?
+        .execute(params![batch.number, json])
         .map(drop)
 }

@@ -299,7 +299,7 @@ pub(super) enum JournalEntry {
     Answer(Arc<Row>),
     /// What a request may have spent; the last amount of an id is valid.
     Spending { id: u64, amount: Spending },
-    /// A batch, instead of what is stored of the same wave and part.
+    /// A batch, instead of what is stored under its number.
     Batch(BatchRecord),
     /// The limit that has paused the run.
     Paused(BudgetLimit),

@@ -36,7 +36,6 @@ fn an_empty_name_of_a_run_is_refused_by_every_command() {
         "--resume ''",
         "report ''",
         "merge ''",
-        "batch status ''",
         "track sync '' --mlflow http://127.0.0.1:9",
     ] {
         place

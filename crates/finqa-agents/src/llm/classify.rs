@@ -183,7 +183,6 @@ pub(super) fn classify_attempt(attempt: &Attempt, secret: &str, reached: bool) -
             TransportFailure::Tls => ErrorKind::Tls,
             TransportFailure::CutOff => ErrorKind::CutOff,
             TransportFailure::TooLarge => ErrorKind::Malformed,
-            TransportFailure::Unstored => ErrorKind::Unstored,
             TransportFailure::Request => ErrorKind::Settings,
             TransportFailure::NotRecorded => ErrorKind::NotRecorded,
         };
@@ -203,7 +202,6 @@ pub(super) fn classify_attempt(attempt: &Attempt, secret: &str, reached: bool) -
             // Certificates do not fix themselves; a body too large comes again.
             TransportFailure::Tls
             | TransportFailure::TooLarge
-            | TransportFailure::Unstored
             | TransportFailure::Request
             | TransportFailure::NotRecorded => RetryLimit::None,
         };

@@ -61,9 +61,6 @@ pub enum ErrorKind {
     /// The settings cannot work: a malformed address, or one that redirects elsewhere.
     #[error("the model's settings cannot work")]
     Settings,
-    /// An answer cannot be stored on this machine.
-    #[error("the answer cannot be stored")]
-    Unstored,
 }
 
 impl ErrorKind {
@@ -201,7 +198,7 @@ impl ModelError {
             | ErrorKind::Timeout
             | ErrorKind::CutOff
             | ErrorKind::Malformed => Scope::Provider,
-            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded | ErrorKind::Unstored => Scope::Run,
+            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::batch::BatchNotice;
 use super::capabilities::Correction;
 use super::retry::RetryNotice;
 
@@ -13,8 +12,8 @@ pub enum CallEvent {
     Retry(RetryNotice),
     /// A parameter was refused and is left out or renamed from now on.
     Correction(Correction),
-    /// Something happened to a batch.
-    Batch(BatchNotice),
+    /// What happened to a batch, in one line.
+    Batch(String),
 }
 
 /// Receives every [`CallEvent`], with the node that asked.

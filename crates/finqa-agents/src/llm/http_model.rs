@@ -69,7 +69,7 @@ impl HttpModel {
                 client: Client::build(http.clone(), ServerAddress::new(&settings)?),
                 transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
                 protocol,
-                dialect: Arc::new(Mutex::new(capabilities.dialect(endpoint, protocol))),
+                dialect: Mutex::new(capabilities.dialect(endpoint, protocol)),
                 budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
                 settings,
                 reached: AtomicBool::new(false),
@@ -114,13 +114,8 @@ impl HttpModel {
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
             let client = self.server.client.clone();
-            let dialect = Arc::clone(&self.server.dialect);
-            let client = BatchClient::new(
-                &self.server.settings, client, &self.server.transport, dialect,
-            );
-            let sender = queue.sender(client);
-            self.server.dialect = sender.dialect();
-            self.server.batches = Some(sender);
+            let client = BatchClient::new(&self.server.settings, client, &self.server.transport);
+            self.server.batches = Some(queue.sender(client));
             // Waves decide when a request is repeated, and a wave may take a day.
             self.server.settings.retry.total = Duration::MAX;
         }

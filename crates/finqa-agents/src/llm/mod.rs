@@ -31,10 +31,7 @@ mod transport;
 pub mod types;
 pub mod usage;
 
-pub use batch::{
-    BatchNotice, BatchOptions, BatchQueue, BatchRecord, BatchRecorder, BatchStage, BatchUnit,
-    RunBatches,
-};
+pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
 pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
 pub use cache::CacheStats;
 pub use cache::{CacheError, CacheKey, CacheLookup, ResponseCache};

@@ -6,8 +6,7 @@
 //! replayed instead of using the network.
 
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
@@ -34,8 +33,6 @@ pub(super) struct HttpReply {
     pub body: Bytes,
     /// The batch that it came from.
     pub batch: Option<String>,
-    /// The provider may have received that batch twice.
-    pub batch_repeated: bool,
 }
 
 impl HttpReply {
@@ -64,8 +61,6 @@ pub(super) enum TransportFailure {
     Tls,
     CutOff,
     TooLarge,
-    /// The body cannot be stored in its file.
-    Unstored,
     Request,
     /// The cassette that is replayed does not hold it; nothing was sent.
     NotRecorded,
@@ -85,8 +80,6 @@ pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
-    /// The file that stores the body of a successful answer, if any.
-    file: Option<Arc<File>>,
     sent: Arc<AtomicU32>,
     lost: Arc<AtomicU32>,
     last: Arc<Mutex<Option<Attempt>>>,
@@ -109,7 +102,6 @@ impl Transport {
             client,
             timeout,
             max_body,
-            file: None,
             sent: Arc::default(),
             lost: Arc::default(),
             last: Arc::default(),
@@ -130,20 +122,12 @@ impl Transport {
         }
     }
 
-    /// The same connections with another timeout.
-    pub(super) fn within(&self, timeout: Duration) -> Self {
+    /// The same connections with other limits.
+    pub(super) fn within(&self, timeout: Duration, max_body: usize) -> Self {
         Self {
             timeout,
+            max_body,
             ..self.clone()
-        }
-    }
-
-    /// The same connections for bodies of any size, which are stored in `file`. The timeout
-    /// then applies to each part that arrives.
-    pub(super) fn storing(self, file: Arc<File>) -> Self {
-        Self {
-            file: Some(file),
-            ..self
         }
     }
 
@@ -183,10 +167,10 @@ impl Transport {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Counts requests that were sent in batches.
-    pub(super) fn sent_in_batches(&self, sent: u32, lost: u32) {
-        self.sent.fetch_add(sent, Ordering::Relaxed);
-        self.lost.fetch_add(lost, Ordering::Relaxed);
+    /// Counts a request that was sent in a batch.
+    pub(super) fn sent_in_batch(&self, is_lost: bool) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.lost.fetch_add(u32::from(is_lost), Ordering::Relaxed);
     }
 
     /// Marks the last request as answered or refused.
@@ -253,24 +237,18 @@ impl Transport {
         let recorded = self.cassette.is_some().then(|| body_of(&request));
         let mut exchange = HttpReply::default();
         let started = Instant::now();
-        let whole = match self.file {
-            Some(_) => Duration::MAX,
-            None => self.timeout,
-        };
-        let outcome = tokio::time::timeout(whole, self.exchange(request, &mut exchange)).await;
+        let outcome = self.exchange(request, &mut exchange);
+        let outcome = tokio::time::timeout(self.timeout, outcome).await;
         let took = started.elapsed();
         let broken = match outcome {
             Ok(Ok(())) => None,
             Ok(Err(BrokenExchange::TooLarge)) => Some((TransportFailure::TooLarge, None)),
-            Ok(Err(BrokenExchange::Unstored(source))) => {
-                Some((TransportFailure::Unstored, Some(Arc::new(source) as _)))
-            }
             Ok(Err(BrokenExchange::Http(source))) => {
                 let broken = judge(&source, exchange.status != 0);
                 // The caller names the URL, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))
             }
-            Ok(Err(BrokenExchange::Late)) | Err(_) => Some((TransportFailure::Timeout, None)),
+            Err(_) => Some((TransportFailure::Timeout, None)),
         };
         let ended = Attempt { exchange, broken };
         let wait = self.clock.lock().waited;
@@ -285,59 +263,34 @@ impl Transport {
         request: reqwest::Request,
         into: &mut HttpReply,
     ) -> Result<(), BrokenExchange> {
-        let mut response = self.in_time(self.client.execute(request)).await?;
+        let mut response = self.client.execute(request).await?;
         into.status = response.status().as_u16();
         into.headers = response.headers().clone();
-        if let Some(mut file) = self
-            .file
-            .as_deref()
-            .filter(|_| response.status().is_success())
-        {
-            // Without what an attempt before this one has stored.
-            file.set_len(0)?;
-            file.rewind()?;
-            while let Some(chunk) = self.in_time(response.chunk()).await? {
-                file.write_all(&chunk)?;
-            }
-            return Ok(());
-        }
         let mut body = BytesMut::new();
         let whole = loop {
-            match self.in_time(response.chunk()).await {
+            match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > self.max_body => {
                     break Err(BrokenExchange::TooLarge);
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
+                Err(error) => break Err(error.into()),
             }
         };
         into.body = body.freeze();
         whole
-    }
-
-    /// A part of an exchange.
-    async fn in_time<T>(
-        &self,
-        part: impl Future<Output = Result<T, reqwest::Error>>,
-    ) -> Result<T, BrokenExchange> {
-        let part = tokio::time::timeout(self.timeout, part).await;
-        let part = part.map_err(|_| BrokenExchange::Late)?;
-        part.map_err(BrokenExchange::Http)
     }
 }
 
 /// The reason why an exchange ended before its body was complete.
 enum BrokenExchange {
     Http(reqwest::Error),
-    Late,
     TooLarge,
-    Unstored(io::Error),
 }
 
-impl From<io::Error> for BrokenExchange {
-    fn from(source: io::Error) -> Self {
-        Self::Unstored(source)
+impl From<reqwest::Error> for BrokenExchange {
+    fn from(source: reqwest::Error) -> Self {
+        Self::Http(source)
     }
 }
 

@@ -376,10 +376,6 @@ pub struct ChatReply {
     /// The batch that it came from, at half the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// The provider may have received the request twice, because its batch was submitted
-    /// again after a submission without an answer.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub batch_repeated: bool,
     /// Sampling settings of the request that the model does not accept and that were left
     /// out: `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

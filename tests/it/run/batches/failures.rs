@@ -3,9 +3,7 @@
 use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::Finish;
 
-use super::{
-    BatchServer, Ending, Workplace, batched, later, live, nothing_twice, resume, server, submit,
-};
+use super::{BatchServer, Ending, Workplace, batched, later, live, nothing_twice, resume, server};
 use crate::support::cli::CommandExt;
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::asking;
@@ -52,24 +50,9 @@ fn an_expired_batch_gives_what_it_has_and_the_rest_joins_the_next_wave() {
 }
 
 #[test]
-fn the_rest_of_an_expired_batch_may_be_sent_live() {
-    recovers(
-        Ending::Expired(4),
-        "--batch-late live",
-        "batch_0 expired, results: 4",
-    );
-}
-
-#[test]
 fn a_batch_that_somebody_cancels_gives_what_it_has() {
     let words = "batch_0 was canceled, results: 1, requests without a result: 5";
     recovers(Ending::Cancelled(1), "", words);
-}
-
-#[test]
-fn a_batch_that_does_not_end_in_time_is_cancelled() {
-    let words = "canceling batch batch_0, which has not ended within 1 s (--batch-timeout)";
-    recovers(Ending::Never(3), "--batch-timeout 1s", words);
 }
 
 #[test]
@@ -84,24 +67,9 @@ fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
     let ran = batched(&place, &server, "--n 6");
     ran.succeeds();
     assert_eq!(place.unmeasured_rows(), live("--n 6").0);
-    let words = "batch_0 ended, results: 5, requests without a result: 1, unreadable lines: 1";
+    let words =
+        "batch_0 ended, results: 5, requests without a result: 1, lines that are not used: 1";
     ran.tells(words);
-}
-
-#[test]
-fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
-    let (place, server) = (Workplace::new(), beginning_with(Ending::InvalidLine(2)));
-    let ran = batched(&place, &server, "--n 6");
-    ran.succeeds();
-    let words = "batch batch_0 was rejected: This line is not valid. (invalid_json_line)";
-    ran.tells(words);
-    assert_eq!(server.batches()[1].requests.len(), 5);
-    // The request is asked again in the second pass: one call more.
-    let [mut batched, mut live] = [place.unmeasured_rows(), live("--n 6").0];
-    for row in batched.iter_mut().chain(&mut live) {
-        row.remove("calls").unwrap();
-    }
-    assert_eq!(batched, live);
 }
 
 #[test]
@@ -137,14 +105,12 @@ fn a_file_that_the_provider_rejects_ends_the_run_and_loses_nothing() {
 
 #[test]
 fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
-    let (place, server) = (Workplace::new(), server(|_| Ending::After(2)));
-    submit(&place, &server, "--n 3").succeeds();
-    for line in ["batch fetch", "batch status"] {
-        let mut other = resume(&place, line);
-        let ran = other.env("OPENAI_API_KEY", "secret-of-another").ran();
-        ran.fails(5, &["batch batch_0 is not at", "another account"]);
-        assert!(!ran.stderr.contains("secret-of-another"));
-    }
+    let (place, server) = (Workplace::new(), server(|_| Ending::After(4)));
+    batched(&place, &server, "--n 3 --max-time 0.1s").ends(7);
+    let mut other = resume(&place, "--resume");
+    let ran = other.env("OPENAI_API_KEY", "secret-of-another").ran();
+    ran.fails(5, &["GET /batches/batch_0", "another account"]);
+    assert!(!ran.stderr.contains("secret-of-another"));
     later(&place, "--resume").succeeds();
     assert_eq!(place.unmeasured_rows(), live("--n 3").0);
     nothing_twice(&server);
@@ -199,7 +165,7 @@ fn a_server_without_a_batch_api_is_named() {
             is_submission.then(|| Reply::error(status, "", "Not Found"))
         });
         let no_api = format!("{} has no Batch API (POST /batches", server.http.base_url());
-        submit(&place, &server, "--n 3").fails(5, &[&no_api, hint]);
+        batched(&place, &server, "--n 3").fails(5, &[&no_api, hint]);
         later(&place, "--resume --engine live").succeeds();
     }
 }

@@ -5,10 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::BatchRecord;
-use super::api::{
-    BatchApi, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState, PlannedSubmission,
-};
+use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
 use crate::llm::transport::HttpReply;
 
 /// Maximum difference of the clocks of this machine and the provider, in milliseconds.
@@ -25,114 +22,71 @@ struct SubmittedRequest<'a> {
     params: &'a RawValue,
 }
 
-const COUNTS: [&str; 5] = ["processing", "succeeded", "errored", "canceled", "expired"];
-
-fn count(batch: &Value, of: &str) -> u64 {
-    let counts = batch.get("request_counts");
-    let count = counts.and_then(|counts| counts.get(of));
-    count.and_then(Value::as_u64).unwrap_or(0)
+/// The body that submits these requests.
+pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawValue>> {
+    let requests = lines.iter().map(|line| SubmittedRequest {
+        custom_id: line.key,
+        params: line.body,
+    });
+    to_raw_value(&InlineSubmission {
+        requests: requests.collect(),
+    })
 }
 
-/// Anthropic's Message Batches.
-pub(in crate::llm) struct MessageBatches;
+/// True if a batch in the list may be the planned one: it has as many requests, was created
+/// since, and is not a known one.
+pub(super) fn is_planned(batch: &Value, planned: &PlannedBatch<'_>) -> bool {
+    let counts = batch.get("request_counts").and_then(Value::as_object);
+    let counts = counts.into_iter().flat_map(|counts| counts.values());
+    let requests: u64 = counts.filter_map(Value::as_u64).sum();
+    let id = batch.get("id").and_then(Value::as_str);
+    let created = batch.get("created_at").and_then(Value::as_str);
+    let created = created.and_then(|at| at.parse().ok());
+    let created = created.map(Timestamp::as_millisecond);
+    requests == planned.record.count as u64
+        && !planned.known.iter().any(|known| Some(known.as_str()) == id)
+        && created.is_some_and(|at| at >= planned.record.planned_at - CLOCK_SKEW)
+}
 
-impl BatchApi for MessageBatches {
-    fn limits(&self) -> BatchLimits {
-        BatchLimits {
-            requests: 100_000,
-            bytes: 256_000_000,
-            frame: 80,
-        }
-    }
-
-    fn path(&self) -> &'static str {
-        "/v1/messages/batches"
-    }
-
-    fn cursor(&self) -> &'static str {
-        "after_id"
-    }
-
-    fn identifies_batches(&self) -> bool {
-        false
-    }
-
-    fn file(&self, _: &[BatchLine<'_>], _: &str) -> serde_json::Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-
-    fn submission(&self, batch: &PlannedSubmission<'_>) -> serde_json::Result<Box<RawValue>> {
-        let requests = batch.lines.iter().map(|line| SubmittedRequest {
-            custom_id: line.key,
-            params: line.body,
-        });
-        let submission = InlineSubmission {
-            requests: requests.collect(),
-        };
-        to_raw_value(&submission)
-    }
-
-    /// With as many requests, created since, and not a `known` one.
-    fn is_planned(&self, batch: &Value, planned: &BatchRecord, _: &str, known: &[String]) -> bool {
-        let id = batch.get("id").and_then(Value::as_str);
-        let requests: u64 = COUNTS.iter().map(|of| count(batch, of)).sum();
-        requests == planned.count as u64
-            && !known.iter().any(|known| Some(known.as_str()) == id)
-            && self.may_precede(batch, planned)
-    }
-
-    /// If it was created since the other was planned.
-    fn may_precede(&self, batch: &Value, planned: &BatchRecord) -> bool {
-        let created = batch.get("created_at").and_then(Value::as_str);
-        let created = created.unwrap_or_default().parse();
-        let created = created.map(Timestamp::as_millisecond);
-        created.is_ok_and(|created| created >= planned.planned_at - CLOCK_SKEW)
-    }
-
-    fn state(&self, batch: Value, path: &str) -> Result<BatchState, String> {
-        let progress = match batch.get("processing_status").and_then(Value::as_str) {
-            Some("in_progress") => BatchProgress::Running,
-            Some("canceling") => BatchProgress::Cancelling,
+/// Reads the state of the batch at `path`.
+pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
+    match batch.get("processing_status").and_then(Value::as_str) {
+        Some("in_progress" | "canceling") => Ok(BatchState::Running),
+        Some("ended") => Ok(BatchState::Ended {
             // Which requests were cancelled or expired is said by each.
-            Some("ended") => BatchProgress::Completed,
-            other => return Err(format!("unknown processing_status {other:?}")),
-        };
-        let (_, with_result) = COUNTS.split_at(1);
-        Ok(BatchState {
-            progress,
-            done: with_result.iter().map(|of| count(&batch, of)).sum(),
+            early: None,
             // Not its `results_url`: the key is sent to no other server.
             results: vec![format!("{path}/results")],
-            faults: Vec::new(),
-        })
+        }),
+        other => Err(format!("unknown processing_status {other:?}")),
     }
+}
 
-    fn result(&self, line: &Value) -> Option<BatchResult> {
-        let result = line.get("result")?;
-        Some(match result.get("type")?.as_str()? {
-            "succeeded" => {
-                BatchResult::Reply(HttpReply::of_json(200, result.get("message")?, None))
-            }
-            "errored" => {
-                let error = result.get("error")?;
-                let kind = error.pointer("/error/type").and_then(Value::as_str);
-                let status = match kind {
-                    Some("authentication_error") => 401,
-                    Some("billing_error") => 402,
-                    Some("permission_error") => 403,
-                    Some("not_found_error") => 404,
-                    Some("request_too_large") => 413,
-                    Some("rate_limit_error") => 429,
-                    Some("api_error") => 500,
-                    Some("timeout_error") => 504,
-                    Some("overloaded_error") => 529,
-                    _ => 400,
-                };
-                let id = error.get("request_id").and_then(Value::as_str);
-                BatchResult::Reply(HttpReply::of_json(status, error, id))
-            }
-            "expired" | "canceled" => BatchResult::Unprocessed,
-            _ => return None,
-        })
-    }
+/// Reads a line of the results.
+pub(super) fn result(line: &Value) -> Option<BatchResult> {
+    let result = line.get("result")?;
+    let reply = match result.get("type")?.as_str()? {
+        "succeeded" => HttpReply::of_json(200, result.get("message")?, None),
+        "errored" => {
+            let error = result.get("error")?;
+            let kind = error.pointer("/error/type").and_then(Value::as_str);
+            let status = match kind {
+                Some("authentication_error") => 401,
+                Some("billing_error") => 402,
+                Some("permission_error") => 403,
+                Some("not_found_error") => 404,
+                Some("request_too_large") => 413,
+                Some("rate_limit_error") => 429,
+                Some("api_error") => 500,
+                Some("timeout_error") => 504,
+                Some("overloaded_error") => 529,
+                _ => 400,
+            };
+            let id = error.get("request_id").and_then(Value::as_str);
+            HttpReply::of_json(status, error, id)
+        }
+        "expired" | "canceled" => return Some(BatchResult::Unprocessed),
+        _ => return None,
+    };
+    Some(BatchResult::Reply(reply))
 }

@@ -1,7 +1,5 @@
-//! The HTTP requests of a batch API: files, batches, results.
+//! The HTTP requests of a batch API: submissions, lists, states, results.
 
-use std::fs::File;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,75 +7,59 @@ use async_openai::Client;
 use async_openai::error::OpenAIError;
 use async_openai::traits::RequestOptionsBuilder;
 use bytes::Bytes;
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use parking_lot::Mutex;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use finqa_core::secrets::{redact_json, shown_address};
 
-use super::api::{BatchApi, BatchLine, BatchState, PlannedSubmission};
-use super::lookup::id_of;
-use super::{BatchRecord, FileBatches, MessageBatches, openai};
+use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch, plain_id};
+use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::protocol::{ApiDialect, Protocol};
+use crate::llm::protocol::Protocol;
 use crate::llm::provider::Provider;
-use crate::llm::retry::{FailedAttempt, RetryOptions, retry};
+use crate::llm::retry::{FailedAttempt, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
 
-/// A file of 200 MB takes longer than a reply.
+/// A file of 200 MB takes longer than a reply, and is larger.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// A batch that was submitted.
-pub(super) struct Submission {
-    pub id: String,
-    /// The batch was found in the provider's list by properties that other batches share.
-    pub guessed: bool,
-    /// An unlisted batch may have arrived too.
-    pub repeated: bool,
-}
+const MOST_BYTES: usize = 1 << 30;
 
 /// A model whose requests are sent in batches.
 pub(in crate::llm) struct BatchClient {
     client: Client<ServerAddress>,
     transport: Transport,
-    pub(super) settings: ModelConnection,
+    settings: ModelConnection,
     protocol: Protocol,
     name: String,
-    /// The features that the model accepts; its calls update it.
-    pub(super) dialect: Arc<Mutex<ApiDialect>>,
-    reached: AtomicBool,
+}
+
+enum ApiRequest<'a> {
+    Upload(Bytes),
+    Post(&'a RawValue),
+    Get(&'a str),
 }
 
 impl BatchClient {
-    /// The client, its connections and the dialect are shared with the model.
-    pub(crate) fn new(
+    /// The client and its connections are shared with the model.
+    pub(in crate::llm) fn new(
         settings: &ModelConnection,
         client: Client<ServerAddress>,
         transport: &Transport,
-        dialect: Arc<Mutex<ApiDialect>>,
     ) -> Self {
         let protocol = settings.protocol();
+        let address = shown_address(&settings.base_url);
+        let path = protocol.path();
         Self {
             client,
-            transport: transport.within(settings.timeouts.attempt.max(LEAST_TIMEOUT)),
-            name: format!(
-                "{} {} {} {}",
-                settings.provider,
-                shown_address(&settings.base_url),
-                settings.model,
-                protocol.path()
-            ),
+            transport: transport.within(settings.timeouts.attempt.max(LEAST_TIMEOUT), MOST_BYTES),
+            name: format!("{} {address} {} {path}", settings.provider, settings.model),
             settings: settings.clone(),
             protocol,
-            dialect,
-            reached: AtomicBool::new(false),
         }
     }
 
@@ -86,162 +68,104 @@ impl BatchClient {
         &self.name
     }
 
-    pub(super) fn dialect(&self) -> ApiDialect {
-        *self.dialect.lock()
+    /// True if a batch in the list can be identified. Otherwise its results show whose it is.
+    pub(super) fn identifies_batches(&self) -> bool {
+        self.settings.provider != Provider::Anthropic
     }
 
-    pub(super) fn set_dialect(&self, known: ApiDialect) {
-        *self.dialect.lock() = known;
-    }
-
-    /// Maximum number of batches for a request.
-    pub(super) fn attempts(&self) -> u32 {
-        self.settings.retry.max_attempts.max(1)
-    }
-
-    pub(super) fn api(&self) -> &'static dyn BatchApi {
+    /// Reads a line of the results.
+    pub(super) fn result(&self, line: &Value) -> Option<BatchResult> {
         match self.settings.provider {
-            Provider::OpenAi | Provider::Azure => &FileBatches,
-            Provider::Anthropic => &MessageBatches,
+            Provider::OpenAi | Provider::Azure => openai::result(line),
+            Provider::Anthropic => anthropic::result(line),
         }
     }
 
-    /// The longest line of the results that is read.
-    pub(super) fn most_bytes(&self) -> usize {
-        self.settings.max_body
+    fn path(&self) -> &'static str {
+        match self.settings.provider {
+            Provider::OpenAi | Provider::Azure => "/batches",
+            Provider::Anthropic => "/v1/messages/batches",
+        }
     }
 
-    /// Uploads the requests; `None` where they are submitted without a file.
-    pub(super) async fn upload(
-        &self,
-        lines: &[BatchLine<'_>],
-        name: &str,
-        stop: &Stop,
-    ) -> Result<Option<String>, ModelError> {
-        let file = self.api().file(lines, &self.endpoint_path());
-        let Some(file) = file.map_err(unsendable)?.map(Bytes::from) else {
-            return Ok(None);
-        };
-        let send = |client: Client<ServerAddress>| {
-            let request = openai::upload(file.clone(), name);
-            let sent = async move {
-                let files = client.files();
-                files.create_byot::<_, IgnoredAny>(request).await.map(drop)
-            };
-            sent.boxed()
-        };
-        let reply = self.exchange(&send, stop).await;
-        let reply = reply.map_err(|error| self.without_batches(named(error, "POST /files")))?;
-        let id = self.id(&reply).map_err(|why| unreadable(&why))?;
-        Ok(Some(id))
-    }
-
-    /// Submits the requests: those of the uploaded file, or `lines`. A request that broke
-    /// off is looked for in the provider's list before it is sent again. `may_have_arrived` is
-    /// set once a request broke off, whatever the last error is.
+    /// Submits the requests; gives the id of the batch, which is looked for in the provider's
+    /// list before a submission is repeated.
     pub(super) async fn submit(
         &self,
-        record: &BatchRecord,
-        run: &str,
+        planned: &PlannedBatch<'_>,
         lines: &[BatchLine<'_>],
-        known: &[String],
-        may_have_arrived: &AtomicBool,
         stop: &Stop,
-    ) -> Result<Submission, ModelError> {
-        let path = self.api().path();
-        let body = self.api().submission(&PlannedSubmission {
-            record,
-            run,
-            lines,
-            endpoint: &self.endpoint_path(),
-        });
-        let body = body.map_err(unsendable)?;
-        let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
-            let repeated = may_have_arrived.load(Ordering::Relaxed);
-            if repeated && let Some(id) = self.find_once(record, run, known).await? {
-                return Ok(Submission {
-                    id,
-                    guessed: !self.api().identifies_batches(),
-                    repeated: false,
-                });
+    ) -> Result<String, ModelError> {
+        let body = match self.settings.provider {
+            Provider::Anthropic => anthropic::submission(lines),
+            Provider::OpenAi | Provider::Azure => {
+                let endpoint = self.endpoint();
+                let file = openai::file(lines, &endpoint).map_err(unsendable)?;
+                let file = self.send(&ApiRequest::Upload(file), stop).await?;
+                let file = self.id(&file).map_err(|failed| *failed.error)?;
+                openai::submission(planned, &endpoint, &file)
             }
-            let send = |client| post(client, path, &body);
-            let reply = self.attempt(&send).await;
-            let reply = reply.inspect_err(|failed| {
-                if failed.error.lost_an_answer() {
-                    may_have_arrived.store(true, Ordering::Relaxed);
-                }
-            })?;
-            let id = self.id(&reply);
-            let id = id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
-            Ok(Submission {
-                id,
-                guessed: false,
-                repeated,
-            })
+        };
+        let request = &ApiRequest::Post(&body.map_err(unsendable)?);
+        let has_failed = AtomicBool::new(false);
+        let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
+            if has_failed.swap(true, Ordering::Relaxed)
+                && let Some(id) = self.find_once(planned).await?
+            {
+                return Ok(id);
+            }
+            self.id(&self.attempt(request).await?)
         });
-        submitted.await.map_err(|error| {
-            let error = named(error, &format!("POST {path}"));
-            self.without_batches(self.located(error))
-        })
+        submitted.await.map_err(|error| self.named(error, request))
+    }
+
+    /// The id of a batch that was planned, if the provider lists it.
+    pub(super) async fn find(
+        &self,
+        planned: &PlannedBatch<'_>,
+        stop: &Stop,
+    ) -> Result<Option<String>, ModelError> {
+        let find = || self.find_once(planned);
+        retry(self.settings.retry, 0, stop, &|_| {}, find).await
+    }
+
+    async fn find_once(&self, planned: &PlannedBatch<'_>) -> Result<Option<String>, FailedAttempt> {
+        let path = format!("{}?limit=100", self.path());
+        let list = self.json(&self.attempt(&ApiRequest::Get(&path)).await?)?;
+        let is_planned = match self.identifies_batches() {
+            true => openai::is_planned,
+            false => anthropic::is_planned,
+        };
+        let batches = list.get("data").and_then(Value::as_array);
+        // The newest are first. Of those that may be it the oldest is taken: what another run
+        // submitted later may have as many requests.
+        let mut batches = batches.into_iter().flatten();
+        let found = batches.rfind(|batch| is_planned(batch, planned));
+        let id = found.map(|batch| plain_id(batch.get("id").and_then(Value::as_str)));
+        id.transpose().map_err(unreadable)
     }
 
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
-        let path = format!("{}/{batch}", self.api().path());
-        let sent = self.get(&path, stop).await;
-        let sent = sent.map_err(|error| match error {
-            ModelError {
-                kind: ErrorKind::NotFound,
-                ..
-            } => ModelError {
-                message: format!(
-                    "batch {batch} is not at {}: the key may be of another account than the one \
-                     that submitted it; continue with that one's key",
-                    shown_address(&self.settings.base_url)
-                ),
-                ..error
-            },
-            error => error,
-        })?;
-        let batch = self.json(&sent).map_err(|why| unreadable(&why))?;
-        let state = self.api().state(batch, &path);
-        state.map_err(|why| unreadable(&why))
-    }
-
-    pub(super) async fn cancel(&self, batch: &str, stop: &Stop) -> Result<(), ModelError> {
-        let path = format!("{}/{batch}/cancel", self.api().path());
-        let empty = RawValue::from_string("{}".to_owned());
-        let empty = empty.map_err(unsendable)?;
-        let send = |client| post(client, &path, &empty);
-        // Who asks repeats it at the next look.
-        let once = RetryOptions {
-            max_attempts: 1,
-            ..self.settings.retry
-        };
-        let sent = retry(once, 0, stop, &|_| {}, || self.attempt(&send)).await;
-        sent.map(drop).map_err(|error| self.located(error))
-    }
-
-    /// Stores what is at `path` in `file`.
-    pub(super) async fn download(
-        &self,
-        path: &str,
-        file: &Arc<File>,
-        stop: &Stop,
-    ) -> Result<(), ModelError> {
-        let transport = self.transport.clone().storing(Arc::clone(file));
-        let send = |client| get(client, path, &[]);
-        let stored = retry(self.settings.retry, 0, stop, &|_| {}, || {
-            self.attempt_over(transport.fresh(None), &send)
+        let path = format!("{}/{batch}", self.path());
+        let reply = self.get(&path, stop).await?;
+        let state = self.json(&reply).and_then(|batch| {
+            let state = match self.settings.provider {
+                Provider::OpenAi | Provider::Azure => openai::state(batch),
+                Provider::Anthropic => anthropic::state(&batch, &path),
+            };
+            state.map_err(unreadable)
         });
-        let stored = stored.await.map_err(|error| self.located(error));
-        stored.map_err(|error| named(error, &format!("GET {path}")))?;
-        Ok(())
+        state.map_err(|failed| *failed.error)
+    }
+
+    /// What is at `path`.
+    pub(super) async fn get(&self, path: &str, stop: &Stop) -> Result<HttpReply, ModelError> {
+        self.send(&ApiRequest::Get(path), stop).await
     }
 
     /// The path for the requests of a file. Azure's API versions before `/openai/v1` omit
     /// the version.
-    fn endpoint_path(&self) -> String {
+    fn endpoint(&self) -> String {
         let unversioned = self.settings.provider == Provider::Azure
             && !self.settings.base_url.ends_with("/openai/v1");
         match unversioned {
@@ -250,130 +174,87 @@ impl BatchClient {
         }
     }
 
-    async fn get(&self, path: &str, stop: &Stop) -> Result<HttpReply, ModelError> {
-        let send = |client| get(client, path, &[]);
-        let sent = self.exchange(&send, stop).await;
-        sent.map_err(|error| named(error, &format!("GET {path}")))
-    }
-
     /// Sends a request, with retries.
-    async fn exchange<'a>(
-        &'a self,
-        send: &'a SendRequest<'a>,
-        stop: &Stop,
-    ) -> Result<HttpReply, ModelError> {
-        let retried = retry(self.settings.retry, 0, stop, &|_| {}, || self.attempt(send));
-        retried.await.map_err(|error| self.located(error))
+    async fn send(&self, request: &ApiRequest<'_>, stop: &Stop) -> Result<HttpReply, ModelError> {
+        let attempt = || self.attempt(request);
+        let sent = retry(self.settings.retry, 0, stop, &|_| {}, attempt).await;
+        sent.map_err(|error| self.named(error, request))
     }
 
     /// Sends a request once.
-    pub(super) async fn attempt<'a>(
-        &'a self,
-        send: &'a SendRequest<'a>,
-    ) -> Result<HttpReply, FailedAttempt> {
-        self.attempt_over(self.transport.fresh(None), send).await
-    }
-
-    async fn attempt_over<'a>(
-        &'a self,
-        transport: Transport,
-        send: &'a SendRequest<'a>,
-    ) -> Result<HttpReply, FailedAttempt> {
+    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<HttpReply, FailedAttempt> {
+        let transport = self.transport.fresh(None);
         let client = self.client.clone().with_http_service(transport.clone());
-        let sent = send(client).await;
+        let sent: Result<IgnoredAny, OpenAIError> = async {
+            match request {
+                ApiRequest::Upload(file) => {
+                    let upload = openai::upload(file.clone());
+                    client.files().create_byot(upload).await
+                }
+                ApiRequest::Post(body) => client.chat().path(self.path())?.create_byot(body).await,
+                ApiRequest::Get(path) => client.batches().path(*path)?.list_byot().await,
+            }
+        }
+        .await;
+        // The transport keeps the reply.
         let Some(attempt) = transport.take() else {
             let message = sent.err().map(|error| error.to_string());
-            let message = message.unwrap_or_default();
-            let error = ModelError::new(ErrorKind::Settings, message);
+            let error = ModelError::new(ErrorKind::Settings, message.unwrap_or_default());
             return Err(FailedAttempt::permanent(error));
         };
         let status = attempt.exchange.status;
-        let reached = self.reached.fetch_or(status != 0, Ordering::Relaxed) || status != 0;
         if attempt.broken.is_some() || !(200..300).contains(&status) {
-            return Err(classify::classify_attempt(
-                &attempt,
-                self.settings.key(),
-                reached,
-            ));
+            let key = self.settings.key();
+            return Err(classify::classify_attempt(&attempt, key, status != 0));
         }
         Ok(attempt.exchange)
     }
 
-    pub(super) fn located(&self, mut error: ModelError) -> ModelError {
-        let nowhere = [ErrorKind::Connect, ErrorKind::Tls, ErrorKind::Timeout];
-        if nowhere.contains(&error.kind) {
-            let address = shown_address(&self.settings.base_url);
-            error.message = format!("{address}: {}", error.message);
-        }
-        error
-    }
-
-    pub(super) fn json(&self, reply: &HttpReply) -> Result<Value, String> {
+    fn json(&self, reply: &HttpReply) -> Result<Value, FailedAttempt> {
         let mut json: Value =
-            serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
+            serde_json::from_slice(&reply.body).map_err(|error| unreadable(error.to_string()))?;
         redact_json(&mut json, &[self.settings.key()]);
         Ok(json)
     }
 
-    fn id(&self, reply: &HttpReply) -> Result<String, String> {
-        id_of(&self.json(reply)?)
+    fn id(&self, reply: &HttpReply) -> Result<String, FailedAttempt> {
+        plain_id(self.json(reply)?.get("id").and_then(Value::as_str)).map_err(unreadable)
     }
 
-    /// The error, if it means that the server has no Batch API.
-    fn without_batches(&self, mut error: ModelError) -> ModelError {
-        if error.kind == ErrorKind::NotFound {
-            let address = shown_address(&self.settings.base_url);
-            let words = error.message;
-            error.message = format!(
+    /// The error with the request that failed, and with the address where none was reached.
+    fn named(&self, mut error: ModelError, request: &ApiRequest<'_>) -> ModelError {
+        let what = match request {
+            ApiRequest::Upload(_) => "POST /files".to_owned(),
+            ApiRequest::Post(_) => format!("POST {}", self.path()),
+            ApiRequest::Get(path) => format!("GET {path}"),
+        };
+        let words = match error.message.is_empty() {
+            true => what,
+            false => format!("{what}: {}", error.message),
+        };
+        let address = shown_address(&self.settings.base_url);
+        error.message = match (error.kind.clone(), request) {
+            (ErrorKind::NotFound, ApiRequest::Upload(_) | ApiRequest::Post(_)) => format!(
                 "{address} has no Batch API ({words}); continue without it: \
                  `convfinqa --resume --engine live`"
-            );
-        }
+            ),
+            (ErrorKind::NotFound, ApiRequest::Get(_)) => format!(
+                "{words}; the key may be of another account than the one that submitted the batch"
+            ),
+            (ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Timeout, _) => {
+                format!("{address}: {words}")
+            }
+            _ => words,
+        };
         error
     }
-}
-
-/// Sends a request; the transport keeps the reply.
-type SendRequest<'a> =
-    dyn Fn(Client<ServerAddress>) -> BoxFuture<'a, Result<(), OpenAIError>> + Send + Sync + 'a;
-
-fn post<'a>(
-    client: Client<ServerAddress>,
-    path: &'a str,
-    body: &'a RawValue,
-) -> BoxFuture<'a, Result<(), OpenAIError>> {
-    let sent = async move {
-        let route = client.chat().path(path)?;
-        route.create_byot::<_, IgnoredAny>(body).await.map(drop)
-    };
-    sent.boxed()
-}
-
-pub(super) fn get<'a>(
-    client: Client<ServerAddress>,
-    path: &'a str,
-    query: &'a [(&'static str, String)],
-) -> BoxFuture<'a, Result<(), OpenAIError>> {
-    let sent = async move {
-        let route = client.batches().path(path)?.query(query)?;
-        route.list_byot::<IgnoredAny>().await.map(drop)
-    };
-    sent.boxed()
 }
 
 fn unsendable(error: serde_json::Error) -> ModelError {
     ModelError::new(ErrorKind::Settings, error.to_string())
 }
 
-pub(super) fn unreadable(why: &str) -> ModelError {
-    ModelError::new(ErrorKind::Malformed, format!("of the batch API: {why}"))
-}
-
-/// The error of the request that is called `what`.
-pub(super) fn named(mut error: ModelError, what: &str) -> ModelError {
-    error.message = match error.message.is_empty() {
-        true => what.to_owned(),
-        false => format!("{what}: {}", error.message),
-    };
-    error
+fn unreadable(why: String) -> FailedAttempt {
+    let why = format!("of the batch API: {why}");
+    FailedAttempt::permanent(ModelError::new(ErrorKind::Malformed, why))
 }

@@ -1,314 +1,168 @@
-//! The results of the batches that have ended, given to the calls as they are read.
+//! The results of the batches that have ended, given to the calls that wait for them.
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::api::{BatchProgress, BatchResult, BatchState};
-use super::driver::{Driver, HandedBatch, ended};
-use super::open::{CallResult, OpenBatch, WaitingRequest};
-use super::results::{BatchResults, ResultLine, storage_error};
-use super::{BatchAnswer, BatchCounts, BatchNotice, BatchReply, BatchStage};
+use super::api::{BatchResult, BatchState};
+use super::driver::{Driver, OpenBatch};
+use super::queue::BatchReply;
+use super::record::BatchStage;
 use crate::llm::budget::Spending;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
-/// The counts of a batch's delivery to its calls.
-#[derive(Default)]
-struct Delivery {
-    why: &'static str,
-    counts: BatchCounts,
-    /// The keys of requests without an answer.
-    failed: HashSet<String>,
-    /// The keys of requests with an answer, which their calls may find to be unusable.
-    answered: HashSet<String>,
-    /// A stop has ended calls before they had their results.
-    given_up: bool,
+/// The results in the files of a batch, by the keys of their requests.
+struct BatchResults {
+    results: HashMap<String, BatchResult>,
+    /// Lines that are not the first result of a request of the batch.
+    unused: usize,
 }
 
 impl Driver<'_> {
-    /// Gives the results of the ended batches to the calls. Those that go live get theirs last,
-    /// once no batch is open: they may wait for what is reserved for the others.
+    /// Gives the results of the open batches, which have ended, to the calls.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
-        self.hand_out_results().await?;
-        if !self.open.is_empty() {
-            return Ok(());
-        }
-        let mut state = self.queue.state.lock();
-        for number in self.late.drain(..) {
-            if let Some(call) = state.calls.remove(&number) {
-                let _ = call.answer.send(BatchAnswer::Live(call.history));
+        // What is not handed out because of an error stays open.
+        while let Some(open) = self.open.last() {
+            match &open.state {
+                BatchState::Running => return Ok(()),
+                BatchState::Rejected { why, is_too_large } => {
+                    let (why, is_too_large) = (why.clone(), *is_too_large);
+                    self.rejected(&why, is_too_large).await?;
+                }
+                BatchState::Ended { early, results } => {
+                    let why = match early {
+                        None if results.is_empty() => "is completed without an output file",
+                        early => early.unwrap_or("ended"),
+                    };
+                    let is_early = early.is_some();
+                    let mut files = Vec::new();
+                    for path in results {
+                        files.push(open.client.get(path, self.stop).await?.body);
+                    }
+                    let files = files
+                        .iter()
+                        .flat_map(|file| file.split(|byte| *byte == b'\n'));
+                    let results = read(open, files);
+                    let has_none = results.results.is_empty() && results.unused > 0;
+                    match has_none && !open.client.identifies_batches() {
+                        true => self.give_up_guess().await?,
+                        false => self.deliver(why, is_early, results),
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    async fn hand_out_results(&mut self) -> Result<(), ModelError> {
-        for mut open in std::mem::take(&mut self.open) {
-            let Some(state) = open.state.take() else {
-                self.open.push(open);
-                continue;
-            };
-            let delivery = match state.progress {
-                BatchProgress::GivenUp => {
-                    let why =
-                        "it has not ended in time (--batch-timeout), and may belong to another run";
-                    self.reject_guess(open, why).await?;
-                    continue;
-                }
-                BatchProgress::Rejected => match open.rejected(&state) {
-                    Ok(calls) => self.answer_all(&open, "was rejected", calls),
-                    // The process that continues the run does not wait for it.
-                    Err(why) => {
-                        self.store(vec![ended(open.record)]).await?;
-                        let kind = ErrorKind::BadRequest { parameter: None };
-                        return Err(ModelError::new(kind, why));
-                    }
-                },
-                _ => {
-                    let client = &open.client;
-                    let results = client.results(&state, &self.run.folder, self.stop);
-                    let mut results = results.await?;
-                    if open.record.guessed && !open.owns(&mut results).map_err(storage_error)? {
-                        let why = "its results are of other requests, so it is of another run";
-                        self.reject_guess(open, why).await?;
-                        continue;
-                    }
-                    self.deliver(&mut open, &state, results).await?
-                }
-            };
-            self.conclude(open, delivery);
-        }
-        Ok(())
-    }
-
-    fn conclude(&mut self, mut open: OpenBatch, delivery: Delivery) {
-        let Delivery {
-            why,
-            counts,
-            failed,
-            answered,
-            given_up,
-        } = delivery;
-        if open.record.too_large {
-            let half = open.record.bytes / 2;
-            let most = self.most_bytes.entry(open.record.server.clone());
-            let most = most.or_insert(half);
-            *most = half.min(*most);
-        }
-        self.queue.notify(match open.record.outcome.clone() {
-            Some(why) => BatchNotice::Rejected {
-                batch: open.id,
-                why,
-            },
-            None => BatchNotice::Ended {
-                batch: open.id,
-                why,
-                counts,
-            },
-        });
-        for request in &mut open.record.requests {
-            request.failed |= failed.contains(&request.key);
-        }
-        if !given_up {
-            open.record.outcome.get_or_insert_with(|| why.to_owned());
-        }
-        self.handed.push(HandedBatch {
-            record: open.record,
-            answered,
-            given_up,
-        });
-    }
-
-    /// Gives each result to its call when it is read, and then the lack of one to the others.
-    async fn deliver(
-        &mut self,
-        open: &mut OpenBatch,
-        state: &BatchState,
-        mut results: BatchResults,
-    ) -> Result<Delivery, ModelError> {
-        let mut delivery = Delivery {
-            why: match state.progress {
-                BatchProgress::Expired => "expired",
-                BatchProgress::Cancelled => "was canceled",
-                _ if state.results.is_empty() => "is completed without an output file",
-                _ => "ended",
-            },
-            ..Delivery::default()
-        };
-        let requests = open.record.requests.iter();
-        let mut seen: HashMap<_, _> = requests.map(|it| (it.key.clone(), false)).collect();
-        while let Some(line) = results.next().map_err(storage_error)? {
-            let ResultLine::Result { key, result } = line else {
-                delivery.counts.unreadable += 1;
-                continue;
-            };
-            match seen.get_mut(&key) {
-                None => delivery.counts.unknown += 1,
-                Some(true) => delivery.counts.duplicate += 1,
-                Some(seen) => {
-                    *seen = true;
-                    // Otherwise an earlier process has recorded it.
-                    if let Some(request) = open.calls.remove(&key) {
-                        let result = match result {
-                            BatchResult::Reply(reply) => CallResult::Reply(reply),
-                            BatchResult::Unprocessed => CallResult::Late,
-                        };
-                        self.answer(open, request, result, &mut delivery);
-                        self.queue.wait_for_few().await;
-                    }
-                }
-            }
-        }
-        let missing = match state.progress {
-            BatchProgress::Expired | BatchProgress::Cancelled => || CallResult::Late,
-            _ => || CallResult::Missing,
-        };
-        for request in std::mem::take(&mut open.calls).into_values() {
-            self.answer(open, request, missing(), &mut delivery);
-        }
-        Ok(delivery)
-    }
-
-    fn answer_all(
-        &mut self,
-        open: &OpenBatch,
-        why: &'static str,
-        calls: Vec<(WaitingRequest, CallResult)>,
-    ) -> Delivery {
-        let mut delivery = Delivery {
-            why,
-            ..Delivery::default()
-        };
-        for (request, result) in calls {
-            self.answer(open, request, result, &mut delivery);
-        }
-        delivery
-    }
-
-    /// Gives a call its result. One without a result joins the next wave, goes live, or
-    /// fails after as many batches as there may be attempts.
-    fn answer(
-        &mut self,
-        open: &OpenBatch,
-        (number, reservation): WaitingRequest,
-        result: CallResult,
-        delivery: &mut Delivery,
-    ) {
-        let mut state = self.queue.state.lock();
-        let Some(call) = state.calls.get_mut(&number) else {
-            delivery.given_up = true;
+    /// Gives each call of the last open batch its result. A request without one failed, as if a
+    /// busy server had turned it away; it may be billed unless the batch ended early.
+    fn deliver(&mut self, why: &str, is_early: bool, found: BatchResults) {
+        let Some(mut open) = self.open.pop() else {
             return;
         };
-        call.is_sent = false;
-        let key = call.key.clone();
-        let counts = &mut delivery.counts;
-        let (reply, missing) = match result {
-            CallResult::Reply(reply) => (Some(reply), false),
-            CallResult::Late => (None, false),
-            CallResult::Missing => (None, true),
-            CallResult::Unsent => {
-                counts.again += 1;
-                return;
-            }
-        };
-        call.history.sent += 1;
-        call.history.lost += u32::from(missing);
-        let history = call.history;
-        match &reply {
-            Some(reply) if reply.status == 200 => delivery.answered.insert(key.clone()),
-            _ => delivery.failed.insert(key.clone()),
-        };
-        // Until the calls have read their results: one that looks well may be unusable.
-        let failures = self.failures.entry(key.clone()).or_default();
-        *failures += 1;
-        let failures = *failures;
-        let is_last = failures >= open.client.attempts();
-        if is_last && self.queue.options.waits {
-            // The second pass, which this process makes itself, starts from zero.
-            self.failures.remove(&key);
-        }
-        let (reply, reservation) = match reply {
-            Some(reply) => {
-                counts.results += 1;
-                counts.failed += usize::from(reply.status != 200);
-                (reply, reservation)
-            }
-            None => {
-                counts.again += 1;
-                // A result that is missing may be billed.
-                if let Some(reservation) = reservation.filter(|_| !missing) {
+        let BatchResults {
+            mut results,
+            unused,
+        } = found;
+        let (mut given, mut errors, mut without) = (0, 0, 0);
+        let mut is_given_up = false;
+        for (key, (number, mut reservation)) in std::mem::take(&mut open.calls) {
+            let result = results.remove(&key);
+            let is_lost = result.is_none() && !is_early;
+            let mut reply = if let Some(BatchResult::Reply(reply)) = result {
+                given += 1;
+                errors += usize::from(reply.status != 200);
+                reply
+            } else {
+                without += 1;
+                if let Some(reservation) = reservation.take_if(|_| !is_lost) {
                     reservation.record_actual(Spending::NONE);
                 }
-                if self.queue.options.sends_late_live && !missing {
-                    // Until it goes live, it joins no wave.
-                    call.is_sent = true;
-                    self.late.push(number);
-                    return;
-                }
-                if !is_last {
-                    return;
-                }
-                (unanswered(&open.id, delivery.why, failures), None)
+                let message = format!("no result in batch {}, which {why}", open.id());
+                HttpReply::of_json(503, &json!({"error": {"message": message}}), None)
+            };
+            reply.batch = Some(open.id().to_owned());
+            let answer = BatchReply {
+                reply,
+                reservation,
+                is_lost,
+            };
+            // A stop may have ended the call.
+            let call = self.queue.state.lock().calls.remove(&number);
+            is_given_up |= call.is_none_or(|call| call.answer.send(answer).is_err());
+        }
+        let mut line = format!("batch {} {why}, results: {given}", open.id());
+        for (count, what) in [
+            (errors, "errors"),
+            (without, "requests without a result"),
+            (unused, "lines that are not used"),
+        ] {
+            if count > 0 {
+                line.push_str(&format!(", {what}: {count}"));
             }
-        };
-        let answer = BatchAnswer::Reply(Box::new(BatchReply {
-            key,
-            reply: HttpReply {
-                batch: Some(open.id.clone()),
-                batch_repeated: history.repeated,
-                ..reply
-            },
-            reservation,
-            history,
-            is_last,
-        }));
-        if let Some(call) = state.calls.remove(&number)
-            && call.answer.send(answer).is_err()
-        {
-            delivery.given_up = true;
+        }
+        self.queue.notify(line);
+        if !is_given_up {
+            self.handed.push(open.record);
         }
     }
 
-    /// Gives up a batch that may not be ours: the submitted requests are looked for in
-    /// other batches, and otherwise submitted again.
-    async fn reject_guess(
-        &mut self,
-        mut open: OpenBatch,
-        why: &'static str,
-    ) -> Result<(), ModelError> {
-        self.queue.notify(BatchNotice::NotOurs {
-            wave: open.record.wave,
-            batch: open.id.clone(),
-            why,
-        });
-        let record = &mut open.record;
-        record.foreign.push(std::mem::take(&mut open.id));
-        (record.batch, record.guessed) = (None, false);
-        record.stage = BatchStage::Sending;
-        self.store(vec![open.record.clone()]).await?;
-        if let Some(id) = self.find(&open.client, &mut open.record).await? {
-            self.store(vec![open.record.clone()]).await?;
-            open.id = id;
-            self.open.push(open);
+    /// Gives up a batch that was taken for one of the run's: what was submitted is looked for
+    /// in other batches, and otherwise submitted again.
+    async fn give_up_guess(&mut self) -> Result<(), ModelError> {
+        let Some(mut open) = self.open.pop() else {
             return Ok(());
+        };
+        self.queue.notify(format!(
+            "batch {} is of another run: its results are of other requests",
+            open.id()
+        ));
+        open.state = BatchState::Running;
+        open.record.foreign.extend(open.record.batch.take());
+        open.record.stage = BatchStage::Sending;
+        self.store(&open.record).await?;
+        self.look_for(open).await
+    }
+
+    /// Sends the requests of a rejected batch again, half as many at a time if they were too many.
+    ///
+    /// # Errors
+    /// That it was rejected for another reason.
+    async fn rejected(&mut self, why: &str, is_too_large: bool) -> Result<(), ModelError> {
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
+        let line = format!("batch {} was rejected: {why}", open.id());
+        let half = open.record.count / 2;
+        let server = open.record.server.clone();
+        self.give_back(open).await?;
+        if half == 0 || !is_too_large {
+            let kind = ErrorKind::BadRequest { parameter: None };
+            return Err(ModelError::new(kind, line));
         }
-        {
-            let mut state = self.queue.state.lock();
-            for (number, _) in open.calls.values() {
-                if let Some(call) = state.calls.get_mut(number) {
-                    call.is_sent = false;
-                    call.history.repeat();
-                }
-            }
-        }
-        let record = self.not_submitted(open.record);
-        self.store(vec![record]).await
+        self.queue.notify(line);
+        self.most_requests.insert(server, half);
+        Ok(())
     }
 }
 
-/// The reply to a request that no batch has answered: as if a busy server had turned it away.
-fn unanswered(batch: &str, why: &str, batches: u32) -> HttpReply {
-    let message = format!("no result in {batches} batches; the last one, {batch}, {why}");
-    HttpReply::of_json(503, &json!({"error": {"message": message}}), None)
+/// Reads the lines of the files of a batch. Of two results of a request the first is taken.
+fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> BatchResults {
+    let requests = open.record.requests.iter();
+    let keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
+    let (mut results, mut unused) = (HashMap::new(), 0);
+    for line in lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)) {
+        let line: Option<Value> = serde_json::from_slice(line).ok();
+        let result = line.and_then(|line| {
+            let key = line.get("custom_id")?.as_str()?;
+            let is_first = keys.contains(key) && !results.contains_key(key);
+            is_first.then(|| Some((key.to_owned(), open.client.result(&line)?)))?
+        });
+        match result {
+            Some((key, result)) => drop(results.insert(key, result)),
+            None => unused += 1,
+        }
+    }
+    BatchResults { results, unused }
 }

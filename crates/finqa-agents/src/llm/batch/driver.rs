@@ -1,233 +1,415 @@
-//! From waiting calls to waves, and from results back to the calls.
+//! From waiting calls to batches: what is submitted, looked for, and asked about.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::open::OpenBatch;
-use super::queue::{QueueEvent, QueueShared, RunBatches};
-use super::{BatchQueue, BatchRecord, BatchStage};
+use futures::future::join_all;
+use jiff::Timestamp;
+
+use super::api::{BatchLine, BatchState, PlannedBatch};
+use super::client::BatchClient;
+use super::queue::{BatchQueue, QueueShared, RunBatches};
+use super::record::{BatchRecord, BatchStage, BatchedRequest};
+use crate::llm::budget::{BudgetRefusal, BudgetReservation, Spending};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::types::Stop;
 
 /// The time between two looks at a batch, at first and at most.
 const FIRST_POLL: Duration = Duration::from_millis(250);
 const LAST_POLL: Duration = Duration::from_secs(60);
+/// The most requests in a batch, and the most bytes of them: the least of all APIs.
+const MOST_REQUESTS: usize = 50_000;
+const MOST_BYTES: usize = 200_000_000;
+/// What an API adds to the body of a request, in bytes.
+const FRAME: usize = 160;
 
 impl BatchQueue {
-    /// Sends wave after wave until no conversation is left or the run is stopped. A queue
-    /// that does not wait drains the run once a wave is submitted; gives how many requests
-    /// are at the provider then.
+    /// Sends wave after wave until no conversation is left or the run is stopped.
     ///
     /// # Errors
     /// What keeps all batches from being sent or fetched, which drains the run.
-    pub async fn drive(&self, stop: &Stop) -> Result<Option<usize>, ModelError> {
+    pub async fn drive(&self, run: RunBatches, stop: &Stop) -> Result<(), ModelError> {
         let mut driver = Driver {
             queue: &self.0,
             stop,
-            run: std::mem::take(&mut self.0.state.lock().run),
+            run,
             open: Vec::new(),
             handed: Vec::new(),
-            late: Vec::new(),
-            failures: HashMap::new(),
-            most_bytes: HashMap::new(),
+            most_requests: HashMap::new(),
         };
         let ended = driver.waves().await;
-        // Also when a batch could not be journaled: the calls wait for it.
-        if !matches!(ended, Ok(None)) {
+        if ended.is_err() {
+            // Also when a batch could not be journaled: the calls wait for it.
             stop.drain.cancel();
         }
-        let ended = match ended {
-            Err(error) if error.kind == ErrorKind::Cancelled => Ok(None),
-            ended => ended,
-        };
+        driver.say_what_is_left();
         self.0.closed().await;
         // What the calls have received is in the journal, unless they were given up.
         if !stop.abort.is_cancelled() {
             let _ = driver.retire().await;
         }
-        ended
+        match ended {
+            Err(error) if error.kind == ErrorKind::Cancelled => Ok(()),
+            ended => ended,
+        }
     }
 }
 
 pub(super) struct Driver<'q> {
     pub queue: &'q QueueShared,
     pub stop: &'q Stop,
-    pub run: RunBatches,
+    run: RunBatches,
+    /// Batches whose results are not with the calls.
     pub open: Vec<OpenBatch>,
-    /// Batches whose results are with the calls.
-    pub handed: Vec<HandedBatch>,
-    /// Calls that are to be sent live.
-    pub late: Vec<u64>,
-    /// In how many batches a request was, by its key, until its call has a reply.
-    pub failures: HashMap<String, u32>,
-    /// For each model, by the name of its client, the most bytes of requests that the provider
-    /// enqueues at a time, where that is known.
-    pub most_bytes: HashMap<String, u64>,
+    /// Batches whose results are with the calls, but perhaps not in the journal.
+    pub handed: Vec<BatchRecord>,
+    /// For each model, by the name of its client, the most requests that the provider takes
+    /// at a time, where that is known.
+    pub most_requests: HashMap<String, usize>,
 }
 
-/// A batch whose results are with the calls.
-pub(super) struct HandedBatch {
+/// A batch that is submitted, and the calls that wait for its results.
+pub(super) struct OpenBatch {
     pub record: BatchRecord,
-    /// The keys of requests that the provider answered, unless it is in an unusable way.
-    pub answered: HashSet<String>,
-    /// A stop has ended calls before they had their results.
-    pub given_up: bool,
+    pub client: Arc<BatchClient>,
+    /// The call that waits for each of its requests.
+    pub calls: HashMap<String, BatchedCall>,
+    /// The bytes of its requests.
+    bytes: usize,
+    pub state: BatchState,
+}
+
+/// The number of a call, and what is reserved for it.
+pub(super) type BatchedCall = (u64, Option<BudgetReservation>);
+
+impl OpenBatch {
+    fn new(record: BatchRecord, client: Arc<BatchClient>) -> Self {
+        Self {
+            record,
+            client,
+            calls: HashMap::new(),
+            bytes: 0,
+            state: BatchState::Running,
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.record.batch.as_deref().unwrap_or_default()
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.state, BatchState::Running)
+    }
 }
 
 impl Driver<'_> {
-    async fn waves(&mut self) -> Result<Option<usize>, ModelError> {
-        let mut has_begun = false;
+    async fn waves(&mut self) -> Result<(), ModelError> {
+        let mut earlier = self.run.earlier.clone();
+        earlier.retain(|record| record.stage != BatchStage::Ended);
         loop {
-            let event = tokio::select! {
+            let is_wave = tokio::select! {
                 biased;
-                () = self.stop.drain.cancelled() => return Ok(None),
-                event = self.queue.next() => event,
+                () = self.stop.drain.cancelled() => return Ok(()),
+                is_wave = self.queue.next() => is_wave,
             };
-            if matches!(event, QueueEvent::Closed) {
-                // No call waits for batches of earlier processes.
-                let left = self.run.earlier.clone().into_iter();
-                let left = left.filter(|it| !has_begun && it.stage != BatchStage::Ended);
-                self.store(left.map(ended).collect()).await?;
-                return Ok(None);
+            if !is_wave {
+                // No call waits for what is left of earlier processes.
+                self.handed.append(&mut earlier);
+                return Ok(());
             }
             // What the calls received before is recorded, because they have made others.
             self.retire().await?;
-            if !has_begun {
-                has_begun = true;
-                self.take_up().await?;
-                // Before anything is submitted, so that the calls that follow from their
-                // results are in the same wave as those that follow from recorded ones.
-                if !self.open.is_empty() && self.have_ended().await? {
-                    self.hand_out().await?;
-                    continue;
-                }
+            for record in std::mem::take(&mut earlier) {
+                self.take_up(record).await?;
             }
-            if !self.queue.options.waits && self.end_exhausted() {
-                continue;
+            if self.open.is_empty() {
+                self.submit().await?;
             }
-            let submitted = self.submit().await?;
-            if submitted && !self.queue.options.waits {
-                return Ok(Some(self.pending()));
-            }
-            if !self.poll().await? {
-                return Ok(Some(self.pending()));
-            }
+            self.poll().await?;
             self.hand_out().await?;
         }
     }
 
-    /// Ends the calls whose requests were sent as often as `--attempts` allows, by this and
-    /// earlier processes: otherwise each pass and each process would send them once more.
-    /// Returns true if there are any.
-    fn end_exhausted(&self) -> bool {
-        let calls = &mut self.queue.state.lock().calls;
-        let waiting = calls.len();
-        calls.retain(|_, call| {
-            let failures = self.failures.get(&call.key).copied().unwrap_or(0);
-            call.is_sent || failures < call.client.attempts()
-        });
-        calls.len() < waiting
+    /// Notes that results which were handed out are recorded.
+    async fn retire(&mut self) -> Result<(), ModelError> {
+        for mut record in std::mem::take(&mut self.handed) {
+            record.stage = BatchStage::Ended;
+            record.requests.clear();
+            self.store(&record).await?;
+        }
+        Ok(())
     }
 
-    fn pending(&self) -> usize {
-        self.open.iter().map(|batch| batch.calls.len()).sum()
+    /// Stores a batch in the journal, and here.
+    pub(super) async fn store(&mut self, record: &BatchRecord) -> Result<(), ModelError> {
+        let known = &mut self.run.earlier;
+        known.retain(|it| it.number != record.number);
+        known.push(record.clone());
+        match (self.run.recorder)(record.clone()).await {
+            true => Ok(()),
+            false => Err(stopped()),
+        }
     }
 
-    /// Looks at the open batches until all have ended; false if they have not, and are not
-    /// waited for.
-    async fn poll(&mut self) -> Result<bool, ModelError> {
+    /// Finds a batch of an earlier process, and the calls that wait for its results.
+    async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
+        let client = self.queue.client(&record.server);
+        let client = client.ok_or_else(|| elsewhere(&record))?;
+        let mut open = OpenBatch::new(record, client);
+        self.attach(&mut open);
+        if open.calls.is_empty() {
+            // Everything is recorded.
+            self.handed.push(open.record);
+            return Ok(());
+        }
+        if open.record.stage == BatchStage::Sending {
+            return self.look_for(open).await;
+        }
+        self.wait_for(open, "waiting for");
+        Ok(())
+    }
+
+    /// Gives a batch of an earlier process the calls that wait for it, and what was reserved.
+    fn attach(&self, open: &mut OpenBatch) {
+        let budget = &self.queue.budget;
+        let requests = open.record.requests.iter();
+        let mut reserved: HashMap<_, _> = requests.map(|it| (&it.key, it.reserved)).collect();
+        let mut state = self.queue.state.lock();
+        for (number, call) in &mut state.calls {
+            if call.is_sent || call.client.name() != open.record.server {
+                continue;
+            }
+            // Of equal calls, which are in batches one after the other, the first.
+            let Some(reserved) = reserved.remove(&call.key) else {
+                continue;
+            };
+            call.is_sent = true;
+            let earlier = reserved.and_then(|id| {
+                let amount = self.run.amounts.get(&id)?;
+                Some(budget.adopt(Some(id), *amount))
+            });
+            // Without one, it was submitted by a process without a limit.
+            let reserved = earlier.or_else(|| Some(budget.adopt(None, call.upper?)));
+            open.calls.insert(call.key.clone(), (*number, reserved));
+        }
+    }
+
+    /// Looks for a batch in the provider's list: its submission had no answer, or what was taken
+    /// for it is of another run. If it is not there, its requests join the next wave.
+    pub(super) async fn look_for(&mut self, open: OpenBatch) -> Result<(), ModelError> {
+        let known = self.known();
+        let planned = self.planned(&open, &known);
+        if let Some(id) = open.client.find(&planned, self.stop).await? {
+            return self.submitted(open, id, "found").await;
+        }
+        let count = open.record.count;
+        self.queue.notify(format!(
+            "a submission had no answer and is not in the provider's list; it is repeated, requests: {count}"
+        ));
+        self.give_back(open).await
+    }
+
+    async fn submitted(
+        &mut self,
+        mut open: OpenBatch,
+        id: String,
+        what: &str,
+    ) -> Result<(), ModelError> {
+        open.record.stage = BatchStage::Submitted;
+        open.record.batch = Some(id);
+        self.store(&open.record).await?;
+        self.wait_for(open, what);
+        Ok(())
+    }
+
+    fn wait_for(&mut self, open: OpenBatch, what: &str) {
+        let (id, count) = (open.id(), open.calls.len());
+        let line = format!("{what} batch {id}, requests: {count}");
+        self.queue.notify(line);
+        self.open.push(open);
+    }
+
+    /// Lets the calls of a batch that was not processed join the next wave.
+    pub(super) async fn give_back(&mut self, open: OpenBatch) -> Result<(), ModelError> {
+        for (number, reservation) in open.calls.into_values() {
+            if let Some(reservation) = reservation {
+                reservation.record_actual(Spending::NONE);
+            }
+            if let Some(call) = self.queue.state.lock().calls.get_mut(&number) {
+                call.is_sent = false;
+            }
+        }
+        self.handed.push(open.record);
+        self.retire().await
+    }
+
+    /// The batches that are not looked for: the run's own, and what is known to be foreign.
+    fn known(&self) -> Vec<String> {
+        let batches = self.run.earlier.iter();
+        let ids = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
+        ids.cloned().collect()
+    }
+
+    fn planned<'a>(&'a self, open: &'a OpenBatch, known: &'a [String]) -> PlannedBatch<'a> {
+        PlannedBatch {
+            record: &open.record,
+            run: &self.run.id,
+            known,
+        }
+    }
+
+    /// Submits the requests that wait, a batch for each model.
+    async fn submit(&mut self) -> Result<(), ModelError> {
+        let planned = self.plan();
+        for open in &planned {
+            let calls = open.calls.values();
+            let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());
+            if join_all(reserved).await.contains(&false) {
+                return Err(stopped());
+            }
+            self.store(&open.record).await?;
+        }
+        for open in planned {
+            self.submit_batch(open).await?;
+        }
+        Ok(())
+    }
+
+    async fn submit_batch(&mut self, open: OpenBatch) -> Result<(), ModelError> {
+        let bodies: Vec<_> = {
+            let state = self.queue.state.lock();
+            let requests = open.record.requests.iter();
+            let requests = requests.filter_map(|it| {
+                let (number, _) = open.calls.get(&it.key)?;
+                Some((it.key.clone(), Arc::clone(&state.calls.get(number)?.body)))
+            });
+            requests.collect()
+        };
+        let lines = bodies.iter().map(|(key, body)| BatchLine { key, body });
+        let lines: Vec<_> = lines.collect();
+        let known = self.known();
+        let planned = self.planned(&open, &known);
+        match open.client.submit(&planned, &lines, self.stop).await {
+            Ok(id) => self.submitted(open, id, "submitted").await,
+            // There is no Batch API.
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                self.give_back(open).await?;
+                Err(error)
+            }
+            // What may have arrived is looked for when the run is continued.
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The waiting requests of each model, as far as the limits go: what does not fit waits for
+    /// the next wave. What can never fit drains the run.
+    fn plan(&self) -> Vec<OpenBatch> {
+        let mut planned: Vec<OpenBatch> = Vec::new();
+        let numbers = self.run.earlier.iter().map(|it| it.number);
+        let mut number = numbers.max().unwrap_or_default();
+        let budget = &self.queue.budget;
+        let mut state = self.queue.state.lock();
+        for (at, call) in &mut state.calls {
+            let name = call.client.name();
+            let mut open = planned.iter_mut().find(|open| open.record.server == name);
+            let size = call.body.get().len() + FRAME;
+            let most = self.most_requests.get(name).unwrap_or(&MOST_REQUESTS);
+            // A result goes to one call: an equal one waits for the next wave.
+            if open.as_ref().is_some_and(|open| {
+                open.record.count >= *most
+                    || open.bytes + size > MOST_BYTES
+                    || open.calls.contains_key(&call.key)
+            }) {
+                continue;
+            }
+            let reservation = match call.upper.map(|upper| budget.try_reserve(upper)) {
+                None => None,
+                Some(Ok(reservation)) => Some(reservation),
+                Some(Err(BudgetRefusal::Temporary)) => break,
+                Some(Err(BudgetRefusal::Permanent(limit))) => {
+                    if planned.is_empty() {
+                        budget.reach(limit, self.stop);
+                    }
+                    break;
+                }
+            };
+            if open.is_none() {
+                number += 1;
+                let record = BatchRecord {
+                    number,
+                    server: name.to_owned(),
+                    planned_at: Timestamp::now().as_millisecond(),
+                    ..BatchRecord::default()
+                };
+                planned.push(OpenBatch::new(record, Arc::clone(&call.client)));
+                open = planned.last_mut();
+            }
+            let Some(open) = open else { continue };
+            call.is_sent = true;
+            open.bytes += size;
+            open.record.count += 1;
+            open.record.requests.push(BatchedRequest {
+                key: call.key.clone(),
+                reserved: reservation.as_ref().map(BudgetReservation::id),
+            });
+            open.calls.insert(call.key.clone(), (*at, reservation));
+        }
+        planned
+    }
+
+    /// Asks about the open batches until all of them have ended.
+    async fn poll(&mut self) -> Result<(), ModelError> {
         let mut delay = FIRST_POLL;
         loop {
-            if self.have_ended().await? {
-                return Ok(true);
+            for open in self.open.iter_mut().filter(|open| open.is_running()) {
+                match open.client.state(open.id(), self.stop).await {
+                    Ok(state) => open.state = state,
+                    Err(error)
+                        if error.kind == ErrorKind::Malformed || !error.kind.is_transient() =>
+                    {
+                        return Err(error);
+                    }
+                    // It is processed anyway.
+                    Err(error) => {
+                        let line = format!("cannot ask about batch {} for now: {error}", open.id());
+                        self.queue.notify(line);
+                    }
+                }
             }
-            if !self.queue.options.waits {
-                return Ok(false);
+            if !self.open.iter().any(OpenBatch::is_running) {
+                return Ok(());
             }
             tokio::select! {
                 biased;
-                () = self.stop.drain.cancelled() => {
-                    return Err(ModelError::new(ErrorKind::Cancelled, ""));
-                }
+                () = self.stop.drain.cancelled() => return Err(stopped()),
                 () = tokio::time::sleep(delay) => {}
             }
             delay = (delay * 2).min(LAST_POLL);
         }
     }
 
-    /// Looks at the open batches once; whether all have ended.
-    async fn have_ended(&mut self) -> Result<bool, ModelError> {
-        for open in self.open.iter_mut().filter(|open| !open.has_ended()) {
-            open.refresh(self.queue, self.stop).await?;
+    /// Says which batches stay at the provider.
+    fn say_what_is_left(&self) {
+        for open in &self.open {
+            let (id, count) = (open.id(), open.calls.len());
+            self.queue.notify(format!(
+                "batch {id} stays at the provider, requests: {count}; --resume fetches its results"
+            ));
         }
-        Ok(self.open.iter().all(OpenBatch::has_ended))
-    }
-
-    /// Notes that the results that were handed out are recorded, and which of them were of no
-    /// use.
-    async fn retire(&mut self) -> Result<(), ModelError> {
-        let unusable = std::mem::take(&mut self.queue.state.lock().unusable);
-        let failures = &mut self.failures;
-        let handed = self.handed.drain(..).map(|mut handed| {
-            for request in &mut handed.record.requests {
-                if !handed.answered.contains(&request.key) {
-                    continue;
-                }
-                match unusable.contains(&request.key) {
-                    true => request.failed = true,
-                    false => drop(failures.remove(&request.key)),
-                }
-            }
-            // The process that continues the run fetches again what was given up.
-            match handed.given_up {
-                true => handed.record,
-                false => ended(handed.record),
-            }
-        });
-        let handed: Vec<_> = handed.collect();
-        self.store(handed).await
-    }
-
-    /// Stores batches in the journal, and here.
-    pub(super) async fn store(&mut self, records: Vec<BatchRecord>) -> Result<(), ModelError> {
-        if records.is_empty() {
-            return Ok(());
-        }
-        for record in &records {
-            let place = |it: &&mut BatchRecord| it.place() == record.place();
-            match self.run.earlier.iter_mut().find(place) {
-                Some(known) => *known = record.clone(),
-                None => self.run.earlier.push(record.clone()),
-            }
-        }
-        if let Some(store) = &self.run.recorder
-            && !store(records).await
-        {
-            return Err(unstored());
-        }
-        Ok(())
-    }
-
-    /// The batches that are not looked for: the run's own, and what is known to be foreign.
-    pub(super) fn known(&self) -> Vec<String> {
-        let batches = self.run.earlier.iter();
-        let ids = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
-        ids.cloned().collect()
     }
 }
 
-/// The record of a batch that no call waits for. Requests that the provider may have
-/// received twice are kept for their calls' counts, and those without an answer because
-/// they are counted.
-pub(super) fn ended(mut record: BatchRecord) -> BatchRecord {
-    record.stage = BatchStage::Ended;
-    if !record.repeated {
-        record.requests.retain(|request| request.failed);
-    }
-    record
-}
-
-/// The journal's own error is reported.
-pub(super) fn unstored() -> ModelError {
+/// The run is stopped; an error of the journal is reported by itself.
+fn stopped() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
+}
+
+fn elsewhere(record: &BatchRecord) -> ModelError {
+    let message = format!(
+        "batch {} was submitted to {}, which this run does not ask",
+        record.batch.as_deref().unwrap_or("without an id"),
+        record.server
+    );
+    ModelError::new(ErrorKind::Settings, message)
 }

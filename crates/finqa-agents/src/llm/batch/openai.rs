@@ -13,17 +13,12 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::BatchRecord;
-use super::api::{
-    BatchApi, BatchFault, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState,
-    PlannedSubmission,
-};
-use super::lookup::plain_id;
+use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch, plain_id};
 use crate::llm::transport::HttpReply;
 
 /// The metadata keys that identify a batch.
 const RUN: &str = "convfinqa_run";
-const WAVE: &str = "convfinqa_wave";
+const NUMBER: &str = "convfinqa_batch";
 
 #[derive(Serialize)]
 struct FileLine<'a> {
@@ -33,19 +28,27 @@ struct FileLine<'a> {
     body: &'a RawValue,
 }
 
-#[derive(Serialize)]
-struct FileSubmission<'a> {
-    input_file_id: Option<&'a str>,
-    endpoint: &'a str,
-    completion_window: BatchCompletionWindow,
-    metadata: Value,
+/// The file of these requests to `endpoint`.
+pub(super) fn file(lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Result<Bytes> {
+    let mut file = Vec::new();
+    for BatchLine { key, body } in lines {
+        let line = FileLine {
+            custom_id: key,
+            method: BatchRequestInputMethod::POST,
+            url: endpoint,
+            body,
+        };
+        serde_json::to_writer(&mut file, &line)?;
+        file.push(b'\n');
+    }
+    Ok(file.into())
 }
 
-pub(super) fn upload(file: Bytes, name: &str) -> CreateFileRequest {
+pub(super) fn upload(file: Bytes) -> CreateFileRequest {
     CreateFileRequest {
         file: FileInput {
             source: InputSource::Bytes {
-                filename: name.to_owned(),
+                filename: "convfinqa.jsonl".to_owned(),
                 bytes: file,
             },
         },
@@ -54,129 +57,81 @@ pub(super) fn upload(file: Bytes, name: &str) -> CreateFileRequest {
     }
 }
 
-/// The Batch API of OpenAI and Azure.
-pub(in crate::llm) struct FileBatches;
+/// The body that submits the requests of an uploaded file.
+pub(super) fn submission(
+    planned: &PlannedBatch<'_>,
+    endpoint: &str,
+    file: &str,
+) -> serde_json::Result<Box<RawValue>> {
+    to_raw_value(&json!({
+        "input_file_id": file,
+        "endpoint": endpoint,
+        "completion_window": BatchCompletionWindow::W24H,
+        "metadata": {RUN: planned.run, NUMBER: planned.record.number.to_string()},
+    }))
+}
 
-impl BatchApi for FileBatches {
-    fn limits(&self) -> BatchLimits {
-        BatchLimits {
-            requests: 50_000,
-            bytes: 200_000_000,
-            frame: 160,
+/// True if a batch in the list is the planned one.
+pub(super) fn is_planned(batch: &Value, planned: &PlannedBatch<'_>) -> bool {
+    let says = |key: &str, what: &str| {
+        let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
+        found.and_then(Value::as_str) == Some(what)
+    };
+    says(RUN, planned.run) && says(NUMBER, &planned.record.number.to_string())
+}
+
+/// Reads the state of a batch.
+pub(super) fn state(batch: Value) -> Result<BatchState, String> {
+    let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
+    let early = match batch.status {
+        BatchStatus::Validating
+        | BatchStatus::InProgress
+        | BatchStatus::Finalizing
+        | BatchStatus::Cancelling => return Ok(BatchState::Running),
+        BatchStatus::Failed => {
+            let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
+            let first = faults
+                .first()
+                .map(|it| (it.code.as_str(), it.message.as_str()));
+            let (code, message) = first.unwrap_or(("unknown", "the provider gives no reason"));
+            return Ok(BatchState::Rejected {
+                why: format!("{message} ({code})"),
+                is_too_large: code == "token_limit_exceeded",
+            });
         }
-    }
+        BatchStatus::Completed => None,
+        BatchStatus::Expired => Some("expired"),
+        BatchStatus::Cancelled => Some("was canceled"),
+    };
+    // Azure names a file that is not there by an empty id.
+    let files = [batch.output_file_id, batch.error_file_id];
+    let files = files.into_iter().flatten().filter(|id| !id.is_empty());
+    let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(Some(&id))?)));
+    Ok(BatchState::Ended {
+        early,
+        results: paths.collect::<Result<_, String>>()?,
+    })
+}
 
-    fn path(&self) -> &'static str {
-        "/batches"
-    }
-
-    fn cursor(&self) -> &'static str {
-        "after"
-    }
-
-    fn identifies_batches(&self) -> bool {
-        true
-    }
-
-    fn file(&self, lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Result<Option<Vec<u8>>> {
-        let mut file = Vec::new();
-        for BatchLine { key, body } in lines {
-            let line = FileLine {
-                custom_id: key,
-                method: BatchRequestInputMethod::POST,
-                url: endpoint,
-                body,
-            };
-            serde_json::to_writer(&mut file, &line)?;
-            file.push(b'\n');
-        }
-        Ok(Some(file))
-    }
-
-    fn submission(&self, batch: &PlannedSubmission<'_>) -> serde_json::Result<Box<RawValue>> {
-        let submission = FileSubmission {
-            input_file_id: batch.record.file.as_deref(),
-            endpoint: batch.endpoint,
-            completion_window: BatchCompletionWindow::W24H,
-            metadata: json!({RUN: batch.run, WAVE: batch.record.place()}),
-        };
-        to_raw_value(&submission)
-    }
-
-    fn is_planned(&self, batch: &Value, planned: &BatchRecord, run: &str, _: &[String]) -> bool {
-        let says = |key: &str, what: &str| {
-            let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
-            found.and_then(Value::as_str) == Some(what)
-        };
-        says(RUN, run) && says(WAVE, &planned.place())
-    }
-
-    fn may_precede(&self, _: &Value, _: &BatchRecord) -> bool {
-        true
-    }
-
-    fn state(&self, batch: Value, _: &str) -> Result<BatchState, String> {
-        let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
-        let progress = match batch.status {
-            BatchStatus::Validating | BatchStatus::InProgress | BatchStatus::Finalizing => {
-                BatchProgress::Running
-            }
-            BatchStatus::Cancelling => BatchProgress::Cancelling,
-            BatchStatus::Completed => BatchProgress::Completed,
-            BatchStatus::Expired => BatchProgress::Expired,
-            BatchStatus::Cancelled => BatchProgress::Cancelled,
-            BatchStatus::Failed => BatchProgress::Rejected,
-        };
-        let counts = batch.request_counts.unwrap_or_default();
-        let files = [batch.output_file_id, batch.error_file_id];
-        // Azure names a file that is not there by an empty id.
-        let files = files.into_iter().flatten().filter(|id| !id.is_empty());
-        let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(&id)?)));
-        let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
-        Ok(BatchState {
-            progress,
-            done: u64::from(counts.completed) + u64::from(counts.failed),
-            results: paths.collect::<Result<_, String>>()?,
-            faults: faults
-                .into_iter()
-                .map(|fault| BatchFault {
-                    code: fault.code,
-                    message: fault.message,
-                    line: fault.line.and_then(|line| usize::try_from(line).ok()),
-                })
-                .collect(),
-        })
-    }
-
-    fn result(&self, line: &Value) -> Option<BatchResult> {
-        let response = line.get("response").filter(|it| !it.is_null());
-        let status = response
-            .and_then(|it| it.get("status_code"))
-            .and_then(Value::as_u64);
-        if let (Some(response), Some(status)) = (response, status) {
+/// Reads a line of the results.
+pub(super) fn result(line: &Value) -> Option<BatchResult> {
+    let of = |name: &str| line.get(name).filter(|it| !it.is_null());
+    let reply = match of("response") {
+        Some(response) => {
+            let status = response.get("status_code")?.as_u64()?;
             let id = response.get("request_id").and_then(Value::as_str);
-            return Some(BatchResult::Reply(HttpReply::of_json(
-                u16::try_from(status).ok()?,
-                response.get("body")?,
-                id,
-            )));
+            HttpReply::of_json(u16::try_from(status).ok()?, response.get("body")?, id)
         }
-        let error = line.get("error").filter(|it| !it.is_null())?;
-        let code = error
-            .get("code")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        if matches!(code, "batch_expired" | "batch_cancelled") {
-            return Some(BatchResult::Unprocessed);
+        None => {
+            let error = of("error")?;
+            let code = error.get("code").and_then(Value::as_str);
+            let status = match code.unwrap_or_default() {
+                "batch_expired" | "batch_cancelled" => return Some(BatchResult::Unprocessed),
+                code if code.contains("server") || code.contains("internal") => 500,
+                _ => 400,
+            };
+            HttpReply::of_json(status, &json!({"error": error}), None)
         }
-        let status = match code.contains("server") || code.contains("internal") {
-            true => 500,
-            false => 400,
-        };
-        Some(BatchResult::Reply(HttpReply::of_json(
-            status,
-            &json!({"error": error}),
-            None,
-        )))
-    }
+    };
+    Some(BatchResult::Reply(reply))
 }

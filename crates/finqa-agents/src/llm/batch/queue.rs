@@ -1,71 +1,62 @@
 //! The calls that wait for a batch, and the conversations that they belong to.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 
-use super::{
-    BatchClient, BatchNotice, BatchOptions, BatchRecord, BatchRecorder, BatchSender, BatchStage,
-};
+use super::client::BatchClient;
+use super::record::{BatchRecord, BatchRecorder};
 use crate::llm::budget::{Budget, BudgetReservation, Spending};
-use crate::llm::error::ModelError;
 use crate::llm::event::{CallEvent, Observer};
+use crate::llm::protocol::EncodedRequest;
 use crate::llm::transport::HttpReply;
-use crate::llm::types::Stop;
+use crate::llm::types::{ChatRequest, RequestOrigin, Stop};
 
 /// The requests of a run that are sent in batches.
 #[derive(Clone)]
 pub struct BatchQueue(pub(super) Arc<QueueShared>);
 
 pub(super) struct QueueShared {
-    pub options: BatchOptions,
     pub budget: Arc<Budget>,
     observer: Observer,
-    pub state: Mutex<WaveQueueState>,
+    pub state: Mutex<QueueState>,
     /// Notified when the wave may have become complete.
-    pub changed: Notify,
+    changed: Notify,
 }
 
 #[derive(Default)]
-pub(super) struct WaveQueueState {
+pub(super) struct QueueState {
+    /// The run's id.
+    id: String,
     /// Conversations that are being asked.
     units: usize,
-    /// Units that have called a model, with the number of their open calls.
-    pub under_way: HashMap<UnitKey, usize>,
+    /// Those that have called a model, with the number of their open calls.
+    under_way: HashMap<UnitKey, usize>,
     /// Calls that have not ended.
-    pub begun: usize,
+    begun: usize,
     /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
-    /// The keys of requests whose results cannot be read as replies, although the provider calls them
-    /// successes; until the driver has seen them.
-    pub unusable: HashSet<String>,
-    pub next: u64,
+    next: u64,
     pub clients: Vec<Arc<BatchClient>>,
-    /// The run's id.
-    pub id: String,
-    pub run: RunBatches,
     closed: bool,
 }
 
 /// The batches of a run in its journal, and the recorder of new ones.
-#[derive(Default)]
 pub struct RunBatches {
     /// The run's id.
     pub id: String,
-    /// The folder of results that are not read yet.
-    pub folder: PathBuf,
     pub earlier: Vec<BatchRecord>,
     /// The amount counted for each request of the run, if it has a limit.
     pub amounts: HashMap<u64, Spending>,
-    pub recorder: Option<BatchRecorder>,
+    pub recorder: BatchRecorder,
 }
 
 /// A question and its pass, which is one of the units in flight.
-pub(super) type UnitKey = (String, u32);
+type UnitKey = (String, u32);
 
 /// A call that waits for its result.
 pub(super) struct WaitingCall {
@@ -76,60 +67,20 @@ pub(super) struct WaitingCall {
     pub upper: Option<Spending>,
     /// It is in an open batch.
     pub is_sent: bool,
-    pub history: BatchHistory,
-    pub answer: oneshot::Sender<BatchAnswer>,
-}
-
-pub(in crate::llm) enum BatchAnswer {
-    Reply(Box<BatchReply>),
-    /// The call is to be sent live.
-    Live(BatchHistory),
-    /// The run is stopped.
-    Stopped,
+    pub answer: oneshot::Sender<BatchReply>,
 }
 
 /// The result of a call that was in a batch.
 pub(in crate::llm) struct BatchReply {
-    /// The key of its request.
-    pub key: String,
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
-    pub history: BatchHistory,
-    /// It was in as many batches as `--attempts` allows.
-    pub is_last: bool,
-}
-
-/// The batches that a call was in.
-#[derive(Clone, Copy, Default)]
-pub(in crate::llm) struct BatchHistory {
-    pub sent: u32,
-    /// Of these, those that may have been billed for nothing.
-    pub lost: u32,
-    /// The provider may have received one of them twice.
-    pub repeated: bool,
-}
-
-impl BatchHistory {
-    /// Counts a submission that may have arrived, although its batch was not found.
-    pub(super) fn repeat(&mut self) {
-        self.sent += 1;
-        self.lost += 1;
-        self.repeated = true;
-    }
-}
-
-/// The events that the driver waits for.
-pub(super) enum QueueEvent {
-    /// Every conversation waits.
-    Wave,
-    /// No conversation is left.
-    Closed,
+    /// The provider gives no result, and may bill it nevertheless.
+    pub is_lost: bool,
 }
 
 impl BatchQueue {
-    pub fn new(options: BatchOptions, budget: Arc<Budget>, observer: Observer) -> Self {
+    pub fn new(budget: Arc<Budget>, observer: Observer) -> Self {
         Self(Arc::new(QueueShared {
-            options,
             budget,
             observer,
             state: Mutex::default(),
@@ -137,21 +88,9 @@ impl BatchQueue {
         }))
     }
 
-    /// Takes up the batches of a run.
-    pub fn begin(&self, run: RunBatches) {
-        for record in &run.earlier {
-            if let (Some(client), Some(known)) = (self.0.client(&record.server), record.dialect) {
-                client.set_dialect(known);
-            }
-        }
-        let mut state = self.0.state.lock();
-        state.id.clone_from(&run.id);
-        state.run = run;
-    }
-
-    /// The process stays until every batch has ended.
-    pub fn waits(&self) -> bool {
-        self.0.options.waits
+    /// The requests that follow are those of this run.
+    pub fn begin(&self, id: &str) {
+        id.clone_into(&mut self.0.state.lock().id);
     }
 
     /// Ends the driver once what it does is stored: no call follows.
@@ -160,29 +99,17 @@ impl BatchQueue {
         self.0.changed.notify_one();
     }
 
-    /// A conversation that is being asked, until it is dropped: no wave is complete
-    /// without it.
+    /// A conversation that is being asked.
     #[must_use]
-    pub fn unit(&self) -> BatchUnit {
+    pub fn unit(&self) -> BatchPlace {
         self.0.state.lock().units += 1;
-        BatchUnit(self.clone())
+        self.place(HeldPlace::Unit)
     }
 
-    /// How many requests of an open batch have a result; `None` for any other.
-    ///
-    /// # Errors
-    /// [`ModelError`] if the provider does not say.
-    pub async fn look_up(
-        &self,
-        record: &BatchRecord,
-        stop: &Stop,
-    ) -> Result<Option<u64>, ModelError> {
-        let client = self.0.client(&record.server);
-        match (client, &record.batch, record.stage) {
-            (Some(client), Some(id), BatchStage::Submitted) => {
-                Ok(Some(client.state(id, stop).await?.done))
-            }
-            _ => Ok(None),
+    fn place(&self, held: HeldPlace) -> BatchPlace {
+        BatchPlace {
+            queue: self.clone(),
+            held,
         }
     }
 
@@ -200,7 +127,7 @@ impl BatchQueue {
     }
 }
 
-impl WaveQueueState {
+impl QueueState {
     /// Conversations and calls that may make other calls before all of them wait.
     fn busy(&self) -> usize {
         let without_call = self.units.saturating_sub(self.under_way.len());
@@ -215,89 +142,178 @@ impl QueueShared {
         state.clients.iter().find(|it| it.name() == name).cloned()
     }
 
-    pub(super) fn notify(&self, notice: BatchNotice) {
-        tracing::info!("{notice}");
-        (self.observer)("batch", &CallEvent::Batch(notice));
+    /// Tells what happened to a batch.
+    pub(super) fn notify(&self, line: String) {
+        tracing::info!("{line}");
+        (self.observer)("batch", &CallEvent::Batch(line));
+    }
+
+    /// Waits until `event` gives something for the state of the queue. There is one waiter, so
+    /// that a notification before this is kept.
+    async fn wait_for<T>(&self, event: impl Fn(&QueueState) -> Option<T>) -> T {
+        loop {
+            let changed = self.changed.notified();
+            if let Some(event) = event(&self.state.lock()) {
+                return event;
+            }
+            changed.await;
+        }
     }
 
     /// Waits until no call can follow.
     pub(super) async fn closed(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.state.lock().closed {
-                return;
-            }
-            changed.await;
-        }
+        self.wait_for(|state| state.closed.then_some(())).await;
     }
 
-    /// Waits until few results are being read, so that the others wait in their files and not in
-    /// memory.
-    pub(super) async fn wait_for_few(&self) {
-        const MOST: usize = 64;
-        loop {
-            let changed = self.changed.notified();
-            if self.state.lock().busy() < MOST {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    /// Waits until every conversation waits, or none is left.
-    pub(super) async fn next(&self) -> QueueEvent {
-        loop {
-            // One waiter, so a notification before this is kept.
-            let changed = self.changed.notified();
-            {
-                let state = self.state.lock();
-                if state.busy() == 0 && !state.calls.is_empty() {
-                    return QueueEvent::Wave;
-                }
-                if state.closed {
-                    return QueueEvent::Closed;
-                }
-            }
-            changed.await;
-        }
+    /// Waits until every conversation waits; false if none is left.
+    pub(super) async fn next(&self) -> bool {
+        self.wait_for(|state| match state.busy() == 0 && !state.calls.is_empty() {
+            true => Some(true),
+            false => state.closed.then_some(false),
+        })
+        .await
     }
 }
 
-/// A conversation that is being asked.
-pub struct BatchUnit(BatchQueue);
+/// The way into a queue for the requests of one model.
+pub(in crate::llm) struct BatchSender {
+    queue: BatchQueue,
+    client: Arc<BatchClient>,
+}
 
-impl Drop for BatchUnit {
-    fn drop(&mut self) {
-        self.0.0.state.lock().units -= 1;
-        self.0.0.changed.notify_one();
+impl BatchSender {
+    /// A call of a conversation.
+    pub(in crate::llm) fn begin(&self, origin: &RequestOrigin) -> BatchPlace {
+        let unit = (origin.question.clone(), origin.epoch);
+        let mut state = self.queue.0.state.lock();
+        state.begun += 1;
+        *state.under_way.entry(unit.clone()).or_default() += 1;
+        drop(state);
+        self.queue.place(HeldPlace::Call(unit))
     }
+
+    /// Puts a request of a call that was begun into the next wave and waits for its result,
+    /// however long that takes; says how long it was. `None` if the run is stopped.
+    ///
+    /// # Errors
+    /// That the request cannot be written.
+    pub(in crate::llm) async fn send(
+        &self,
+        request: &ChatRequest,
+        encoded: &EncodedRequest,
+        upper: Option<Spending>,
+        stop: &Stop,
+    ) -> Result<(Option<BatchReply>, Duration), serde_json::Error> {
+        let began = Instant::now();
+        // The calls that the conversation makes at the same time begin before one of them waits.
+        tokio::task::yield_now().await;
+        let (sender, mut answer) = oneshot::channel();
+        let place = {
+            let mut state = self.queue.0.state.lock();
+            let number = state.next;
+            state.next += 1;
+            let call = WaitingCall {
+                client: Arc::clone(&self.client),
+                key: key(&state.id, request)?,
+                body: Arc::clone(&encoded.json),
+                upper,
+                is_sent: false,
+                answer: sender,
+            };
+            state.calls.insert(number, call);
+            drop(state);
+            self.queue.place(HeldPlace::Wait(number))
+        };
+        self.queue.0.changed.notify_one();
+        let received = tokio::select! {
+            biased;
+            answer = &mut answer => answer.ok(),
+            // The provider may take a day; the batch is found again.
+            () = stop.drain.cancelled() => None,
+            () = stop.abort.cancelled() => None,
+        };
+        drop(place);
+        // Sent between the stop and the end of the wait.
+        let received = received.or_else(|| answer.try_recv().ok());
+        Ok((received, began.elapsed()))
+    }
+}
+
+/// A conversation, a call or a wait, until it is dropped.
+pub struct BatchPlace {
+    queue: BatchQueue,
+    held: HeldPlace,
+}
+
+enum HeldPlace {
+    /// A conversation that is being asked: no wave is complete without it.
+    Unit,
+    /// A call of a conversation: no wave is complete unless it waits.
+    Call(UnitKey),
+    /// A call that waits for its result.
+    Wait(u64),
+}
+
+impl Drop for BatchPlace {
+    fn drop(&mut self) {
+        let mut state = self.queue.0.state.lock();
+        match &self.held {
+            HeldPlace::Unit => state.units -= 1,
+            HeldPlace::Wait(number) => drop(state.calls.remove(number)),
+            HeldPlace::Call(unit) => {
+                state.begun -= 1;
+                if let Some(calls) = state.under_way.get_mut(unit) {
+                    *calls -= 1;
+                    if *calls == 0 {
+                        state.under_way.remove(unit);
+                    }
+                }
+            }
+        }
+        drop(state);
+        self.queue.0.changed.notify_one();
+    }
+}
+
+/// The `custom_id` of a request: the same for the same request of the same question in
+/// another process of the run, also if that one has to learn again how to write it; different for
+/// equal requests whose replies must not be shared.
+fn key(run: &str, request: &ChatRequest) -> serde_json::Result<String> {
+    let RequestOrigin {
+        question,
+        epoch,
+        repeat,
+        ..
+    } = &request.origin;
+    let parts = (run, question, epoch, repeat, request);
+    let mut hasher = blake3::Hasher::new();
+    serde_json::to_writer(&mut hasher, &parts)?;
+    // Half of it: providers take 64 characters at most, and this many never collide.
+    let hash = hasher.finalize().to_hex();
+    Ok(hash.as_str().get(..32).unwrap_or_default().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::llm::batch::api::BatchApi;
-    use crate::llm::batch::sender::tests::request;
-    use crate::llm::batch::{FileBatches, MessageBatches};
     use crate::llm::http_model::HttpModel;
-    use crate::llm::protocol::EncodedRequest;
     use crate::llm::settings::{ModelConnection, ModelSettings};
     use futures::FutureExt;
 
-    fn queue() -> BatchQueue {
-        let options = BatchOptions {
-            waits: true,
-            timeout: Duration::MAX,
-            sends_late_live: false,
-        };
-        BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}))
+    fn request(question: &str) -> ChatRequest {
+        ChatRequest {
+            origin: RequestOrigin {
+                question: question.to_owned(),
+                ..RequestOrigin::default()
+            },
+            ..ChatRequest::new("analyst", Vec::new())
+        }
     }
 
     #[tokio::test]
     async fn a_wave_is_complete_once_every_conversation_waits_or_has_ended() {
-        let (queue, stop) = (queue(), Stop::default());
+        let queue = BatchQueue::new(Arc::default(), Arc::new(|_, _| {}));
+        let stop = Stop::default();
         let settings = ModelSettings {
             name: "m".to_owned(),
             base_url: Some("http://127.0.0.1:9/v1".to_owned()),
@@ -315,7 +331,7 @@ mod tests {
             max_output_tokens: None,
         };
         let [first, second, third] = [(); 3].map(|()| queue.unit());
-        let is_wave = || matches!(queue.0.next().now_or_never(), Some(QueueEvent::Wave));
+        let is_wave = || queue.0.next().now_or_never() == Some(true);
         let call = |question: &'static str| {
             let (sender, encoded, stop) = (&sender, &encoded, &stop);
             Box::pin(async move {
@@ -342,7 +358,7 @@ mod tests {
         assert!(is_wave());
         // A call that has its result has not ended, although the conversation waits for another.
         let answered = queue.0.state.lock().calls.remove(&1).unwrap();
-        let _ = answered.answer.send(BatchAnswer::Stopped);
+        drop(answered.answer);
         assert!(!is_wave());
         let begun = calls[1].as_mut().now_or_never().unwrap();
         assert!(!is_wave());
@@ -352,14 +368,33 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_ends_at_the_limits_of_its_api() {
-        for (limits, requests, bytes) in [
-            (FileBatches.limits(), 50_000, 200_000_000),
-            (MessageBatches.limits(), 100_000, 256_000_000),
+    fn equal_requests_share_a_key_only_within_a_run_a_question_a_pass_and_a_node() {
+        let key = |run: &str, request: &ChatRequest| key(run, request).unwrap();
+        let asked = request("a");
+        let sample = ChatRequest {
+            node: "analyst#2".to_owned(),
+            ..asked.clone()
+        };
+        let mut keys = vec![
+            key("other", &asked),
+            key("run", &asked),
+            key("run", &sample),
+            key("run", &request("b")),
+        ];
+        for change in [
+            |origin: &mut RequestOrigin| origin.epoch = 1,
+            |origin: &mut RequestOrigin| origin.repeat = 1,
         ] {
-            assert!(limits.fit(requests - 1, bytes - 10, 10));
-            assert!(!limits.fit(requests, 0, 10));
-            assert!(!limits.fit(0, bytes - 10, 11));
+            let mut changed = asked.clone();
+            change(&mut changed.origin);
+            keys.push(key("run", &changed));
         }
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), 6);
+        // Failed calls before it differ between processes.
+        let mut again = asked.clone();
+        again.origin.call = 3;
+        assert_eq!(key("run", &again), key("run", &asked));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use finqa_core::secrets::redact_json;
 
 use super::call::{HttpCall, unsendable};
-use crate::llm::batch::{BatchAnswer, BatchReply, BatchSender};
+use crate::llm::batch::{BatchReply, BatchSender};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::ErrorKind;
 use crate::llm::protocol::{EncodedRequest, ReplyBody};
@@ -15,71 +15,40 @@ use crate::llm::retry::FailedAttempt;
 use crate::llm::transport::{Attempt, HttpReply};
 
 impl HttpCall<'_> {
-    /// Sends a request in a batch, and reads its result like a reply; `None` if it is to be
-    /// sent live after all.
+    /// Sends a request in a batch, and reads its result like a reply.
     pub(super) async fn in_batch(
         &self,
         sender: &BatchSender,
         encoded: &EncodedRequest,
-    ) -> Option<Result<(ReplyBody, HttpReply), FailedAttempt>> {
-        let Self {
-            model,
-            transport,
-            request,
-            stop,
-            ..
-        } = self;
-        let upper = match model.budget.upper_bound(encoded, true) {
-            Ok(upper) => upper,
-            Err(refused) => return Some(Err(refused)),
-        };
-        let (answer, waited) = match sender.send(request, encoded, upper, stop).await {
-            Ok(answered) => answered,
-            Err(error) => {
-                let unsendable = unsendable(error.to_string());
-                return Some(Err(FailedAttempt::permanent(unsendable)));
-            }
-        };
+    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+        let Self { model, request, .. } = self;
+        let upper = model.budget.upper_bound(encoded, true)?;
+        let sent = sender.send(request, encoded, upper, self.stop).await;
+        let (answer, waited) =
+            sent.map_err(|error| FailedAttempt::permanent(unsendable(error.to_string())))?;
         if let Some(limited) = &self.limited {
             limited.has_waited(waited);
         }
-        match answer {
-            BatchAnswer::Stopped => Some(Err(FailedAttempt::cancelled())),
-            BatchAnswer::Live(history) => {
-                transport.sent_in_batches(history.sent, history.lost);
-                None
-            }
-            BatchAnswer::Reply(answer) => {
-                let BatchReply {
-                    key,
-                    reply,
-                    reservation,
-                    history,
-                    is_last,
-                } = *answer;
-                let attempt = Attempt {
-                    exchange: reply,
-                    broken: None,
-                };
-                let judged = self.judge(&attempt).map_err(|failed| match is_last {
-                    true => FailedAttempt::permanent(*failed.error),
-                    false => failed,
-                });
-                if judged.is_err() {
-                    sender.note_unusable(key);
-                }
-                let failed = judged.as_ref().err();
-                let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
-                transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));
-                if let Some(reservation) = reservation {
-                    let answer = judged.as_ref().ok();
-                    model
-                        .budget
-                        .record_actual(reservation, answer, is_lost, true);
-                }
-                Some(judged.map(|answer| (answer, attempt.exchange)))
-            }
+        let BatchReply {
+            reply,
+            reservation,
+            is_lost,
+        } = answer.ok_or_else(FailedAttempt::cancelled)?;
+        let attempt = Attempt {
+            exchange: reply,
+            broken: None,
+        };
+        let judged = self.judge(&attempt);
+        let failed = judged.as_ref().err();
+        let is_lost = is_lost || failed.is_some_and(|failed| failed.error.lost_an_answer());
+        self.transport.sent_in_batch(is_lost);
+        if let Some(reservation) = reservation {
+            let answer = judged.as_ref().ok();
+            model
+                .budget
+                .record_actual(reservation, answer, is_lost, true);
         }
+        judged.map(|answer| (answer, attempt.exchange))
     }
 
     /// The answer in an attempt, or what its failure means.

@@ -1,7 +1,6 @@
 //! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ pub(super) struct ModelServer {
     pub protocol: Protocol,
     pub settings: ModelConnection,
     /// The present dialect; a refusal changes it for the rest of the process.
-    pub dialect: Arc<Mutex<ApiDialect>>,
+    pub dialect: Mutex<ApiDialect>,
     /// The server has answered a request.
     pub reached: AtomicBool,
     /// A call was answered.
@@ -101,7 +100,6 @@ impl HttpCall<'_> {
                         lost: transport.lost(),
                         cached: false,
                         batch: exchange.batch,
-                        batch_repeated: exchange.batch_repeated,
                         left_out: dialect.left_out(self.request),
                         latency: transport.latency(),
                         waited: self.waited(),
@@ -182,10 +180,8 @@ impl HttpCall<'_> {
             ..
         } = self;
         let limited = self.limited.as_ref();
-        if let Some(sender) = &model.batches
-            && let Some(ended) = self.in_batch(sender, encoded).await
-        {
-            return ended;
+        if let Some(sender) = &model.batches {
+            return self.in_batch(sender, encoded).await;
         }
         let slot = match limited {
             None => None,

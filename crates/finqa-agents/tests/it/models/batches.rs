@@ -1,12 +1,10 @@
 //! The batch engine below the binary: what a process does with a batch, and what the next one
 //! finds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use finqa_agents::llm::{
-    BatchOptions, BatchQueue, BatchRecord, BatchStage, Budget, RequestOrigin, RunBatches,
-};
+use finqa_agents::llm::{BatchQueue, BatchRecord, BatchStage, Budget, RequestOrigin, RunBatches};
 use futures::FutureExt;
 use futures::future::join_all;
 use tokio_util::sync::CancellationToken;
@@ -21,15 +19,12 @@ mod results;
 struct BatchRun {
     connection: ModelConnection,
     id: &'static str,
-    options: BatchOptions,
     budget: Arc<Budget>,
     stop: Stop,
-    journal: Arc<Mutex<BTreeMap<(u32, u32), BatchRecord>>>,
+    journal: Arc<Mutex<BTreeMap<u32, BatchRecord>>>,
     notices: Arc<Mutex<Vec<String>>>,
     /// How often batches can be stored.
     stores: usize,
-    /// Where results are stored.
-    folder: std::path::PathBuf,
     /// Cancelled once every call has ended.
     calls_ended: CancellationToken,
 }
@@ -37,7 +32,7 @@ struct BatchRun {
 /// How a process of a run ended.
 struct Ended {
     replies: Vec<Result<ChatReply, ModelError>>,
-    driver: Result<Option<usize>, ModelError>,
+    driver: Result<(), ModelError>,
 }
 
 impl BatchRun {
@@ -45,17 +40,11 @@ impl BatchRun {
         Self {
             connection,
             id: "run",
-            options: BatchOptions {
-                waits: true,
-                timeout: Duration::MAX,
-                sends_late_live: false,
-            },
             budget: Arc::default(),
             stop: Stop::default(),
             journal: Arc::default(),
             notices: Arc::default(),
             stores: usize::MAX,
-            folder: std::env::temp_dir(),
             calls_ended: CancellationToken::new(),
         }
     }
@@ -74,41 +63,40 @@ impl BatchRun {
         let notices = Arc::clone(&self.notices);
         let observer = move |_: &str, event: &CallEvent| {
             if let CallEvent::Batch(notice) = event {
-                notices.lock().unwrap().push(notice.to_string());
+                notices.lock().unwrap().push(notice.clone());
             }
         };
-        let queue = BatchQueue::new(self.options, Arc::clone(&self.budget), Arc::new(observer));
+        let queue = BatchQueue::new(Arc::clone(&self.budget), Arc::new(observer));
         let (journal, left) = (Arc::clone(&self.journal), AtomicUsize::new(self.stores));
-        queue.begin(RunBatches {
+        queue.begin(self.id);
+        let run = RunBatches {
             id: self.id.to_owned(),
-            folder: self.folder.clone(),
             earlier: self.batches(),
-            recorder: Some(Arc::new(move |records| {
+            amounts: HashMap::new(),
+            recorder: Arc::new(move |record| {
                 let fits = left.load(Ordering::SeqCst) > 0;
                 left.fetch_sub(usize::from(fits), Ordering::SeqCst);
                 if fits {
-                    let places = records.into_iter().map(|it| ((it.wave, it.part), it));
-                    journal.lock().unwrap().extend(places);
+                    journal.lock().unwrap().insert(record.number, record);
                 }
                 async move { fits }.boxed()
-            })),
-            ..RunBatches::default()
-        });
+            }),
+        };
         let model = HttpModel::new(self.connection.clone()).unwrap();
         let model = model.with_budget(Arc::default(), Arc::clone(&self.budget));
         let model = model.with_batches(Some(&queue));
         // Questions with the same first word are calls of one conversation.
         let mut units = BTreeMap::new();
-        let asked = questions.iter().map(|question| {
+        let calls = questions.iter().map(|question| {
             let first = question.split(' ').next().unwrap();
             let unit = units.entry(first);
             let unit = unit.or_insert_with(|| Arc::new(queue.unit()));
             (question, first, Arc::clone(unit))
         });
-        let asked: Vec<_> = asked.collect();
+        let calls: Vec<_> = calls.collect();
         drop(units);
         let (model, stop) = (&model, &self.stop);
-        let asked = asked.into_iter().map(|(question, first, unit)| async move {
+        let calls = calls.into_iter().map(|(question, first, unit)| async move {
             let mut request = ask(question);
             request.origin = RequestOrigin {
                 question: first.to_owned(),
@@ -118,18 +106,18 @@ impl BatchRun {
             drop(unit);
             reply
         });
-        let run = async {
+        let asked = async {
             let asking = async {
-                let replies = join_all(asked).await;
+                let replies = join_all(calls).await;
                 self.calls_ended.cancel();
                 queue.close();
                 replies
             };
-            let (replies, driver) = tokio::join!(asking, queue.drive(&self.stop));
+            let (replies, driver) = tokio::join!(asking, queue.drive(run, &self.stop));
             Ended { replies, driver }
         };
         let limit = Duration::from_secs(60);
-        tokio::time::timeout(limit, run).await.expect("it hangs")
+        tokio::time::timeout(limit, asked).await.expect("it hangs")
     }
 
     fn batches(&self) -> Vec<BatchRecord> {
@@ -247,24 +235,7 @@ async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries()
         assert!(run.stop.drain.is_cancelled());
         stores += 1;
     }
-    assert_eq!(stores, 3, "planned, sending, submitted");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_late_batch_is_cancelled_once_whatever_the_provider_says() {
-    let refusal = Reply::error(409, "conflict", "Cannot cancel a batch that has ended.");
-    let agreed = Reply::json(200, &json!({"id": "batch_0"}));
-    for reply in [refusal, Reply::error(400, "", "no"), agreed] {
-        let server = server(|_| Ending::After(3));
-        server.intercept(move |request| {
-            let is_cancelling = request.path.ends_with("/cancel");
-            is_cancelling.then(|| reply.clone())
-        });
-        let mut run = BatchRun::new(openai(&server.http));
-        run.options.timeout = Duration::ZERO;
-        run.ask(&QUESTIONS).await.answers(&QUESTIONS);
-        assert_eq!(count(&server, "POST", "/cancel"), 1);
-    }
+    assert_eq!(stores, 2, "sending, submitted");
 }
 
 /// A server that describes its first batch in these words the first `times` it is asked.
@@ -279,31 +250,15 @@ fn describing(words: serde_json::Value, mut times: usize) -> BatchServer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_is_being_cancelled_is_not_cancelled_again() {
-    let cancelling = json!({
-        "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "created_at": 1,
-        "input_file_id": "file-0", "completion_window": "24h", "status": "cancelling",
-    });
-    let server = describing(cancelling, 2);
-    let mut run = BatchRun::new(openai(&server.http));
-    run.options.timeout = Duration::ZERO;
-    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    assert_eq!(count(&server, "POST", "/cancel"), 0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_description_that_cannot_be_read_is_asked_for_again_but_not_for_ever() {
+async fn a_description_that_cannot_be_read_ends_the_run_and_not_the_batch() {
     let server = describing(json!({"status": "new"}), 1);
     let run = BatchRun::new(openai(&server.http));
-    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    run.says("cannot ask about batch batch_0 for now");
-
-    let server = describing(json!({"status": "new"}), usize::MAX);
-    let mut run = BatchRun::new(openai(&server.http));
-    run.connection.retry.max_attempts = 2;
     let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Malformed);
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+    let next = run.next_process();
+    next.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    assert_eq!(server.batches().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -382,11 +337,18 @@ async fn a_wave_waits_for_every_call_of_a_conversation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_nobody_waits_for_has_ended() {
-    let server = server(|_| Ending::Complete);
-    let mut run = BatchRun::new(openai(&server.http));
-    run.options.waits = false;
-    run.ask(&QUESTIONS).await;
+async fn a_batch_stays_at_the_provider_when_the_run_stops_and_ends_when_nobody_waits() {
+    let server = server(|_| Ending::After(99));
+    let run = BatchRun::new(openai(&server.http));
+    let stop = run.stop.clone();
+    server.intercept(move |request| {
+        if request.path.ends_with("batch_0") {
+            stop.drain.cancel();
+        }
+        None
+    });
+    assert!(run.ask(&QUESTIONS).await.is_cancelled());
+    run.says("batch batch_0 stays at the provider, requests: 3; --resume fetches its results");
     assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
     let next = run.next_process();
     next.ask(&[]).await;

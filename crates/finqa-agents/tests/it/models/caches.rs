@@ -1,10 +1,11 @@
 //! The response cache: what is stored, what never is, and what happens to damage.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use finqa_agents::llm::{
-    BatchOptions, BatchQueue, CacheError, CacheKey, CacheLookup, LimitOptions, Limits,
-    RequestOrigin, ResponseCache, RunBatches,
+    BatchQueue, CacheError, CacheKey, CacheLookup, LimitOptions, Limits, RequestOrigin,
+    ResponseCache, RunBatches,
 };
 use futures::future::join_all;
 use rstest::rstest;
@@ -257,16 +258,13 @@ async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drain
 async fn equal_requests_in_batches_do_not_wait_for_each_other() {
     let cached = Cached::new();
     let server = BatchServer::start(|_| Reply::chat("42"), |_| Ending::Complete);
-    let options = BatchOptions {
-        waits: true,
-        timeout: Duration::MAX,
-        sends_late_live: false,
+    let queue = BatchQueue::new(Arc::default(), Arc::new(|_, _| {}));
+    let run = RunBatches {
+        id: "run".to_owned(),
+        earlier: Vec::new(),
+        amounts: HashMap::new(),
+        recorder: Arc::new(|_| Box::pin(async { true })),
     };
-    let queue = BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}));
-    queue.begin(RunBatches {
-        folder: std::env::temp_dir(),
-        ..RunBatches::default()
-    });
     let model = HttpModel::new(openai(&server.http)).unwrap();
     let model = model.with_batches(Some(&queue));
     let model = cached.cache().wrap(Arc::new(model), "s");
@@ -284,7 +282,7 @@ async fn equal_requests_in_batches_do_not_wait_for_each_other() {
         queue.close();
         replies
     };
-    let both = async { tokio::join!(calls, queue.drive(&stop)) };
+    let both = async { tokio::join!(calls, queue.drive(run, &stop)) };
     let ended = tokio::time::timeout(Duration::from_secs(60), both).await;
     let (replies, driven) = ended.expect("it hangs");
     driven.unwrap();
