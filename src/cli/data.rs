@@ -155,7 +155,6 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
             DownloadEvent::Retrying { reason, pause } => {
                 format!("{reason}; retrying in {:.0} s", pause.as_secs_f64())
             }
-            DownloadEvent::Verified { name } => format!("verified {name}"),
             DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
             DownloadEvent::NotInArchive { name } => format!("{name} is not in the archive"),
         };

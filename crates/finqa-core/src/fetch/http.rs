@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_RANGE, HeaderMap, LOCATION, RANGE};
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 
 use super::archive::verify;
 use super::{DownloadError, DownloadEvent, DownloadOptions};
@@ -19,55 +19,20 @@ type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 enum AttemptFailure {
     /// Worth another try, after at least this pause if the server named one.
     Transient(String, Option<Duration>),
-    /// The part on disk cannot be continued; it has been removed.
-    StartOver(String),
     Final(DownloadError),
 }
 
-/// Tries of one request, with pauses between them that double.
-struct AttemptCounter<'o> {
-    options: &'o DownloadOptions,
-    failures: u32,
-    pause: Duration,
-}
-
-impl<'o> AttemptCounter<'o> {
-    fn new(options: &'o DownloadOptions) -> Self {
-        Self {
-            options,
-            failures: 0,
-            pause: options.first_pause,
-        }
-    }
-
-    /// Waits before the next try; fails where there is none.
-    async fn wait(
-        &mut self,
-        setback: AttemptFailure,
-        progress: OnEvent<'_>,
-    ) -> Result<(), DownloadError> {
-        let (reason, asked) = match setback {
-            AttemptFailure::Final(error) => return Err(error),
-            AttemptFailure::Transient(reason, asked) => (reason, asked),
-            AttemptFailure::StartOver(reason) => (reason, None),
-        };
-        self.failures += 1;
-        if self.failures >= self.options.attempts.max(1) {
-            return Err(DownloadError::Unreachable {
-                url: self.options.url(),
-                attempts: self.failures,
-                reason,
-            });
-        }
-        let pause = asked.unwrap_or(self.pause).min(self.options.longest_pause);
-        progress(DownloadEvent::Retrying { reason, pause });
-        tokio::time::sleep(pause).await;
-        self.pause = self.pause.saturating_mul(2).min(self.options.longest_pause);
-        Ok(())
+impl From<DownloadError> for AttemptFailure {
+    fn from(error: DownloadError) -> Self {
+        Self::Final(error)
     }
 }
 
-/// Fetches the archive into memory; gives it with the response's headers.
+fn transient(reason: impl Into<String>) -> AttemptFailure {
+    AttemptFailure::Transient(reason.into(), None)
+}
+
+/// Fetches a file into memory; gives it with the response's headers.
 ///
 /// # Errors
 /// If it cannot be had, or is larger than allowed.
@@ -76,87 +41,80 @@ pub async fn fetch_bytes(
     options: &DownloadOptions,
     progress: OnEvent<'_>,
 ) -> Result<(Vec<u8>, HeaderMap), DownloadError> {
-    let mut tries = AttemptCounter::new(options);
-    loop {
-        match attempt_bytes(client, options).await {
-            Ok(answer) => return Ok(answer),
-            Err(setback) => tries.wait(setback, progress).await?,
-        }
-    }
+    let folder = tempfile::tempdir().map_err(DownloadError::at(&std::env::temp_dir()))?;
+    let path = folder.path().join("file");
+    let headers = fetch(client, &path, options, progress).await?;
+    let bytes = std::fs::read(&path).map_err(DownloadError::at(&path))?;
+    Ok((bytes, headers))
 }
 
-async fn attempt_bytes(
-    client: &reqwest::Client,
-    options: &DownloadOptions,
-) -> Result<(Vec<u8>, HeaderMap), AttemptFailure> {
-    let url = options.url();
-    let mut response = send(client.get(&url), options).await?;
-    if !response.status().is_success() {
-        return Err(refusal(&url, response.status(), &response));
-    }
-    let mut bytes = Vec::new();
-    while let Some(chunk) = next_chunk(&mut response, options).await? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() as u64 > options.most_bytes {
-            return Err(too_large(options));
-        }
-    }
-    Ok((bytes, std::mem::take(response.headers_mut())))
-}
-
-/// Fetches the archive to `path`, by way of `….part`, and verifies it.
+/// Fetches a file to `path`, by way of `….part`, and verifies it; gives the headers of the
+/// last response.
+///
+/// # Errors
+/// See [`DownloadError`].
 pub async fn fetch(
     client: &reqwest::Client,
     path: &Path,
     options: &DownloadOptions,
     progress: OnEvent<'_>,
-) -> Result<(), DownloadError> {
-    let part = part_of(path);
-    let mut resumed = length(&part) > 0;
-    if resumed {
-        progress(DownloadEvent::Resuming {
-            bytes: length(&part),
-        });
-    }
-    let mut tries = AttemptCounter::new(options);
+) -> Result<HeaderMap, DownloadError> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
     // Only what was never had before is progress: a server that cannot resume
     // would otherwise be asked forever.
     let mut most = length(&part);
+    let mut resumed = most > 0;
+    if resumed {
+        progress(DownloadEvent::Resuming { bytes: most });
+    }
+    let (mut failures, mut pause) = (0, options.first_pause);
     loop {
-        let setback = match attempt(client, &part, options, progress).await {
-            Ok(()) => match verify(&part, &options.archive) {
+        let failure = match attempt(client, &part, options, progress).await {
+            Err(failure) => failure,
+            Ok(headers) => match verify(&part, &options.archive) {
                 Ok(()) => {
-                    return std::fs::rename(&part, path)
-                        .map_err(|source| DownloadError::write(path, source));
+                    std::fs::rename(&part, path).map_err(DownloadError::at(path))?;
+                    return Ok(headers);
                 }
-                Err(wrong) => {
+                Err(mut wrong) => {
                     remove(&part)?;
                     // The part from before may have been of another file: try
                     // once from the start before blaming the server.
                     if !std::mem::take(&mut resumed) {
-                        return Err(match wrong {
-                            DownloadError::WrongHash {
-                                expected, found, ..
-                            } => DownloadError::WrongHash {
-                                path: path.to_owned(),
-                                expected,
-                                found,
-                            },
-                            other => other,
-                        });
+                        if let DownloadError::WrongHash { path: named, .. } = &mut wrong {
+                            path.clone_into(named);
+                        }
+                        return Err(wrong);
                     }
-                    AttemptFailure::StartOver(
-                        "the resumed file is not the published one".to_owned(),
-                    )
+                    transient("the resumed file is not the published one")
                 }
             },
-            Err(setback) => setback,
+        };
+        let (reason, asked) = match failure {
+            AttemptFailure::Final(error) => return Err(error),
+            AttemptFailure::Transient(reason, asked) => (reason, asked),
         };
         if length(&part) > most {
             most = length(&part);
-            tries = AttemptCounter::new(options);
+            (failures, pause) = (0, options.first_pause);
         }
-        tries.wait(setback, progress).await?;
+        failures += 1;
+        if failures >= options.attempts.max(1) {
+            return Err(DownloadError::Unreachable {
+                url: options.url(),
+                attempts: failures,
+                reason,
+            });
+        }
+        let wait = asked.unwrap_or(pause).min(options.longest_pause);
+        progress(DownloadEvent::Retrying {
+            reason,
+            pause: wait,
+        });
+        tokio::time::sleep(wait).await;
+        pause = pause.saturating_mul(2).min(options.longest_pause);
     }
 }
 
@@ -166,152 +124,102 @@ async fn attempt(
     part: &Path,
     options: &DownloadOptions,
     progress: OnEvent<'_>,
-) -> Result<(), AttemptFailure> {
+) -> Result<HeaderMap, AttemptFailure> {
     let url = options.url();
     let offset = length(part);
     let mut request = client.get(&url);
     if offset > 0 {
         request = request.header(RANGE, format!("bytes={offset}-"));
     }
-    let mut response = send(request, options).await?;
+    let mut response = in_time(options, request.send()).await?;
     let start = match response.status() {
-        StatusCode::PARTIAL_CONTENT => match range_start(&response) {
-            Some(start) if start == offset => offset,
-            _ => {
-                remove(part).map_err(AttemptFailure::Final)?;
-                return Err(AttemptFailure::StartOver(
-                    "the server answered with another part of the file".to_owned(),
-                ));
-            }
-        },
+        StatusCode::PARTIAL_CONTENT if range_start(&response) == Some(offset) => offset,
+        StatusCode::PARTIAL_CONTENT => {
+            remove(part)?;
+            return Err(transient(
+                "the server answered with another part of the file",
+            ));
+        }
+        // Nothing is left to send: the part is whole, or of another file.
         StatusCode::RANGE_NOT_SATISFIABLE => {
-            // Nothing is left to send: the part is whole, or of another file.
-            return if verify(part, &options.archive).is_ok() {
-                Ok(())
-            } else {
-                remove(part).map_err(AttemptFailure::Final)?;
-                Err(AttemptFailure::StartOver(
-                    "the part on disk is not of this file".to_owned(),
-                ))
-            };
+            if verify(part, &options.archive).is_ok() {
+                return Ok(HeaderMap::new());
+            }
+            remove(part)?;
+            return Err(transient("the part on disk is not of this file"));
         }
         status if status.is_success() => 0,
-        status => return Err(refusal(&url, status, &response)),
+        status => return Err(refusal(url, status, &response)),
     };
     let total = response.content_length().map(|left| start + left);
-    if total.is_some_and(|total| total > options.most_bytes) {
-        return Err(too_large(options));
-    }
-    let mut file =
-        open(part, start).map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))?;
+    let mut file = open(part, start).map_err(DownloadError::at(part))?;
     let mut bytes = start;
     progress(DownloadEvent::Received { bytes, total });
-    while let Some(chunk) = next_chunk(&mut response, options).await? {
-        if bytes + chunk.len() as u64 > options.most_bytes {
-            remove(part).map_err(AttemptFailure::Final)?;
-            return Err(too_large(options));
-        }
-        file.write_all(&chunk)
-            .map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))?;
+    while let Some(chunk) = in_time(options, response.chunk()).await? {
         bytes += chunk.len() as u64;
+        if bytes > options.most_bytes {
+            remove(part)?;
+            let (url, limit) = (options.url(), options.most_bytes);
+            return Err(DownloadError::LargerThanAllowed { url, limit }.into());
+        }
+        file.write_all(&chunk).map_err(DownloadError::at(part))?;
         progress(DownloadEvent::Received { bytes, total });
     }
     if total.is_some_and(|total| bytes < total) {
-        return Err(AttemptFailure::Transient(
-            "the connection was cut".to_owned(),
-            None,
-        ));
+        return Err(transient("the connection was cut"));
     }
-    file.sync_all()
-        .map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))
+    file.sync_all().map_err(DownloadError::at(part))?;
+    Ok(std::mem::take(response.headers_mut()))
 }
 
-async fn send(
-    request: RequestBuilder,
+/// A part of an exchange, within the time of a silent connection.
+async fn in_time<T>(
     options: &DownloadOptions,
-) -> Result<Response, AttemptFailure> {
-    match tokio::time::timeout(options.read_timeout, request.send()).await {
-        Ok(Ok(response)) => Ok(response),
-        Ok(Err(error)) if error.is_builder() => {
-            Err(AttemptFailure::Final(DownloadError::Unreachable {
-                url: options.url(),
-                attempts: 1,
-                reason: format!(
-                    "it is not the address of a web server ({})",
-                    reasons(&error)
-                ),
-            }))
+    part: impl Future<Output = reqwest::Result<T>>,
+) -> Result<T, AttemptFailure> {
+    let limit = options.read_timeout;
+    let Ok(ended) = tokio::time::timeout(limit, part).await else {
+        let seconds = limit.as_secs_f64();
+        return Err(transient(format!("the server was silent for {seconds} s")));
+    };
+    ended.map_err(|error| {
+        // The first message only repeats the address.
+        let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
+        texts.dedup();
+        let reason = match texts.is_empty() {
+            true => error.to_string(),
+            false => texts.join(": "),
+        };
+        if !error.is_builder() {
+            return transient(reason);
         }
-        Ok(Err(error)) => Err(AttemptFailure::Transient(reasons(&error), None)),
-        Err(_) => Err(silent(options)),
-    }
-}
-
-async fn next_chunk(
-    response: &mut Response,
-    options: &DownloadOptions,
-) -> Result<Option<impl std::ops::Deref<Target = [u8]> + use<>>, AttemptFailure> {
-    match tokio::time::timeout(options.read_timeout, response.chunk()).await {
-        Ok(Ok(chunk)) => Ok(chunk),
-        Ok(Err(error)) => Err(AttemptFailure::Transient(reasons(&error), None)),
-        Err(_) => Err(silent(options)),
-    }
-}
-
-fn too_large(options: &DownloadOptions) -> AttemptFailure {
-    AttemptFailure::Final(DownloadError::LargerThanAllowed {
-        url: options.url(),
-        limit: options.most_bytes,
+        AttemptFailure::Final(DownloadError::Unreachable {
+            url: options.url(),
+            attempts: 1,
+            reason: format!("it is not the address of a web server ({reason})"),
+        })
     })
 }
 
 /// A status other than success: final, or worth another try.
-fn refusal(url: &str, status: StatusCode, response: &Response) -> AttemptFailure {
-    let header = |name| {
-        response
-            .headers()
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-    };
-    if status == StatusCode::TOO_MANY_REQUESTS
-        || status == StatusCode::REQUEST_TIMEOUT
-        || status.is_server_error()
-    {
+fn refusal(url: String, status: StatusCode, response: &Response) -> AttemptFailure {
+    let may_pass = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT];
+    if may_pass.contains(&status) || status.is_server_error() {
         let asked = retry_after(response.headers());
         return AttemptFailure::Transient(format!("status {status}"), asked);
     }
-    let hint = if status.is_redirection() {
-        match header(LOCATION) {
-            Some(location) => format!("the server redirects to {location}; use that address"),
-            None => "the server redirects without an address".to_owned(),
-        }
-    } else {
-        match status {
-            StatusCode::NOT_FOUND => "the file does not exist; check the address",
-            StatusCode::UNAUTHORIZED
-            | StatusCode::FORBIDDEN
-            | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-                "access is denied; check the address or the proxy"
-            }
-            _ => "the server does not serve it; check the address or the proxy",
-        }
-        .to_owned()
+    let location = response.headers().get(LOCATION);
+    let hint = match (location.and_then(|to| to.to_str().ok()), status.as_u16()) {
+        (Some(to), 300..=399) => format!("the server redirects to {to}; use that address"),
+        (_, 404) => "the file does not exist; check the address".to_owned(),
+        (_, 401 | 403 | 407) => "access is denied; check the address or the proxy".to_owned(),
+        _ => "the server does not serve it; check the address or the proxy".to_owned(),
     };
     AttemptFailure::Final(DownloadError::Refused {
-        url: url.to_owned(),
+        url,
         status: status.as_u16(),
         hint,
     })
-}
-
-fn silent(options: &DownloadOptions) -> AttemptFailure {
-    AttemptFailure::Transient(
-        format!(
-            "the server was silent for {} s",
-            options.read_timeout.as_secs_f64()
-        ),
-        None,
-    )
 }
 
 /// The first byte of `Content-Range: bytes 100-199/200`.
@@ -319,12 +227,6 @@ fn range_start(response: &Response) -> Option<u64> {
     let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     let (start, _) = range.trim().strip_prefix("bytes")?.split_once('-')?;
     start.trim().parse().ok()
-}
-
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
 }
 
 fn length(part: &Path) -> u64 {
@@ -343,19 +245,8 @@ fn open(part: &Path, start: u64) -> std::io::Result<File> {
 fn remove(part: &Path) -> Result<(), DownloadError> {
     match std::fs::remove_file(part) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(DownloadError::write(part, error))
+            Err(DownloadError::at(part)(error))
         }
         _ => Ok(()),
-    }
-}
-
-/// The causes of an error behind its first message, which only repeats the address.
-fn reasons(error: &reqwest::Error) -> String {
-    let mut texts: Vec<String> = causes(error).map(ToString::to_string).collect();
-    texts.dedup();
-    if texts.is_empty() {
-        error.to_string()
-    } else {
-        texts.join(": ")
     }
 }

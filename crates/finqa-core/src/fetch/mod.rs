@@ -77,11 +77,8 @@ impl DownloadOptions {
     }
 
     fn url(&self) -> String {
-        format!(
-            "{}/{}",
-            self.base_url.trim_end_matches('/'),
-            self.archive.name
-        )
+        let base = self.base_url.trim_end_matches('/');
+        format!("{base}/{}", self.archive.name)
     }
 }
 
@@ -90,40 +87,26 @@ impl DownloadOptions {
 pub enum DownloadEvent {
     /// All files are there and the known ones verified: nothing is fetched.
     AlreadyThere,
-    /// A part from an earlier try exists and is continued.
+    /// A part of so many bytes from an earlier try is continued.
     Resuming {
-        /// Bytes that need not be fetched again.
         bytes: u64,
     },
-    /// Bytes of the archive so far.
+    /// The bytes on disk, and those in all if the server said so.
     Received {
-        /// Bytes on disk.
         bytes: u64,
-        /// Bytes in all, if the server said so.
         total: Option<u64>,
     },
     /// A try failed; another follows after a pause.
     Retrying {
-        /// The reason of the failure.
         reason: String,
-        /// The pause before the next attempt.
         pause: Duration,
     },
-    /// A file's blob id is the published one.
-    Verified {
-        /// The file's name.
-        name: String,
-    },
-    /// A file was unpacked.
     Unpacked {
-        /// The file's name.
         name: String,
-        /// Size in bytes.
         bytes: u64,
     },
     /// The archive does not hold this file, which is not required.
     NotInArchive {
-        /// The file's name.
         name: String,
     },
 }
@@ -143,21 +126,18 @@ pub async fn download(
     options: &DownloadOptions,
     progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
-    if !options.force && archive::all_there(folder, &options.files) {
+    if let Some(files) = archive::all_there(folder, &options.files).filter(|_| !options.force) {
         progress(DownloadEvent::AlreadyThere);
-        return Ok(archive::present(folder, &options.files));
+        return Ok(files);
     }
-    std::fs::create_dir_all(folder).map_err(|source| DownloadError::write(folder, source))?;
+    std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
     let path = folder.join(&options.archive.name);
     let kept = path.exists() && archive::verify(&path, &options.archive).is_ok();
     if !kept {
         http::fetch(client, &path, options, progress).await?;
     }
-    progress(DownloadEvent::Verified {
-        name: options.archive.name.clone(),
-    });
     let files = archive::unpack(&path, folder, &options.files, progress)?;
     // The files are verified one by one, so the archive has done its work.
-    std::fs::remove_file(&path).map_err(|source| DownloadError::write(&path, source))?;
+    std::fs::remove_file(&path).map_err(DownloadError::at(&path))?;
     Ok(files)
 }
