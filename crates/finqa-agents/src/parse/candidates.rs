@@ -147,18 +147,6 @@ fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Optio
 
 /// True if a key follows: excludes `\frac{a}{b}` and `{2008}`.
 fn looks_like_object(text: &str, at: usize) -> bool {
-    let inside = text
-        .get(at + 1..)
-        .unwrap_or_default()
-        .trim_start_matches(|c: char| c.is_whitespace());
-    let mut chars = inside.chars();
-    match chars.next() {
-        Some('"' | '\'' | '“' | '‘') => true,
-        Some(c) if c.is_alphabetic() => inside
-            .chars()
-            .take(40)
-            .find(|c| !c.is_alphanumeric() && *c != '_')
-            .is_some_and(|c| c == ':'),
-        _ => false,
-    }
+    let inside = text.get(at + 1..).unwrap_or_default();
+    inside.trim_start().starts_with('"')
 }

@@ -1,7 +1,5 @@
 //! `Answer: 14.1%` lines, for replies without any JSON.
 
-use serde_json::Value;
-
 use super::program::program;
 use super::types::{Analysis, Leniency, Notes};
 use super::unit::unit;
@@ -11,43 +9,37 @@ use super::unit::unit;
 pub(super) fn analysis(text: &str, notes: &mut Notes) -> Option<Analysis> {
     let mut found = Analysis::default();
     let mut program_text = None;
-    for line in text.lines() {
-        let Some((label, rest)) = split(line) else {
-            let line = line.trim();
-            if !line.is_empty() && !line.starts_with("```") {
-                found.steps.push(line.to_string());
-            }
-            continue;
-        };
-        match label.as_str() {
-            "answer" | "final answer" | "the answer is" | "the final answer is" => {
-                found.answer = rest;
-            }
-            "program" | "calculation" | "formula" => program_text = Some(rest),
-            "unit" | "units" => found.unit = unit(&rest),
-            "label" => found.label = Some(rest),
-            _ => found.steps.push(line.trim().to_string()),
+    for line in text.lines().map(str::trim) {
+        match split(line) {
+            Some(("answer" | "final answer", rest)) => found.answer = rest,
+            Some(("program", rest)) => program_text = Some(rest),
+            Some(("unit", rest)) => found.unit = unit(&rest),
+            _ if line.is_empty() || line.starts_with("```") => {}
+            _ => found.steps.push(line.to_string()),
         }
     }
     if found.answer.is_empty() {
         found.answer = boxed(text)?;
     }
     notes.add(Leniency::LabelledLines);
-    found.program = program_text.and_then(|text| program(&Value::String(text), &[], notes));
+    found.program = program_text.and_then(|text| program(&text, notes));
     Some(found)
 }
 
 /// `**Final Answer:** 14.1%` as (`final answer`, `14.1%`).
-fn split(line: &str) -> Option<(String, String)> {
-    let decoration = ['*', '#', '_', '`', '>', '-', '•', '"', ' ', '\t'];
-    let (label, rest) = line.split_once([':', '='])?;
-    let label = label.trim_matches(decoration).to_lowercase();
+fn split(line: &str) -> Option<(&'static str, String)> {
+    const LABELS: [&str; 4] = ["answer", "final answer", "program", "unit"];
+    let (label, rest) = line.split_once(':')?;
+    let label = label.trim_matches(|c: char| !c.is_alphabetic());
+    let known = LABELS
+        .into_iter()
+        .find(|known| label.eq_ignore_ascii_case(known))?;
     let rest = rest.trim_matches(|c: char| "*`\"_,".contains(c) || c.is_whitespace());
     let rest = boxed(rest).unwrap_or_else(|| rest.to_string());
-    (!rest.is_empty()).then_some((label, rest))
+    (!rest.is_empty()).then_some((known, rest))
 }
 
-/// The inside of the last `\boxed{…}`.
+/// The inside of the last `\boxed{…}`, without the LaTeX around its words and figures.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
     // LaTeX writes thousands as `25{,}587`.
@@ -57,6 +49,27 @@ fn boxed(text: &str) -> Option<String> {
         .replace("\\%", "%")
         .replace("\\$", "$");
     let (inside, _) = inside.split_once('}')?;
+    let inside = ["\\text{", "\\textbf{", "\\mathrm{"]
+        .iter()
+        .find_map(|command| inside.trim().strip_prefix(command))
+        .unwrap_or(inside);
     let inside = inside.trim();
     (!inside.is_empty()).then(|| inside.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_in_a_box_are_without_latex() {
+        for (text, answer) in [
+            ("so \\boxed{\\text{yes}}.", "yes"),
+            ("\\boxed{25{,}587}", "25,587"),
+            ("Final answer: \\boxed{\\textbf{14.1\\%}}", "14.1%"),
+        ] {
+            let read = analysis(text, &mut Notes::default()).unwrap();
+            assert_eq!(read.answer, answer, "{text}");
+        }
+    }
 }

@@ -14,7 +14,6 @@
 mod analysis;
 mod candidates;
 mod error;
-mod finding;
 mod labelled;
 mod lenient;
 mod object;
@@ -23,7 +22,6 @@ mod schema;
 mod types;
 mod unit;
 mod verdict;
-mod wording;
 
 pub use analysis::analysis;
 pub use error::ParseFailure;

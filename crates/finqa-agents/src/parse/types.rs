@@ -89,20 +89,8 @@ pub enum Leniency {
     Fence,
     /// The object was among other text.
     Prose,
-    /// The object was inside a JSON string.
-    DoubleEncoded,
-    /// The object was the only member of another.
-    Wrapped,
     /// An extra comma.
     TrailingComma,
-    /// A missing comma between two lines.
-    MissingComma,
-    /// Strings in single or typographic quotes.
-    QuoteStyle,
-    /// Keys or words without quotes.
-    Unquoted,
-    /// `None`, `True`, `False`.
-    PythonLiteral,
     /// Comments in JSON.
     Comment,
     /// An unescaped line break or quote inside a string.
@@ -113,46 +101,26 @@ pub enum Leniency {
     MissingClose,
     /// A number with thousands separators or a unit sign, without quotes.
     BareFigure,
-    /// A key in another spelling (`final_answer`).
-    KeyVariant,
-    /// `steps` was one string, objects, or missing.
+    /// `steps` was not a list of strings.
     StepsShape,
-    /// `answer` was a number, a boolean or a list of one.
+    /// `answer` was a number or a boolean.
     AnswerType,
-    /// `answer` was an object with a value.
-    AnswerObject,
     /// No `answer`, only a program.
     AnswerMissing,
-    /// Evidence in a form other than `{id, literal}`.
-    EvidenceShape,
     /// The unit in free words.
     UnitWords,
-    /// Confidence as a word or a percentage.
-    ConfidenceShape,
-    /// The program as a list of steps.
-    ProgramList,
     /// Calls inside calls.
     ProgramNested,
-    /// `A0` for `#0`, or steps named and referred to by name.
-    ProgramReferences,
     /// An arithmetic expression as the program.
     ProgramInfix,
     /// Operation names, spacing or separators of the program differed.
     ProgramSpelling,
-    /// Evidence ids in the program, replaced by the literals cited for them.
-    ProgramEvidenceIds,
     /// `Answer: …` lines and no JSON.
     LabelledLines,
-    /// `ALL_OK` with decoration (`**ALL_OK.**`), or another word of the same form.
-    OkDecorated,
-    /// An approval in words other than `ALL_OK` (`No issues found.`).
+    /// An approval in words (`No issues found.`), or `ALL_OK` with decoration (`**ALL_OK.**`).
     ApprovalWords,
-    /// An empty list of findings taken as approval.
-    EmptyFindings,
-    /// A finding in a form other than `{where, problem, fix}`.
+    /// A list of findings without the object around it, or a finding that is a text.
     FindingShape,
-    /// The critic objected in prose.
-    ProseFinding,
 }
 
 impl std::fmt::Display for Leniency {

@@ -46,30 +46,14 @@ fn the_requested_format_needs_no_leniency() {
 #[case::the_fence_counts(format!("```json\n{PLAIN}\n```\nnot {{\"answer\": \"5\"}}"), &[Leniency::Fence])]
 #[case::missing_brace(PLAIN.trim_end_matches('}').to_string() + " ", &[Leniency::Prose, Leniency::MissingClose])]
 #[case::trailing_comma(PLAIN.replace("0.9}", "0.9,}"), &[Leniency::TrailingComma])]
-#[case::python(PLAIN.replace('"', "'"), &[Leniency::QuoteStyle])]
-#[case::wrapped(format!("{{\"response\": {PLAIN}}}"), &[Leniency::Wrapped])]
-#[case::in_a_list(format!("[{PLAIN}]"), &[Leniency::Wrapped])]
-#[case::encoded_twice(serde_json::to_string(PLAIN).unwrap(), &[Leniency::DoubleEncoded])]
 #[case::brace_before(format!("{{\"no object: {PLAIN}"), &[Leniency::Prose])]
-#[case::other_keys(PLAIN.replace("answer", "Final Answer"), &[Leniency::KeyVariant])]
 #[case::steps_as_string(PLAIN.replace("[\"206,588 - 181,001 = 25,587\"]", "\"206,588 - 181,001 = 25,587\""), &[Leniency::StepsShape])]
-#[case::answer_object(PLAIN.replace("\"14.1%\"", "{\"value\": \"14.1%\"}"), &[Leniency::AnswerObject])]
-#[case::evidence_map(PLAIN.replace("[{\"id\": \"r6c1\", \"literal\": \"206,588\"}]", "{\"r6c1\": \"206,588\"}"), &[Leniency::EvidenceShape])]
-#[case::evidence_lines(PLAIN.replace("{\"id\": \"r6c1\", \"literal\": \"206,588\"}", "\"[R6C1]: 206,588\""), &[Leniency::EvidenceShape])]
 #[case::unit_words(PLAIN.replace("\"percent\"", "\"% of prior year\""), &[Leniency::UnitWords])]
-#[case::confidence(PLAIN.replace("0.9", "\"90%\""), &[Leniency::ConfidenceShape])]
 #[case::unquoted_figure(PLAIN.replace("\"206,588\"", "206,588"), &[Leniency::BareFigure])]
 fn departures_are_read_and_named(#[case] text: String, #[case] leniencies: &[Leniency]) {
     let parsed = analysis(&text).unwrap();
-    let mut value = parsed.value;
-    if leniencies.contains(&Leniency::EvidenceShape) {
-        value
-            .evidence
-            .iter_mut()
-            .for_each(|e| e.id = e.id.to_lowercase());
-    }
     assert_eq!(parsed.leniencies, leniencies, "{text}");
-    assert_eq!(value, expected(), "{text}");
+    assert_eq!(parsed.value, expected(), "{text}");
 }
 
 #[test]
@@ -107,7 +91,7 @@ fn labelled_lines_without_json() {
 #[rstest]
 #[case("{full}\n{\"value\": 0.5}")]
 #[case("{full}\nIn short: {\"answer\": \"0.5\"}")]
-#[case("{full}\n```json\n{\"result\": 0.5}\n```")]
+#[case("{full}\n```json\n{\"answer\": 0.5}\n```")]
 #[case("{\"value\": 0.5}\n{full}")]
 fn a_small_object_does_not_replace_the_analysis(#[case] reply: &str) {
     let full = r#"{"steps": ["a"], "program": "divide(1, 4)", "answer": "25%", "unit": "percent"}"#;

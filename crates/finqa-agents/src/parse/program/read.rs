@@ -1,71 +1,76 @@
-//! Program text to operations: calls, infix arithmetic, references, names.
+//! Program text to steps: calls, infix arithmetic, references.
 
-use finqa_core::program::{Argument, Op};
+use finqa_core::program::{Argument, Op, joined};
 
-use super::emit::{Writer, number};
+use super::super::types::{Leniency, Notes};
 use super::split::{arguments, pieces};
+use super::steps::{Steps, number};
 
 /// Nesting beyond this is not read.
 const MAX_DEPTH: usize = 24;
 
-/// One step as written: its name (`step1 = …`), if any, what it computes, and whether the
-/// result is stated after it.
-pub(super) struct WrittenStep<'t> {
-    pub(super) name: Option<String>,
-    pub(super) expression: &'t str,
-    pub(super) states_result: bool,
-}
-
-/// The steps of a program; `None` where its parentheses do not match.
-pub(super) fn steps(text: &str) -> Option<Vec<WrittenStep<'_>>> {
-    let pieces = pieces(text, &[',', ';', '\n'], false)?;
-    let pieces = pieces.into_iter().map(str::trim);
-    let steps = pieces.filter(|piece| !piece.is_empty() && *piece != "EOF");
-    Some(steps.map(step).collect())
-}
-
-fn step(text: &str) -> WrittenStep<'_> {
-    let text = without_number(text);
-    let (name, expression) = match text.split_once(['=', ':']) {
-        Some((name, expression)) if is_name(name.trim()) => {
-            (Some(name.trim().to_lowercase()), expression)
+/// The program that a text writes; `None` where it cannot be read, where a reference or an
+/// operation is unknown, or where nothing would be computed from it.
+pub(super) fn program(text: &str, notes: &mut Notes) -> Option<String> {
+    let written = pieces(text, &[',', ';', '\n'], false)?;
+    let written = written.into_iter().map(str::trim);
+    let written: Vec<&str> = written.filter(|piece| !piece.is_empty()).collect();
+    let (last, before) = written.split_last()?;
+    let mut steps = Steps {
+        notes,
+        out: Vec::new(),
+        positions: Vec::new(),
+    };
+    for text in before {
+        // A bare figure among steps computes nothing: whether `#k` counts it as a step
+        // cannot be known.
+        if !matches!(step(text, &mut steps)?, Argument::Reference(_)) {
+            return None;
         }
-        _ => (None, text),
-    };
-    let (expression, result) = match expression.split_once(['=', '≈']) {
-        Some((expression, result)) => (expression, Some(result)),
-        None => (expression, None),
-    };
-    WrittenStep {
-        name,
-        expression: expression.trim(),
-        states_result: result.is_some(),
     }
-}
-
-/// `1. subtract(…)` without its number.
-fn without_number(text: &str) -> &str {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")) {
-        Some(step) if rest.len() < text.len() && step.starts_with(char::is_alphabetic) => step,
-        _ => text,
+    let computed = steps.out.len();
+    let operand = step(last, &mut steps)?;
+    if steps.out.is_empty() {
+        return before.is_empty().then(|| operand.to_string());
     }
+    // The last step has to compute something.
+    (steps.out.len() > computed).then(|| joined(&steps.out))
 }
 
-fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c == '#' || c.is_alphabetic())
-        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == ' ')
+/// The operand that is the result of a step. `469 - 77 = 392`: the stated result is dropped,
+/// because it is computed; `75 = 80` says nothing.
+fn step(text: &str, steps: &mut Steps<'_>) -> Option<Argument> {
+    let before = steps.out.len();
+    let (expression, result) = match text.split_once(['=', '≈']) {
+        Some((expression, result)) => (expression.trim(), Some(result)),
+        None => (text, None),
+    };
+    let operand = ProgramReader {
+        rest: expression,
+        steps,
+    }
+    .whole(0)?;
+    let written = steps.out.len() - before;
+    if result.is_some() && written == 0 {
+        return None;
+    }
+    if written > 1 {
+        steps.notes.add(Leniency::ProgramNested);
+    }
+    if matches!(operand, Argument::Reference(_)) {
+        steps.positions.push(operand.clone());
+    }
+    Some(operand)
 }
 
-pub(super) struct ProgramReader<'t, 'w, 'e> {
-    pub(super) rest: &'t str,
-    pub(super) writer: &'w mut Writer<'e>,
+struct ProgramReader<'t, 's, 'n> {
+    rest: &'t str,
+    steps: &'s mut Steps<'n>,
 }
 
 impl<'t> ProgramReader<'t, '_, '_> {
     /// The operand that is the result of the whole text.
-    pub(super) fn whole(&mut self, depth: usize) -> Option<Argument> {
+    fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
         self.rest.trim().is_empty().then_some(operand)
     }
@@ -73,7 +78,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
     fn within(&mut self, text: &str, depth: usize) -> Option<Argument> {
         let mut reader = ProgramReader {
             rest: text,
-            writer: self.writer,
+            steps: self.steps,
         };
         reader.whole(depth + 1)
     }
@@ -92,8 +97,8 @@ impl<'t> ProgramReader<'t, '_, '_> {
         };
         let right = self.sum(depth)?;
         Some(match operator {
-            '>' => self.writer.infix(Op::Greater, left, right),
-            _ => self.writer.infix(Op::Greater, right, left),
+            '>' => self.steps.infix(Op::Greater, left, right),
+            _ => self.steps.infix(Op::Greater, right, left),
         })
     }
 
@@ -106,7 +111,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
             } else {
                 Op::Subtract
             };
-            left = self.writer.infix(op, left, right);
+            left = self.steps.infix(op, left, right);
         }
         Some(left)
     }
@@ -119,7 +124,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
                 '*' | '×' => Op::Multiply,
                 _ => Op::Divide,
             };
-            left = self.writer.infix(op, left, right);
+            left = self.steps.infix(op, left, right);
         }
         Some(left)
     }
@@ -137,7 +142,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
                 }
                 inner => {
                     let minus = number("const_m1".to_owned())?;
-                    Some(self.writer.infix(Op::Multiply, inner, minus))
+                    Some(self.steps.infix(Op::Multiply, inner, minus))
                 }
             };
         }
@@ -210,16 +215,16 @@ impl<'t> ProgramReader<'t, '_, '_> {
         let word = self.rest.get(..end)?.to_lowercase();
         self.rest = self.rest.get(end..)?;
         if !self.rest.starts_with('(') {
-            return self.writer.name(&word);
+            return self.steps.name(&word);
         }
         let inside = self.parenthesised()?;
         if word.starts_with("table_") {
-            return self.writer.table(&word, inside);
+            return self.steps.table(&word, inside);
         }
         let arguments: Option<Vec<Argument>> = arguments(inside)?
             .iter()
             .map(|argument| self.within(argument, depth))
             .collect();
-        self.writer.call(&word, arguments?)
+        self.steps.call(&word, arguments?)
     }
 }
