@@ -133,12 +133,17 @@ impl Driver<'_> {
 
     /// Notes that results which were handed out are recorded.
     async fn retire(&mut self) -> Result<(), ModelError> {
-        for mut record in std::mem::take(&mut self.handed) {
-            record.stage = BatchStage::Ended;
-            record.requests.clear();
-            self.store(&record).await?;
+        for record in std::mem::take(&mut self.handed) {
+            self.end(record).await?;
         }
         Ok(())
+    }
+
+    /// Notes that no call needs a batch any more.
+    async fn end(&mut self, mut record: BatchRecord) -> Result<(), ModelError> {
+        record.stage = BatchStage::Ended;
+        record.requests.clear();
+        self.store(&record).await
     }
 
     /// Stores a batch in the journal, and here.
@@ -240,8 +245,7 @@ impl Driver<'_> {
                 call.is_sent = false;
             }
         }
-        self.handed.push(open.record);
-        self.retire().await
+        self.end(open.record).await
     }
 
     /// The batches that are not looked for: the run's own, and what is known to be foreign.
@@ -261,22 +265,19 @@ impl Driver<'_> {
 
     /// Submits the requests that wait, a batch for each model.
     async fn submit(&mut self) -> Result<(), ModelError> {
-        let planned = self.plan();
-        for open in &planned {
-            let calls = open.calls.values();
-            let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());
-            if join_all(reserved).await.contains(&false) {
-                return Err(stopped());
-            }
-            self.store(&open.record).await?;
-        }
-        for open in planned {
+        for open in self.plan() {
             self.submit_batch(open).await?;
         }
         Ok(())
     }
 
     async fn submit_batch(&mut self, open: OpenBatch) -> Result<(), ModelError> {
+        let calls = open.calls.values();
+        let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());
+        if join_all(reserved).await.contains(&false) {
+            return Err(stopped());
+        }
+        self.store(&open.record).await?;
         let bodies: Vec<_> = {
             let state = self.queue.state.lock();
             let requests = open.record.requests.iter();
