@@ -28,7 +28,7 @@ async fn with_a_foreign_batch(arrives: bool) -> (BatchServer, BatchRun, Ended) {
 async fn a_foreign_batch_of_equal_size_is_rejected_and_the_lost_wave_submitted_again() {
     let (server, run, ended) = with_a_foreign_batch(false).await;
     ended.answers(&QUESTIONS);
-    run.says("found batch foreign_0, requests: 3");
+    run.says("submitted batch foreign_0, requests: 3");
     run.says(FOREIGN);
     run.says("it is repeated, requests: 3");
     assert_eq!(server.batches().len(), 2, "the foreign one and ours");
