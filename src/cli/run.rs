@@ -51,7 +51,14 @@ pub(crate) fn execute(
         resumed,
         cassette,
         ..
-    } = load(&args.settings, matches, control, kind, &dotenv::variable, &[])?;
+    } = load(
+        &args.settings,
+        matches,
+        control,
+        kind,
+        &dotenv::variable,
+        &[],
+    )?;
     if args.dry_run {
         return dry_run(&settings, cassette.as_ref(), control);
     }
