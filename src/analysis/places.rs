@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dataset::Document;
 use finqa_core::number::{self, percent_forms, readings};
-use finqa_core::page::{CellKind, Table, TableStyle};
+use finqa_core::page::CellKind;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageNumber {
@@ -27,7 +27,7 @@ impl PageNumbers {
     /// Reads a page: cells that are numbers, years and labels aside, then the
     /// numbers in its sentences.
     pub(crate) fn of(document: &Arc<Document>) -> Self {
-        let table = Table::from_document(document, TableStyle::Repaired);
+        let table = &document.page().table;
         let mut places = Vec::new();
         for (row, cells) in table.cells().iter().enumerate() {
             for (column, cell) in cells.iter().enumerate() {

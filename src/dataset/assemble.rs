@@ -256,7 +256,7 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
         post_text: texts(raw.post_text.take()),
         table,
         table_ori: raw.table_ori.take().map(rows),
-        own: false,
+        ..Document::default()
     });
     let mut questions = Vec::new();
     for (part, qa) in [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Case, Dataset, Document, Gold, Record, RecordKind};
 use finqa_core::number::{self, Value, round5};
-use finqa_core::page::{CellKind, Table, TableStyle};
+use finqa_core::page::{CellKind, Table};
 use finqa_core::program::Program;
 
 /// An oddity of a record or of its gold.
@@ -147,16 +147,16 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
 }
 
 fn of_table(document: &Document) -> Vec<(RecordDefect, String)> {
-    let table = Table::from_document(document, TableStyle::Repaired);
+    let table = &document.page().table;
     let mut found = Vec::new();
     if document.table_ori.is_none() {
         found.push((RecordDefect::NoOriginalTable, String::new()));
     }
     if table.header_from_original() {
-        found.push((RecordDefect::HeaderRepaired, labels(&table)));
+        found.push((RecordDefect::HeaderRepaired, labels(table)));
     }
     if table.header_is_ambiguous() {
-        found.push((RecordDefect::DuplicateLabels, labels(&table)));
+        found.push((RecordDefect::DuplicateLabels, labels(table)));
     }
     if table.is_headerless() {
         found.push((RecordDefect::NoHeader, String::new()));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Case, Record, RecordKind};
-use finqa_core::page::{Table, TableStyle};
+use finqa_core::page::TableStyle;
 
 /// Page, its table in the given style, and questions, without any gold.
 pub fn record_text(record: &Record, style: TableStyle) -> String {
@@ -20,7 +20,10 @@ pub fn record_text(record: &Record, style: TableStyle) -> String {
         .map(|(index, text)| id_line(&format!("t{}", index + 1), text));
     let before = sentences.by_ref().take(document.pre_text.len()).collect();
     let after = sentences.collect();
-    let table = Table::from_document(document, style).to_markdown();
+    let table = match style {
+        TableStyle::Published => document.published_table().to_markdown(),
+        TableStyle::Repaired => document.page().table.to_markdown(),
+    };
     out.push_str(&section("\n", before));
     out.push_str(&format!("\n{table}\n"));
     out.push_str(&section("\n", after));

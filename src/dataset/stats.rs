@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::{Dataset, RecordKind};
-use finqa_core::page::{CellKind, Table, TableStyle};
+use finqa_core::page::CellKind;
 use finqa_core::program::Program;
 
 /// Counts over the records of a file.
@@ -144,7 +144,7 @@ pub fn stats(dataset: &Dataset) -> Stats {
                 }
             }
         }
-        let table = Table::from_document(&record.document, TableStyle::Repaired);
+        let table = &record.document.page().table;
         rows.push(table.rows().len());
         columns.push(table.columns().len());
         for cell in table

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{CriticVerdict, Round, Solution};
-use finqa_core::page::{Table, TableStyle, position};
+use finqa_core::page::{Table, position};
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) struct RoundFindings {
 impl<'a> AnswerView<'a> {
     /// Names the cited places and lists each round's findings.
     pub(crate) fn new(question: &'a Question, solution: &'a Solution) -> Self {
-        let table = Table::from_document(&question.document, TableStyle::Repaired);
+        let table = &question.document.page().table;
         let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
         Self {
             question,
@@ -59,7 +59,7 @@ impl<'a> AnswerView<'a> {
             evidence: cited
                 .map(|evidence| NamedEvidence {
                     id: evidence.id.clone(),
-                    label: label(question, &table, &evidence.id),
+                    label: label(question, table, &evidence.id),
                     literal: evidence.literal.clone(),
                 })
                 .collect(),

@@ -4,7 +4,6 @@
 
 use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_agents::prompt::{ExampleStore, WorkedExample};
-use finqa_core::page::{Table, TableStyle};
 use finqa_core::program::Program;
 
 use crate::dataset::{self, Case, Source};
@@ -29,7 +28,7 @@ fn example(case: &Case) -> Option<WorkedExample> {
     let program = Program::parse(text).ok()?;
     let question = &case.question;
     let places = LiteralPlaces::of(question);
-    let table = Table::from_document(&question.document, TableStyle::Repaired);
+    let table = &question.document.page().table;
     let label = |id: &str| {
         let (row, column) = id.strip_prefix('r')?.split_once('c')?;
         let row = table.rows().get(row.parse::<usize>().ok()?)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::number::Value;
+use crate::page::{LazyPage, Page, PageText, Table, TableStyle};
 
 /// One report page: sentences before the table, the table, sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,9 +28,34 @@ pub struct Document {
     /// it is not repaired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
+    /// What [`Document::page`] returns.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub lazy_page: LazyPage,
 }
 
 impl Document {
+    /// The page, read once for all questions that share the document.
+    pub fn page(&self) -> &Page {
+        self.lazy_page.get(&self.text())
+    }
+
+    /// The table in the dataset's own form, read for the caller alone.
+    pub fn published_table(&self) -> Table {
+        Table::read(&self.text(), TableStyle::Published)
+    }
+
+    fn text(&self) -> PageText<'_> {
+        PageText {
+            filename: &self.filename,
+            before: &self.pre_text,
+            after: &self.post_text,
+            table: &self.table,
+            table_ori: self.table_ori.as_deref(),
+            own: self.own,
+        }
+    }
+
     /// All sentences, `pre_text` then `post_text`; sentence `t1` is the first.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.pre_text

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
+use crate::dataset::{Document, Gold, Outcome};
 use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
@@ -111,13 +110,11 @@ struct SharedMessage {
     parts: Vec<usize>,
 }
 
-/// The report pages that are kept, and the figures on the one that was last.
+/// The report pages that are kept.
 #[derive(Default)]
 pub(super) struct PageStore {
     /// Numbers of the pages that are kept already, by record.
     numbers: HashMap<String, usize>,
-    /// The figures of the page before: a record's questions follow each other.
-    before: Option<(String, LiteralPlaces)>,
 }
 
 impl PageStore {
@@ -136,16 +133,6 @@ impl PageStore {
         let number = elements.share(Store::Pages, hash, &page)?;
         self.numbers.insert(document.id.clone(), number);
         Ok(number)
-    }
-
-    /// The figures of a page.
-    pub(super) fn places(&mut self, document: Option<&Arc<Document>>) -> Option<&LiteralPlaces> {
-        let document = document?;
-        let known = self.before.as_ref();
-        if known.is_none_or(|(id, _)| *id != document.id) {
-            self.before = Some((document.id.clone(), places(document)));
-        }
-        self.before.as_ref().map(|(_, places)| places)
     }
 }
 
@@ -177,7 +164,8 @@ impl<'p> Details<'p> {
             .transpose()?;
         let calls = self.calls(&row.solution)?;
         let solution = &row.solution;
-        let places = self.kept.places(document);
+        let places = document.map(LiteralPlaces::of_page);
+        let places = places.as_ref();
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text| ExecutedProgram::of(text, table, places);
         let detail = QuestionDetail {
@@ -230,19 +218,6 @@ impl<'p> Details<'p> {
         }
         Ok(calls)
     }
-}
-
-/// The places of the page's figures.
-fn places(document: &Arc<Document>) -> LiteralPlaces {
-    LiteralPlaces::of(&Question {
-        key: QuestionKey {
-            id: document.id.clone(),
-            part: String::new(),
-        },
-        document: Arc::clone(document),
-        text: String::new(),
-        history: Vec::new(),
-    })
 }
 
 impl ExecutedProgram {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use convfinqa::dataset::{Case, RecordDefect, check, stats};
 use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
-use finqa_core::page::{CellKind, Table, TableStyle};
+use finqa_core::page::CellKind;
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 use rstest::rstest;
@@ -115,7 +115,7 @@ fn needs_data_stats_of_the_first_hundred() {
 fn tables_have_their_dashes(#[case] name: &str, #[case] cells: usize, #[case] dashes: usize) {
     let mut found = (0, 0);
     for record in &records(name).records {
-        let table = Table::from_document(&record.document, TableStyle::Repaired);
+        let table = &record.document.page().table;
         for cell in table.cells().iter().skip(1).flat_map(|row| &row[1..]) {
             found.0 += 1;
             found.1 += usize::from(cell.kind == CellKind::Dash);
@@ -135,7 +135,7 @@ fn tables_have_their_dashes(#[case] name: &str, #[case] cells: usize, #[case] da
 fn every_published_table_renders_with_distinct_labels(#[case] name: &str) {
     for record in &records(name).records {
         let page = &record.document;
-        let table = Table::from_document(page, TableStyle::Repaired);
+        let table = &page.page().table;
         let labels: Vec<&str> = table.columns()[1..]
             .iter()
             .map(|column| column.label.as_str())

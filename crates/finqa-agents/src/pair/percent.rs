@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 
 use crate::parse::Analysis;
 use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::page::is_percent_label;
 use finqa_core::program::{Argument, Op, Program, ProgramStep};
 use finqa_core::question::{CitedEvidence, Question};
 
@@ -210,10 +211,4 @@ impl ProgramFigures<'_> {
             _ => PercentForm::Unmarked,
         }
     }
-}
-
-/// True if a label marks its figures as percentages: `% of total`.
-pub(super) fn is_percent_label(label: &str) -> bool {
-    let lower = label.to_lowercase();
-    lower.contains('%') || lower.contains("percent") || lower.contains("per cent")
 }

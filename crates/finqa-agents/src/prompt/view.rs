@@ -4,7 +4,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 
 use super::examples::WorkedExample;
-use finqa_core::page::{Table, TableStyle, normalise_sentence};
+use finqa_core::page::{TableStyle, normalise_sentence};
 use finqa_core::question::{Document, HistoryEntry, Question};
 
 /// The form in which a page is shown.
@@ -83,7 +83,10 @@ fn table(document: &Document, style: TableStyle) -> String {
     if document.table.is_empty() {
         return String::new();
     }
-    Table::from_document(document, style).to_markdown()
+    match style {
+        TableStyle::Published => document.published_table().to_markdown(),
+        TableStyle::Repaired => document.page().table.to_markdown(),
+    }
 }
 
 fn turns(history: &[HistoryEntry]) -> Vec<minijinja::Value> {

@@ -22,4 +22,5 @@ mod own_terms;
 mod own_totals;
 mod parse;
 mod prompt;
+mod shared_page;
 mod support;

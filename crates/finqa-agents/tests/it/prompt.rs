@@ -36,8 +36,7 @@ fn question() -> Question {
                 &["", "2031", "2030"],
                 &["fees", "$ 48300", "-40250 ( 40250 )"],
             ]),
-            table_ori: None,
-            own: false,
+            ..Document::default()
         }),
         text: "by what percentage did fees grow?".into(),
         history: vec![

@@ -2,7 +2,15 @@
 
 use crate::number::{self, Scale};
 
-use super::page_table::TableOrigin;
+/// The source of a table, which decides the defects that its cells may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableOrigin {
+    /// The published records: lost dashes, numbers written twice, flattened headers,
+    /// lower case.
+    Published,
+    /// A document of the user: every cell means what it says.
+    Own,
+}
 
 /// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::page_table::TableOrigin;
+use super::cell::TableOrigin;
 use super::years::years_in;
 use crate::text::single_spaced;
 

@@ -1,4 +1,5 @@
-//! Tables as published, read into typed cells, repaired and rendered.
+//! A page, read once for all its questions: its table in typed cells, and the places of its
+//! numbers.
 //!
 //! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
@@ -7,7 +8,8 @@
 //! dashes and doubled numbers once, and numbers rows and columns so that a
 //! cell can be cited as `r3c2`.
 //!
-//! It answers no question and knows no gold.
+//! It answers no question and knows no gold. In the order of reading: `text` is what is
+//! read; `cell`, `caption`, `header` and `page_table` read the table, `places` the numbers.
 
 mod caption;
 mod cell;
@@ -15,11 +17,70 @@ mod header;
 mod normalise;
 mod page_table;
 pub mod period;
+mod places;
 mod render;
+mod text;
 mod years;
 
 pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
-pub use page_table::{Column, Table, TableRow, TableStyle, position};
+pub use page_table::{Column, Table, TableRow, TableStyle};
+pub use places::{NumberPlace, PagePlaces, is_percent_label};
+pub(crate) use text::PageText;
+pub use text::position;
 pub use years::{MONTHS, year_of_two_digits, years_in};
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a page says, for everything that works on it.
+#[derive(Debug)]
+pub struct Page {
+    /// The table, repaired.
+    pub table: Table,
+    pub places: PagePlaces,
+}
+
+static READ: AtomicUsize = AtomicUsize::new(0);
+
+/// How many pages this process has read.
+#[doc(hidden)]
+pub fn pages_read() -> usize {
+    READ.load(Ordering::Relaxed)
+}
+
+impl Page {
+    fn read(text: &PageText<'_>) -> Self {
+        READ.fetch_add(1, Ordering::Relaxed);
+        let table = Table::read(text, TableStyle::Repaired);
+        Self {
+            places: PagePlaces::read(text, &table),
+            table,
+        }
+    }
+}
+
+/// The page of a document, read when it is first asked for. A copy of the document may be
+/// changed, so it reads its own.
+#[derive(Debug, Default)]
+pub struct LazyPage(OnceLock<Page>);
+
+impl LazyPage {
+    pub(crate) fn get(&self, text: &PageText<'_>) -> &Page {
+        self.0.get_or_init(|| Page::read(text))
+    }
+}
+
+impl Clone for LazyPage {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Documents are compared by what is read, whether or not it has been read.
+impl PartialEq for LazyPage {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}

@@ -1,11 +1,10 @@
 //! The table: typed cells, labelled columns and rows, and its unit.
 
-use crate::question::Document;
-
 use super::caption::Caption;
-use super::cell::{Cell, CellKind};
+use super::cell::{Cell, CellKind, TableOrigin};
 use super::header::{self, Repair};
 use super::normalise::normalise_label;
+use super::text::PageText;
 use super::years::single_year;
 
 /// How a table is read and rendered.
@@ -27,16 +26,6 @@ pub enum TableStyle {
     /// With a repaired header, cleaned-up numbers and dashes, and ids on rows and columns.
     #[default]
     Repaired,
-}
-
-/// The source of a table, which decides the defects that its cells may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TableOrigin {
-    /// The published records: lost dashes, numbers written twice, flattened headers,
-    /// lower case.
-    Published,
-    /// A document of the user: every cell means what it says.
-    Own,
 }
 
 /// A column.
@@ -75,29 +64,8 @@ pub struct Table {
 impl Table {
     /// Reads the page's table. Rows shorter than the widest are filled up with
     /// empty cells.
-    pub fn from_document(document: &Document, style: TableStyle) -> Self {
-        let original = match style {
-            TableStyle::Published => None,
-            TableStyle::Repaired => document.table_ori.as_deref(),
-        };
-        let last_sentence = document.pre_text.last().map(String::as_str);
-        let origin = if document.own {
-            TableOrigin::Own
-        } else {
-            TableOrigin::Published
-        };
-        Self::read(&document.table, original, last_sentence, style, origin)
-    }
-
-    /// Reads rows, the first of them the header; `original` is the table
-    /// before tokenisation, `before` the sentence before the table.
-    fn read(
-        table: &[Vec<String>],
-        original: Option<&[Vec<String>]>,
-        before: Option<&str>,
-        style: TableStyle,
-        origin: TableOrigin,
-    ) -> Self {
+    pub(crate) fn read(page: &PageText<'_>, style: TableStyle) -> Self {
+        let (table, origin) = (page.table, page.origin());
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
         let mut cells: Vec<Vec<Cell>> = table
             .iter()
@@ -121,7 +89,7 @@ impl Table {
         }
         let (mut labels, repair) = match style {
             TableStyle::Repaired if !headerless => {
-                let header = header::labels(table, original, origin);
+                let header = header::labels(table, page.table_ori, origin);
                 (header.labels, header.repair)
             }
             _ => {
@@ -145,7 +113,7 @@ impl Table {
         Self {
             style,
             rows: rows(&cells, origin),
-            caption: caption(&cells, before),
+            caption: caption(&cells, page.before.last().map(String::as_str)),
             cells,
             columns,
             headerless,
@@ -198,19 +166,6 @@ impl Table {
     pub fn header_is_ambiguous(&self) -> bool {
         self.repair == Repair::Numbered
     }
-}
-
-/// Row and column of an evidence id: `r3c2` gives (3, 2).
-pub fn position(id: &str) -> Option<(usize, usize)> {
-    let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
-    let number = |digits: &str| -> Option<usize> {
-        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            digits.parse().ok()
-        } else {
-            None
-        }
-    };
-    Some((number(row)?, number(column)?))
 }
 
 /// True if row 0 is data: an amount that no label would be, e.g. `$ 268496` or a doubled

@@ -7,6 +7,14 @@ use finqa_core::page::{CellKind, Table, TableStyle, position};
 use finqa_core::question::Document;
 use proptest::prelude::*;
 
+/// The table in a style.
+fn read_as(document: &Document, style: TableStyle) -> Table {
+    match style {
+        TableStyle::Published => document.published_table(),
+        TableStyle::Repaired => document.page().table.clone(),
+    }
+}
+
 fn document(table: &[&[&str]]) -> Document {
     Document {
         id: "Single_ZED/2001/page_1.pdf-1".into(),
@@ -27,7 +35,7 @@ const ROWS: &[&[&str]] = &[
 
 #[test]
 fn the_published_style_leaves_cells_as_they_are() {
-    let table = Table::from_document(&document(ROWS), TableStyle::Published);
+    let table = document(ROWS).published_table();
     insta::assert_snapshot!(table.to_markdown(), @r"
     | ( in millions )       | 2015           | 2014            |
     |-----------------------|----------------|-----------------|
@@ -39,7 +47,7 @@ fn the_published_style_leaves_cells_as_they_are() {
 
 #[test]
 fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
-    let table = Table::from_document(&document(ROWS), TableStyle::Repaired);
+    let table = read_as(&document(ROWS), TableStyle::Repaired);
     insta::assert_snapshot!(table.to_markdown(), @r"
     Unit: in millions
 
@@ -54,7 +62,7 @@ fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
 
 #[test]
 fn cells_are_found_by_their_ids() {
-    let table = Table::from_document(&document(ROWS), TableStyle::Repaired);
+    let table = read_as(&document(ROWS), TableStyle::Repaired);
     let cell = |id| position(id).and_then(|(row, column)| table.cell(row, column));
     assert_eq!(cell("r2c1").unwrap().literal, "-2913");
     assert_eq!(cell("r2c2").unwrap().kind, CellKind::Dash);
@@ -71,7 +79,7 @@ fn cells_are_found_by_their_ids() {
 
 #[test]
 fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
-    let table = Table::from_document(
+    let table = read_as(
         &document(&[
             &["lease", "expires", "rent", "2014"],
             &["mill bay", "2014", "$ 2014", "n/a"],
@@ -87,13 +95,13 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
 
 #[test]
 fn a_first_row_of_data_is_not_read_as_labels() {
-    let table = Table::from_document(
+    let table = read_as(
         &document(&[&["2003", "$ 2014"], &["2004", "131262"]]),
         TableStyle::Repaired,
     );
     assert!(table.is_headerless());
     assert_eq!(table.cell(0, 1).unwrap().kind, CellKind::Dash);
-    let table = Table::from_document(
+    let table = read_as(
         &document(&[&["2003", "$ 268496"], &["2004", "131262"]]),
         TableStyle::Repaired,
     );
@@ -105,7 +113,7 @@ fn a_first_row_of_data_is_not_read_as_labels() {
 
 #[test]
 fn rows_know_the_heading_above_them() {
-    let table = Table::from_document(
+    let table = read_as(
         &document(&[
             &["", "high", "low"],
             &["2012:", "", ""],
@@ -120,7 +128,7 @@ fn rows_know_the_heading_above_them() {
 fn ragged_and_empty_tables_render_without_a_fuss() {
     for rows in [&[][..], &[&[][..]], &[&["", "a"], &[], &["x", "1", "2"]]] {
         for style in [TableStyle::Published, TableStyle::Repaired] {
-            let markdown = Table::from_document(&document(rows), style).to_markdown();
+            let markdown = read_as(&document(rows), style).to_markdown();
             let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
             assert!(pipes.len() <= 1, "{markdown}");
         }
@@ -156,7 +164,7 @@ proptest! {
     ) {
         let document = Document { table: rows.clone(), ..Document::default() };
         for style in [TableStyle::Published, TableStyle::Repaired] {
-            let table = Table::from_document(&document, style);
+            let table = read_as(&document, style);
             let markdown = table.to_markdown();
             let body = markdown.split("\n\n").last().unwrap();
             let lines: Vec<&str> = body.lines().collect();

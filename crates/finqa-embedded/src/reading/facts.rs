@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use finqa_core::number::Scale;
-use finqa_core::page::{Caption, Table, TableStyle, years_in};
+use finqa_core::page::{Caption, years_in};
 use finqa_core::question::Document;
 
 use super::cell;
@@ -265,7 +265,7 @@ impl Facts {
 
     /// Reads the table, its header repaired.
     fn read_table(&mut self, document: &Document) {
-        let table = Table::from_document(document, TableStyle::Repaired);
+        let table = &document.page().table;
         self.scale = table.caption().and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
             let name = if table.is_headerless() {

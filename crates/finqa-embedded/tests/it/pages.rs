@@ -26,8 +26,7 @@ fn page() -> Document {
             row(&["cash used in investing activities", "-75.5 ( 75.5 )", "-60.0 ( 60.0 )"]),
             row(&["impairments", "2014", "12.0"]),
         ],
-        table_ori: None,
-        own: false,
+        ..Document::default()
     }
 }
 

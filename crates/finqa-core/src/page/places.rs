@@ -1,0 +1,107 @@
+//! The numbers of a page, each with its place.
+
+use std::collections::BTreeSet;
+
+use crate::number;
+
+use super::cell::CellKind;
+use super::page_table::Table;
+use super::text::PageText;
+use super::years::years_in;
+
+/// One occurrence of a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberPlace {
+    /// `r3c2`, `t5`, `h1`, or `question`.
+    pub id: String,
+    /// The number's magnitude as written (14.1 for `14.1%`).
+    pub magnitude: f64,
+    /// Years of its row and column, or of its sentence.
+    pub years: Vec<i32>,
+    /// The number is a percentage: by its sign, or by the label of its row or column.
+    pub percent: bool,
+    /// The cell is a dash that lost its escape.
+    pub dash: bool,
+}
+
+impl NumberPlace {
+    /// The numbers in a text.
+    pub fn in_text(id: &str, text: &str, years: &[i32], percent: bool) -> Vec<Self> {
+        let readings = number::readings(text);
+        readings
+            .map(|reading| Self {
+                id: id.to_owned(),
+                magnitude: reading.value.abs(),
+                years: years.to_vec(),
+                percent: percent || reading.percent,
+                dash: false,
+            })
+            .collect()
+    }
+}
+
+/// The numbers of a page, cells first, and the years that it names.
+#[derive(Debug)]
+pub struct PagePlaces {
+    pub numbers: Vec<NumberPlace>,
+    /// Years of its labels, cells and sentences, and of the name of its file.
+    pub years: BTreeSet<i32>,
+}
+
+impl PagePlaces {
+    pub(super) fn read(page: &PageText<'_>, table: &Table) -> Self {
+        let mut places = Self {
+            numbers: Vec::new(),
+            years: years_in(page.filename).into_iter().collect(),
+        };
+        places.add_table(table);
+        for (at, sentence) in page.before.iter().chain(page.after).enumerate() {
+            let years = years_in(sentence);
+            places.years.extend(&years);
+            let found = NumberPlace::in_text(&format!("t{}", at + 1), sentence, &years, false);
+            places.numbers.extend(found);
+        }
+        places
+    }
+
+    fn add_table(&mut self, table: &Table) {
+        let labels = table.columns().iter().map(|column| column.label.as_str());
+        self.years.extend(labels.flat_map(years_in));
+        let percent_columns: Vec<bool> = table
+            .columns()
+            .iter()
+            .map(|column| is_percent_label(&column.label))
+            .collect();
+        for (row, (of_row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
+            let row_percent = is_percent_label(&of_row.label);
+            let columns = table.columns().iter().zip(&percent_columns);
+            for (column, (cell, (of_column, column_percent))) in
+                cells.iter().zip(columns).enumerate()
+            {
+                let years: Vec<i32> = of_row.year.into_iter().chain(of_column.year).collect();
+                let id = format!("r{row}c{column}");
+                let percent = row > 0 && column > 0 && (row_percent || *column_percent);
+                if cell.kind == CellKind::Dash {
+                    let reading = number::read(&cell.raw);
+                    self.numbers.push(NumberPlace {
+                        id,
+                        magnitude: reading.map_or(0.0, |reading| reading.value.abs()),
+                        years,
+                        percent,
+                        dash: true,
+                    });
+                } else {
+                    self.years.extend(years_in(&cell.raw));
+                    let found = NumberPlace::in_text(&id, &cell.raw, &years, percent);
+                    self.numbers.extend(found);
+                }
+            }
+        }
+    }
+}
+
+/// True if a label marks its figures as percentages: `% of total`.
+pub fn is_percent_label(label: &str) -> bool {
+    let lower = label.to_lowercase();
+    lower.contains('%') || lower.contains("percent") || lower.contains("per cent")
+}
