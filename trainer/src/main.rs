@@ -70,7 +70,7 @@ fn train(
     examples: &[Example],
     without: Option<usize>,
     seed: u64,
-) -> Result<EmbeddedWeights, &'static str> {
+) -> EmbeddedWeights {
     let classifiers = |also: Option<usize>| -> (ShapeModel, SketchModel) {
         let left = |fold: usize| Some(fold) != without && Some(fold) != also;
         let used = || examples.iter().filter(|e| left(e.fold));
@@ -160,11 +160,11 @@ fn train(
     }
     drop(all);
     step("rows");
-    weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).try_into()?;
+    weights.trees = trees::fit(&rows, &trees::Growth::default(), seed).into();
     step("trees");
     weights.network = network::fit(&rows, seed);
     step("network");
-    Ok(weights)
+    weights
 }
 
 /// Answers questions of one fold with the weights trained on the others.
@@ -232,7 +232,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut report = Report::default();
     for fold in 0..options.folds {
         eprintln!("fold {fold}");
-        let weights = train(&all, &examples, Some(fold), options.seed)?;
+        let weights = train(&all, &examples, Some(fold), options.seed);
         let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
         examine(&weights, &test, &mut report);
     }
@@ -242,7 +242,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report.write_misses(path)?;
     }
     if let Some(folder) = &options.write {
-        let mut weights = train(&all, &examples, None, options.seed)?;
+        let mut weights = train(&all, &examples, None, options.seed);
         weights.confidence = report.confidence();
         write(&mut weights, folder)?;
     }

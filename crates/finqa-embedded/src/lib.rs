@@ -27,5 +27,6 @@ mod sketch;
 pub mod training;
 mod weights;
 
-pub use answering::analyst::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
+pub use answering::analyst::EmbeddedAnalyst;
+pub use answering::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
 pub use answering::from_labels::UNDEFINED;

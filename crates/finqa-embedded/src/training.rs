@@ -9,13 +9,16 @@ use finqa_core::question::Question;
 use crate::answering::filling::{choices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::plan::ProgramPattern;
+use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
-use crate::question::templates::{self, PlanContext, PlanQuestion};
+use crate::question::templates;
 use crate::question::wording::Wording;
 use crate::ranking;
 use crate::{shape, sketch};
 
-use crate::answering::analyst::{self, EmbeddedAnalyst, PageIndex};
+use crate::answering::analyst::EmbeddedAnalyst;
+use crate::answering::answer::PageIndex;
+use crate::answering::candidates::{self as made, COMPARED};
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::slots::Rankings;
@@ -57,12 +60,12 @@ pub fn candidates(
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
     let (context, plans) = embedded.context(facts, &asked, &state, question);
-    let most = if all { usize::MAX } else { analyst::COMPARED };
-    let found = analyst::candidates(&context, &plans, &embedded.weights.choice, most);
+    let most = if all { usize::MAX } else { COMPARED };
+    let found = made::candidates(&context, &plans, &embedded.weights.choice, most);
     let details = if all {
         Vec::new()
     } else {
-        analyst::details(&context, &plans, &found)
+        made::details(&context, &plans, &found)
     };
     let mut details = details.chunks_exact(ranking::FEATURES);
     found
@@ -165,7 +168,7 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                     .iter()
                     .zip(&literals)
                     .all(|(fact, literal)| same(*fact, literal));
-                (joint_features(facts, &plan, choice.facts), right)
+                (joint_features(facts, &plan, &choice.facts), right)
             })
             .collect();
         let right = choices.iter().filter(|(_, right)| *right).count();

@@ -3,83 +3,28 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::{CitedEvidence, Document, HistorySource, Question};
+use finqa_core::program::Op;
+use finqa_core::question::{Document, HistorySource, Question};
 
+use super::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
+use super::candidates::{COMPARED, candidates, details};
 use super::confidence;
-use super::description::{self, DescribedPage};
+use super::description::{DescribedPage, describe};
 use super::doubt;
-use super::filling::{FilledPlan, fill};
-use super::scale;
-use super::variants::variants;
+use super::filling::FilledPlan;
 use crate::expr::Expr;
 use crate::labels::{DirectQuestion, DirectReading, aligned};
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
+use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
-use crate::question::slots::Rankings;
-use crate::question::templates::{self, PlanContext, PlanQuestion};
+use crate::question::templates;
 use crate::question::wording::Wording;
-use crate::ranking::{self, ChoiceContext, LinearRank};
+use crate::ranking::{self, ChoiceContext};
 use crate::reading::facts::Facts;
-use crate::shape::{SHAPES, shape};
+use crate::shape::SHAPES;
 use crate::weights::EmbeddedWeights;
-use finqa_core::program::Op;
-
-/// A page, read once for all its questions; cheap to clone.
-#[derive(Clone, Debug)]
-pub struct PageIndex {
-    pub(crate) facts: Arc<Facts>,
-}
-
-/// A program that may answer a question, with its result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankedAnswer {
-    /// In the dataset's language, literals as the official evaluator reads them.
-    pub program: String,
-    /// The template that made it.
-    pub template: &'static str,
-    /// Higher is better; comparable between answers to one question only.
-    pub score: f64,
-    pub unit: Unit,
-    /// A name for the value.
-    pub label: String,
-    pub evidence: Vec<CitedEvidence>,
-    pub steps: Vec<String>,
-    /// The program's result, unrounded.
-    pub value: Value,
-    pub in_percent: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct EmbeddedAnswer {
-    pub best: RankedAnswer,
-    /// Probability that it is right.
-    pub confidence: f64,
-    /// Why it is only a guess, if so.
-    pub doubt: Option<String>,
-    /// The answer in words, where no program gives it: a label of the page.
-    pub words: Option<String>,
-    /// The inputs of the confidence, in the order of its weights.
-    pub signals: Vec<f64>,
-    /// The next best, best first.
-    pub alternatives: Vec<RankedAnswer>,
-}
-
-impl EmbeddedAnswer {
-    /// An answer without alternatives and doubts.
-    pub(super) fn of(best: RankedAnswer, confidence: f64) -> Self {
-        Self {
-            best,
-            confidence,
-            doubt: None,
-            words: None,
-            signals: Vec::new(),
-            alternatives: Vec::new(),
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 pub struct EmbeddedAnalyst {
@@ -289,158 +234,9 @@ impl EmbeddedAnalyst {
         if context.own {
             context.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
         }
+        context.cues = ranking::cues(&context);
         (context, plans)
     }
-}
-
-/// How many candidates the trees compare.
-pub(crate) const COMPARED: usize = 32;
-
-/// A program that may answer, and what the choice knows of it.
-pub(crate) struct Candidate {
-    pub(crate) filled: FilledPlan,
-    mark: u64,
-    /// Its features that are not zero.
-    pub features: Vec<(usize, f64)>,
-    pub(crate) rank: LinearRank,
-}
-
-/// What the trees see of each candidate: its [`ranking::FEATURES`], then those of the next.
-pub(crate) fn details(
-    context: &ChoiceContext<'_>,
-    plans: &[ProgramPlan],
-    compared: &[Candidate],
-) -> Vec<f64> {
-    let operands = context.operands(compared.iter().map(|one| &one.filled.expr));
-    let mut out = Vec::with_capacity(compared.len() * ranking::FEATURES);
-    for one in compared {
-        if let Some(plan) = plans.get(one.filled.plan) {
-            let (filled, rank) = (&one.filled, &one.rank);
-            context.detail(plan, filled, &one.features, rank, &operands, &mut out);
-        }
-    }
-    ranking::compare(&mut out);
-    out
-}
-
-/// The fillings of all plans and their variants that are best by the linear model, best
-/// first; a program that several plans give counts for the first.
-pub(crate) fn candidates(
-    context: &ChoiceContext<'_>,
-    plans: &[ProgramPlan],
-    linear: &[f64],
-    most: usize,
-) -> Vec<Candidate> {
-    let mut out: Vec<Candidate> = Vec::new();
-    let scale = context.asked.of_all().scale;
-    let mut rankings = Rankings::default();
-    for (i, plan) in plans.iter().enumerate() {
-        let filled = fill(context.facts, plan, i, FILLINGS, &mut rankings);
-        let best = filled.first().map_or(0.0, |f| f.score);
-        for filled in filled {
-            // What another plan gave has the same variants, which were added with it.
-            if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
-                continue;
-            }
-            let others = variants(context.facts, &filled, scale);
-            for filled in std::iter::once(filled).chain(others) {
-                if seen(&out, &filled.expr).is_some() {
-                    continue;
-                }
-                let features = context.features(plan, &filled, best);
-                let rank = LinearRank {
-                    linear: ranking::score(&features, linear),
-                    ..LinearRank::default()
-                };
-                out.push(Candidate {
-                    mark: mark(&filled.expr),
-                    filled,
-                    features,
-                    rank,
-                });
-            }
-        }
-    }
-    out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
-    let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
-    let top = out.first().map_or(0.0, |one| one.rank.linear);
-    out.truncate(most);
-    let mut kinds: Vec<(usize, f64, usize)> = Vec::new();
-    for (rank, one) in out.iter_mut().enumerate() {
-        let value = values.get(rank).copied().flatten();
-        let kind = shape(&one.filled.expr);
-        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
-            Some((_, best, seen)) => {
-                one.rank.rank_in_kind = *seen;
-                one.rank.behind_kind = *best - one.rank.linear;
-                *seen += 1;
-            }
-            None => kinds.push((kind, one.rank.linear, 1)),
-        }
-        one.rank.behind = top - one.rank.linear;
-        one.rank.rank = rank;
-        one.rank.votes = values.iter().filter(|other| **other == value).count();
-    }
-    out
-}
-
-/// The candidate that has an expression.
-fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
-    let mark = mark(expr);
-    let mut alike = candidates.iter().filter(|one| one.mark == mark);
-    alike.find(|one| one.filled.expr == *expr)
-}
-
-/// A hash of an expression: most differ by it, which is faster to see than by their literals.
-fn mark(expr: &Expr) -> u64 {
-    let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    match expr {
-        Expr::Leaf(leaf) => mix(
-            leaf.value.to_bits(),
-            leaf.source.map_or(u64::MAX, |source| source as u64),
-        ),
-        Expr::Step(op, a, b) => mix(mix(*op as u64, mark(a)), mark(b)),
-    }
-}
-
-/// How many fillings of a plan are candidates.
-const FILLINGS: usize = 8;
-
-pub(super) fn describe(
-    page: &DescribedPage<'_>,
-    plan: &ProgramPlan,
-    score: f64,
-    expr: &Expr,
-    history: &[Option<&str>],
-    points: bool,
-) -> Option<RankedAnswer> {
-    let percentages = description::percentages(page.facts, expr);
-    let kind = match plan.kind {
-        // A difference in percentage points is a plain number.
-        UnitKind::Number if percentages && !points => UnitKind::Percent,
-        kind => kind,
-    };
-    let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
-    let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
-    Some(RankedAnswer {
-        program: expr.program(),
-        template: plan.name,
-        score,
-        in_percent: times_100
-            || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
-        unit: Unit {
-            kind,
-            // A share stated as a percentage has no scale.
-            scale: match kind {
-                UnitKind::Number => scale::scale_of(page.facts, expr),
-                _ => None,
-            },
-        },
-        label: description::label(page, plan.name, expr),
-        evidence: description::evidence(page.facts, expr, history),
-        steps: description::steps(page, expr),
-        value: expr.value()?,
-    })
 }
 
 /// The plans for a question in its conversation, best first, and how many of them belong

@@ -1,45 +1,64 @@
 //! How an answer describes itself: a label for its value, steps in plain sentences, and
 //! the place of each literal.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
+use finqa_core::number::{Unit, UnitKind};
+use finqa_core::program::Op;
 use finqa_core::question::{CitedEvidence, Document};
 
+use super::answer::RankedAnswer;
+use super::scale;
 use crate::expr::{Expr, PageLeaf};
+use crate::question::plan::ProgramPlan;
 use crate::reading::facts::{Fact, FactPlace, Facts};
-use finqa_core::program::Op;
 
 /// A page in its parsed and its original wording: people are shown the original.
 pub(crate) struct DescribedPage<'a> {
     pub(crate) facts: &'a Facts,
     document: &'a Document,
-    /// The words for the places of facts: the best programs share most of theirs.
-    labels: RefCell<Vec<(usize, Rc<str>)>>,
 }
 
 impl<'a> DescribedPage<'a> {
     pub(crate) fn new(facts: &'a Facts, document: &'a Document) -> Self {
-        Self {
-            facts,
-            document,
-            labels: RefCell::default(),
-        }
+        Self { facts, document }
     }
+}
 
-    /// The words for a fact's place, by the fact's index.
-    fn fact_label(&self, index: usize, fact: &Fact) -> Rc<str> {
-        let known = |labels: &[(usize, Rc<str>)]| {
-            let found = labels.iter().find(|(of, _)| *of == index);
-            found.map(|(_, label)| Rc::clone(label))
-        };
-        if let Some(label) = known(&self.labels.borrow()) {
-            return label;
-        }
-        let label: Rc<str> = fact_label(self, fact).into();
-        self.labels.borrow_mut().push((index, Rc::clone(&label)));
-        label
-    }
+/// The answer that a program of a plan gives, with everything that supports it.
+pub(super) fn describe(
+    page: &DescribedPage<'_>,
+    plan: &ProgramPlan,
+    score: f64,
+    expr: &Expr,
+    history: &[Option<&str>],
+    points: bool,
+) -> Option<RankedAnswer> {
+    let percentages = percentages(page.facts, expr);
+    let kind = match plan.kind {
+        // A difference in percentage points is a plain number.
+        UnitKind::Number if percentages && !points => UnitKind::Percent,
+        kind => kind,
+    };
+    let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
+    let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
+    Some(RankedAnswer {
+        program: expr.program(),
+        template: plan.name,
+        score,
+        in_percent: times_100
+            || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
+        unit: Unit {
+            kind,
+            // A share stated as a percentage has no scale.
+            scale: match kind {
+                UnitKind::Number => scale::scale_of(page.facts, expr),
+                _ => None,
+            },
+        },
+        label: label(page, plan.name, expr),
+        evidence: evidence(page.facts, expr, history),
+        steps: steps(page, expr),
+        value: expr.value()?,
+    })
 }
 
 /// The words for a fact's place: `net revenue, 2009`.
@@ -94,21 +113,19 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
-fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> Rc<str> {
-    leaf.source
-        .and_then(|i| Some((i, page.facts.all.get(i)?)))
-        .map_or_else(
-            || leaf.literal.as_ref().into(),
-            |(i, fact)| page.fact_label(i, fact),
-        )
+fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
+    match leaf.source.and_then(|i| page.facts.all.get(i)) {
+        Some(fact) => fact_label(page, fact),
+        None => leaf.literal.to_string(),
+    }
 }
 
 /// A name for a value, from its expression.
-pub(crate) fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
+fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
     match expr {
-        Expr::Leaf(leaf) => leaf_label(page, leaf).to_string(),
+        Expr::Leaf(leaf) => leaf_label(page, leaf),
         Expr::Step(..) => {
-            let mut parts: Vec<Rc<str>> = Vec::new();
+            let mut parts: Vec<String> = Vec::new();
             for leaf in expr.leaves().into_iter().filter(|l| l.source.is_some()) {
                 let part = leaf_label(page, leaf);
                 if !parts.contains(&part) {
@@ -121,18 +138,17 @@ pub(crate) fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> St
 }
 
 /// One sentence for every value read and every operation, in order.
-pub(crate) fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
+fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
-        let of_page = leaf.source.and_then(|i| Some((i, page.facts.all.get(i)?)));
-        let Some((index, fact)) = of_page else {
+        let Some(fact) = leaf.source.and_then(|i| page.facts.all.get(i)) else {
             continue;
         };
         let line = format!(
             "Take {} from {} ({}).",
             leaf.literal,
             fact.id(),
-            page.fact_label(index, fact)
+            fact_label(page, fact)
         );
         if !out.contains(&line) {
             out.push(line);
@@ -174,7 +190,7 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
 
 /// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
 /// difference or average.
-pub(crate) fn percentages(facts: &Facts, expr: &Expr) -> bool {
+fn percentages(facts: &Facts, expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(leaf) => leaf
             .source
@@ -190,7 +206,7 @@ pub(crate) fn percentages(facts: &Facts, expr: &Expr) -> bool {
 
 /// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
 /// whose program has them.
-pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
+fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
     let mut out: Vec<CitedEvidence> = Vec::new();
     for leaf in expr.leaves() {
         if leaf.is_constant() {

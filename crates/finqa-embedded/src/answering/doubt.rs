@@ -9,7 +9,7 @@ use crate::question::wording::Wording;
 use crate::reading::text::{TokenKind, stem};
 use crate::reading::words::{is_stop, is_weak};
 
-use super::analyst::RankedAnswer;
+use super::answer::RankedAnswer;
 use crate::ranking::ChoiceContext;
 use finqa_core::number::UnitKind;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::scale;
 use crate::expr::{Expr, PageLeaf, literal_value};
 use crate::question::plan::{Pairing, ProgramPattern, ProgramPlan};
-use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, keep_first};
+use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -38,7 +38,7 @@ pub(crate) fn fill(
     choices(facts, plan, TRIED, keep, rankings)
         .iter()
         .filter_map(|choice| {
-            let leaves = leaves(facts, plan, choice.facts)?;
+            let leaves = leaves(facts, plan, &choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
             let expr = match (&plan.pattern, plan.slots.first()) {
                 (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
@@ -57,36 +57,12 @@ pub(crate) fn fill(
 }
 
 /// Facts chosen jointly for a plan's slots.
-pub(crate) struct FactChoice<'a> {
-    pub(crate) facts: &'a [usize],
+#[derive(Clone)]
+pub(crate) struct FactChoice {
+    pub(crate) facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
     pub score: f64,
     pub(crate) lowest: Option<f64>,
-}
-
-/// Choices of the same number of facts, best first.
-pub(crate) struct FactChoices {
-    /// How many facts each has.
-    slots: usize,
-    /// The facts of all, one choice after the other.
-    facts: Vec<usize>,
-    /// The score of each, and the lowest of its slots.
-    scores: Vec<(f64, Option<f64>)>,
-}
-
-impl FactChoices {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = FactChoice<'_>> {
-        let scores = self.scores.iter().enumerate();
-        scores.map(|(at, (score, lowest))| FactChoice {
-            facts: self
-                .facts
-                .get(at * self.slots..)
-                .and_then(|all| all.get(..self.slots))
-                .unwrap_or_default(),
-            score: *score,
-            lowest: *lowest,
-        })
-    }
 }
 
 /// The `keep` best joint choices of facts for a plan's slots, best first; `tried` facts for each
@@ -97,45 +73,34 @@ pub(crate) fn choices(
     tried: usize,
     keep: usize,
     rankings: &mut Rankings,
-) -> FactChoices {
+) -> Vec<FactChoice> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
-    let mut beam = FactChoices {
-        slots: 0,
+    let mut beam = vec![FactChoice {
         facts: Vec::new(),
-        scores: vec![(0.0, None)],
-    };
+        score: 0.0,
+        lowest: None,
+    }];
     for (slot, query) in plan.slots.iter().enumerate() {
         let last = slot + 1 == plan.slots.len();
         let ranked = rankings.of(facts, query, tried);
-        let kept = if last { keep } else { tried * 3 };
-        let mut next = Vec::with_capacity(beam.scores.len() * ranked.len());
-        for choice in beam.iter() {
+        let mut next = Vec::with_capacity(beam.len() * ranked.len());
+        for choice in &beam {
             for (fact, score) in ranked {
-                let joint: f64 = pairs(facts, plan.pairing, &known, choice.facts, *fact)
-                    .map(weight)
-                    .sum();
+                let pairs = pairs(facts, plan.pairing, &known, &choice.facts, *fact);
+                let joint: f64 = pairs.map(weight).sum();
                 let lowest = choice.lowest.map_or(*score, |lowest| lowest.min(*score));
-                let sum = choice.score + score + joint;
-                next.push((next.len(), choice.facts, *fact, sum, lowest));
+                next.push(FactChoice {
+                    facts: choice.facts.iter().copied().chain([*fact]).collect(),
+                    score: choice.score + score + joint,
+                    lowest: Some(lowest),
+                });
             }
         }
-        keep_first(&mut next, kept, |a, b| {
-            b.3.total_cmp(&a.3).then(a.0.cmp(&b.0))
-        });
-        beam = FactChoices {
-            slots: slot + 1,
-            facts: next
-                .iter()
-                .flat_map(|(_, before, fact, ..)| before.iter().chain([fact]))
-                .copied()
-                .collect(),
-            scores: next
-                .iter()
-                .map(|(.., sum, lowest)| (*sum, Some(*lowest)))
-                .collect(),
-        };
+        next.sort_by(|a, b| b.score.total_cmp(&a.score));
+        next.truncate(if last { keep } else { tried * 3 });
+        beam = next;
     }
     beam
 }

@@ -3,8 +3,8 @@
 use finqa_core::number::{Unit, Value};
 use finqa_core::question::Question;
 
-use super::analyst::{EmbeddedAnswer, PageIndex, RankedAnswer, describe};
-use super::description::DescribedPage;
+use super::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
+use super::description::{DescribedPage, describe};
 use crate::labels::DirectAnswer;
 use crate::question::plan::{ProgramPattern, ProgramPlan};
 use crate::question::wording::Wording;

@@ -35,19 +35,17 @@ fn times(large: Scale, small: Scale) -> Option<u32> {
 
 /// A quotient of amounts in different scales, converted to the smaller one.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
-    let Expr::Step(Op::Divide, a, b) = expr else {
+    let Some((Op::Divide, a, b)) = expr.top() else {
         return expr;
     };
-    let (x, y) = (of_expr(facts, &a), of_expr(facts, &b));
-    let raise =
-        |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
-    match (x, y) {
-        (Some(x), Some(y)) => match (times(x, y), times(y, x)) {
-            (Some(n), _) => Expr::Step(Op::Divide, raise(a, n), b),
-            (_, Some(n)) => Expr::Step(Op::Divide, a, raise(b, n)),
-            _ => Expr::Step(Op::Divide, a, b),
-        },
-        _ => Expr::Step(Op::Divide, a, b),
+    let Some((x, y)) = of_expr(facts, a).zip(of_expr(facts, b)) else {
+        return expr;
+    };
+    let raised = |side: &Expr, n: u32| Expr::step(Op::Multiply, side.clone(), Expr::constant(n));
+    match (times(x, y), times(y, x)) {
+        (Some(n), _) => Expr::step(Op::Divide, raised(a, n), b.clone()),
+        (_, Some(n)) => Expr::step(Op::Divide, a.clone(), raised(b, n)),
+        _ => expr,
     }
 }
 

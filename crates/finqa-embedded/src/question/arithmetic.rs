@@ -1,39 +1,44 @@
 //! Follow-ups that only calculate: "that times 100", "in millions", "divided by 2".
 
+use std::cmp::Ordering;
+
 use super::conversation::EarlierTurn;
 use super::mention::span;
-use super::plan::{Pairing, ProgramPlan};
-use super::reference::{Operand, join, resolve};
-use super::templates::PlanQuestion;
+use super::plan::ProgramPlan;
+use super::plan_question::PlanQuestion;
+use super::reference::{Operand, SURE, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::reading::text::TokenKind;
-use finqa_core::number::{Scale, UnitKind};
+use finqa_core::number::Scale;
+use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
 use finqa_core::program::Op;
+
+/// Words between two numbers, and what they ask for; those from [`IN_CONTEXT`] on only in a
+/// conversation.
+const CONNECTORS: [(&str, Op); 11] = [
+    ("times", Op::Multiply),
+    ("multiplied by", Op::Multiply),
+    ("divided by", Op::Divide),
+    ("plus", Op::Add),
+    ("minus", Op::Subtract),
+    ("less", Op::Subtract),
+    ("time", Op::Multiply),
+    ("over", Op::Divide),
+    ("less an assumed initial", Op::Subtract),
+    ("and", Op::Subtract),
+    ("by", Op::Multiply),
+];
+const IN_CONTEXT: usize = 6;
 
 /// "What is that times 100?": an earlier value, an operation, a number.
 pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
-    let connectors = [
-        ("times", Op::Multiply),
-        ("time", Op::Multiply),
-        ("multiplied by", Op::Multiply),
-        ("divided by", Op::Divide),
-        ("over", Op::Divide),
-        ("plus", Op::Add),
-        ("minus", Op::Subtract),
-        ("less", Op::Subtract),
-        ("less an initial", Op::Subtract),
-        ("less the initial", Op::Subtract),
-        ("less an assumed initial", Op::Subtract),
-        ("and", Op::Subtract),
-        ("by", Op::Multiply),
-    ];
-    connectors.iter().find_map(|(connector, op)| {
+    CONNECTORS.iter().find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
         let number = leading_number(&right)?;
-        match (*connector, *op) {
-            ("by", _) if !(left.contains(" multipl") || q.refers) => return None,
-            ("and", _) if !left.contains(" difference ") => return None,
+        match *connector {
+            "by" if !(left.contains(" multipl") || q.refers) => return None,
+            "and" if !left.contains(" difference ") => return None,
             _ => {}
         }
         let named = span(&left).says_anything() && !q.refers;
@@ -42,19 +47,12 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
         } else {
             resolve_value(q, &left)
         };
-        let kind = if *op == Op::Divide && number <= 100 {
-            UnitKind::Ratio
-        } else {
-            UnitKind::Number
+        let kind = match op {
+            Op::Divide if number <= 100 => Ratio,
+            _ => Number,
         };
-        join(
-            "constant",
-            *op,
-            operand,
-            Operand::Known(Expr::constant(number)),
-            Pairing::Free,
-            kind,
-        )
+        let number = Operand::Known(Expr::constant(number));
+        Some(join("constant", *op, operand, number).free(SURE, kind))
     })
 }
 
@@ -95,19 +93,16 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
         "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     ];
     let tens = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
-    let rest: Vec<&str> = text.split_whitespace().collect();
+    let ten = |word: &str| tens.iter().find(|(w, _)| *w == word).map(|(_, x)| *x);
     if let Some(n) = words.iter().position(|w| *w == first) {
-        let next = rest
-            .iter()
-            .skip_while(|w| **w != first)
-            .nth(1)
-            .copied()
-            .unwrap_or_default();
-        let factor = tens.iter().find(|(w, _)| *w == next).map_or(1, |(_, x)| *x);
-        let alone = matches!(next, "" | "hundred" | "thousand" | "million");
-        return alone.then(|| u32::try_from(n + 1).unwrap_or(1) * factor);
+        let mut rest = text.split_whitespace().skip_while(|w| *w != first);
+        let factor = match rest.nth(1) {
+            Some(next) => ten(next)?,
+            None => 1,
+        };
+        return Some(u32::try_from(n + 1).ok()? * factor);
     }
-    tens.iter().find(|(w, _)| *w == first).map(|(_, x)| *x)
+    ten(first)
 }
 
 /// "And in millions?", "how much is that in percentage?"
@@ -141,37 +136,31 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     ]) {
         return last
             .ends_in(Op::Divide)
-            .then(|| by(Op::Multiply, 100, UnitKind::Percent))
+            .then(|| by(Op::Multiply, 100, Percent))
             .flatten();
     }
-    let to = target(asked)?;
-    let from = scale_of(q);
-    match (from, to) {
-        (1_000_000, 1) => by(Op::Multiply, 1_000_000, UnitKind::Number),
-        (1_000_000, 1000) | (1000, 1) | (1_000_000_000, 1_000_000) => {
-            by(Op::Multiply, 1000, UnitKind::Number)
-        }
-        (1000, 1_000_000) | (1_000_000, 1_000_000_000) | (1, 1000) => {
-            by(Op::Divide, 1000, UnitKind::Number)
-        }
-        (1, 1_000_000) => by(Op::Divide, 1_000_000, UnitKind::Number),
-        (1_000_000_000, 1) => by(Op::Multiply, 1_000_000_000, UnitKind::Number),
-        _ => None,
+    let (from, to) = (scale_of(q), target(asked)?);
+    // Billions are never stated in thousands, nor thousands in billions.
+    if from.max(to) == 1_000_000_000 && from.min(to) == 1000 {
+        return None;
+    }
+    match from.cmp(&to) {
+        Ordering::Greater => by(Op::Multiply, from / to, Number),
+        Ordering::Less => by(Op::Divide, to / from, Number),
+        Ordering::Equal => None,
     }
 }
 
+/// The units of the scale that a question names.
 fn target(asked: &Wording) -> Option<u32> {
-    if asked.says(&["billions", "billion"]) {
-        Some(1_000_000_000)
-    } else if asked.says(&["millions", "million"]) {
-        Some(1_000_000)
-    } else if asked.says(&["thousands", "thousand"]) {
-        Some(1000)
-    } else if asked.says(&["dollars", "full dollars", "dollar"]) {
-        Some(1)
-    } else {
-        None
-    }
+    let scales: [(&[&str], u32); 4] = [
+        (&["billions", "billion"], 1_000_000_000),
+        (&["millions", "million"], 1_000_000),
+        (&["thousands", "thousand"], 1000),
+        (&["dollars", "full dollars", "dollar"], 1),
+    ];
+    let named = scales.iter().find(|(words, _)| asked.says(words));
+    named.map(|(_, units)| *units)
 }
 
 /// The scale of the last value, from its fact, its question or the table.
@@ -208,60 +197,33 @@ fn scale_of(q: &PlanQuestion<'_>) -> u32 {
 
 /// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"
 pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let connectors = [
-        ("times", Op::Multiply),
-        ("multiplied by", Op::Multiply),
-        ("divided by", Op::Divide),
-        ("plus", Op::Add),
-        ("minus", Op::Subtract),
-        ("less", Op::Subtract),
-    ];
-    connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = q.asked.split(connector)?;
-        let first = left.split_whitespace().last().and_then(leading_number);
-        if !span(&left).says_anything()
-            && let Some(first) = first
-        {
-            let second = match leading_number(&right) {
-                Some(n) => Operand::Known(Expr::constant(n)),
-                None => Operand::Open(Box::new(q.query(&right))),
+    CONNECTORS
+        .iter()
+        .take(IN_CONTEXT)
+        .find_map(|(connector, op)| {
+            let (left, right) = q.asked.split(connector)?;
+            let first = left.split_whitespace().last().and_then(leading_number);
+            let number = leading_number(&right);
+            let known = |number| Operand::Known(Expr::constant(number));
+            let open = |text: &str| Operand::Open(Box::new(q.query(text)));
+            let (a, b) = match first {
+                Some(first) if !span(&left).says_anything() => {
+                    let second = number.map_or_else(|| open(&right), known);
+                    (known(first), second)
+                }
+                _ => {
+                    let number = known(number?);
+                    (span(&left).names().then(|| open(&left))?, number)
+                }
             };
-            return join(
-                "constant",
-                *op,
-                Operand::Known(Expr::constant(first)),
-                second,
-                Pairing::Free,
-                UnitKind::Number,
-            );
-        }
-        let number = leading_number(&right)?;
-        let named = Operand::Open(Box::new(q.query(&left)));
-        span(&left)
-            .names()
-            .then(|| {
-                join(
-                    "constant",
-                    *op,
-                    named,
-                    Operand::Known(Expr::constant(number)),
-                    Pairing::Free,
-                    UnitKind::Number,
-                )
-            })
-            .flatten()
-    })
+            Some(join("constant", *op, a, b).free(SURE, Number))
+        })
 }
 
 /// The same in a conversation: two numbers are named and no earlier turn is meant.
 pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
-    let pure = q
-        .asked
-        .tokens
-        .iter()
-        .filter(|t| t.kind == TokenKind::Number)
-        .count()
-        == 2
-        && !span(&q.asked.phrase).names();
+    let numbers = q.asked.tokens.iter();
+    let numbers = numbers.filter(|t| t.kind == TokenKind::Number).count();
+    let pure = numbers == 2 && !span(&q.asked.phrase).names();
     pure.then(|| constant(q)).flatten()
 }

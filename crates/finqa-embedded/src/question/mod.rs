@@ -6,6 +6,7 @@ pub(super) mod follow_up;
 pub(super) mod mention;
 pub(super) mod operations;
 pub(super) mod plan;
+pub(super) mod plan_question;
 pub(super) mod proposal;
 pub(super) mod reference;
 pub(super) mod slot_words;

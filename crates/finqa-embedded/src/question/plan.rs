@@ -61,6 +61,12 @@ pub(crate) fn of_slots(op: Op) -> ProgramPattern {
     step(op, ProgramPattern::Slot(0), ProgramPattern::Slot(1))
 }
 
+/// `(later - earlier) / earlier`
+pub(crate) fn change_pattern() -> ProgramPattern {
+    let difference = of_slots(Op::Subtract);
+    step(Op::Divide, difference, ProgramPattern::Slot(1))
+}
+
 /// How the facts of a plan's slots are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
@@ -71,6 +77,9 @@ pub(crate) enum Pairing {
     /// Two or more quantities at one time.
     Parts,
 }
+
+/// The lowest prior that a rule has.
+pub(crate) const LOW: f64 = 0.2;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan {
@@ -85,24 +94,43 @@ pub(crate) struct ProgramPlan {
 }
 
 impl ProgramPlan {
-    /// A plan for a number from unrelated facts, with the lowest prior that a rule has.
+    /// A plan for a number from unrelated facts.
     pub(crate) fn new(name: &'static str, pattern: ProgramPattern, slots: Vec<SlotQuery>) -> Self {
         Self {
             name,
             pattern,
             slots,
             pairing: Pairing::Free,
-            prior: 0.2,
+            prior: LOW,
             kind: UnitKind::Number,
         }
     }
 
+    /// The same with facts that are so related, this prior, and a value of this kind.
+    pub(crate) fn paired(self, pairing: Pairing, prior: f64, kind: UnitKind) -> Self {
+        Self {
+            pairing,
+            prior,
+            kind,
+            ..self
+        }
+    }
+
+    pub(crate) fn free(self, prior: f64, kind: UnitKind) -> Self {
+        self.paired(Pairing::Free, prior, kind)
+    }
+
+    pub(crate) fn parts(self, prior: f64, kind: UnitKind) -> Self {
+        self.paired(Pairing::Parts, prior, kind)
+    }
+
+    pub(crate) fn periods(self, prior: f64, kind: UnitKind) -> Self {
+        self.paired(Pairing::Periods, prior, kind)
+    }
+
     /// A look-up.
     pub(crate) fn look_up(query: SlotQuery) -> Self {
-        Self {
-            prior: 0.4,
-            ..Self::new("look-up", ProgramPattern::Slot(0), vec![query])
-        }
+        Self::new("look-up", ProgramPattern::Slot(0), vec![query]).free(0.4, UnitKind::Number)
     }
 
     /// No slot is open: only earlier values and constants.

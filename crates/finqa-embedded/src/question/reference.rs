@@ -3,13 +3,12 @@
 use super::conversation::{EarlierTurn, EarlierTurns};
 use super::mention::span;
 use super::plan::ProgramPattern::Slot;
-use super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
+use super::plan::{ProgramPattern, ProgramPlan, step};
+use super::plan_question::PlanQuestion;
 use super::slot_words::weighted;
 use super::slots::SlotQuery;
-use super::templates::PlanQuestion;
 use super::wording::Wording;
 use crate::expr::Expr;
-use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 pub(crate) enum Operand {
@@ -17,15 +16,11 @@ pub(crate) enum Operand {
     Open(Box<SlotQuery>),
 }
 
+/// The prior of a plan whose operands the follow-up names.
+pub(crate) const SURE: f64 = 0.9;
+
 /// `op(a, b)` as a plan.
-pub(crate) fn join(
-    name: &'static str,
-    op: Op,
-    a: Operand,
-    b: Operand,
-    pairing: Pairing,
-    kind: UnitKind,
-) -> Option<ProgramPlan> {
+pub(crate) fn join(name: &'static str, op: Op, a: Operand, b: Operand) -> ProgramPlan {
     let mut slots = Vec::new();
     let mut pattern = |operand: Operand| match operand {
         Operand::Known(expr) => ProgramPattern::Fixed(expr),
@@ -35,12 +30,7 @@ pub(crate) fn join(
         }
     };
     let (a, b) = (pattern(a), pattern(b));
-    Some(ProgramPlan {
-        pairing,
-        prior: 0.9,
-        kind,
-        ..ProgramPlan::new(name, step(op, a, b), slots)
-    })
+    ProgramPlan::new(name, step(op, a, b), slots)
 }
 
 /// What a part of a follow-up means.

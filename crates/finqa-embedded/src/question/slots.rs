@@ -6,89 +6,115 @@ mod query;
 
 pub(crate) use query::SlotQuery;
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::reading::facts::{Fact, FactColumn, FactPlace, Facts};
+use crate::reading::facts::{Fact, FactColumn, FactPlace, Facts, Sentence};
 use crate::reading::vocabulary::WordSet;
 
-/// Where the features of a number in the text begin.
-pub(crate) const TEXT: usize = 17;
-/// Where the features that both kinds share begin.
-pub(crate) const SHARED: usize = 31;
-/// Where the features of two facts together begin.
-pub(crate) const PAIRS: usize = 54;
-/// How many features there are.
-pub(crate) const FEATURES: usize = 65;
+/// A feature's name, and its value for a fact.
+type Feature = (&'static str, fn(&FactFit<'_>) -> f64);
 
-/// Names of the features, in order.
-pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
-    "cell",
-    "cell: question words in the row label",
-    "cell: question words in the column header",
-    "cell: question words in the corner",
-    "cell: row label words not asked for",
-    "cell: share of the row label asked for",
-    "cell: whole row label asked for",
-    "cell: column header words not asked for",
-    "cell: year asked for",
-    "cell: year of an earlier turn",
-    "cell: no other year",
-    "cell: another year",
-    "cell: no year",
-    "cell: first column, no year asked for",
-    "cell: last row, no year asked for",
-    "cell: words like the question's in the row label",
-    "cell: words like the question's in the column header",
-    "text: question words in the sentence",
-    "text: question words near by",
-    "text: question words by distance",
-    "text: question words right before",
-    "text: length of the sentence",
-    "text: year asked for",
-    "text: year of an earlier turn",
-    "text: no other year",
-    "text: another year",
-    "text: no year",
-    "text: one or two bare digits",
-    "text: bare number",
-    "text: amount of money",
-    "text: words like the question's near by",
-    "series of the last fact, entity left out",
-    "series of the last fact, entity named",
-    "series of any earlier fact",
-    "column of the last fact, entity left out",
-    "column of the last fact, entity named",
-    "table or text as the last fact",
-    "earlier turn's words",
-    "earlier turn's words, entity left out",
-    "used before, year asked for",
-    "used before, another year asked for",
-    "used before, no year, entity left out",
-    "used before, no year, entity named",
-    "percentage asked for, percentage",
-    "percentage not asked for, percentage",
-    "count asked for, amount of money",
-    "opening balance, not asked for",
-    "opening balance asked for",
-    "question words side by side in the row label",
-    "total row, total asked for",
-    "total row, not asked for",
-    "closing balance",
-    "number named in the question",
-    "count asked for, plain number in the text",
-    "periods: one row",
-    "periods: one column, rows are years",
-    "periods: other cells",
-    "parts: one column",
-    "parts: one row, rows are years",
-    "parts: other cells",
-    "pair: one sentence",
-    "pair: other sentences",
-    "pair: table and text",
-    "pair: the same fact",
+/// The features of a cell.
+#[rustfmt::skip] // Tables: rustfmt would give most of their rows four lines.
+const OF_CELL: [Feature; 17] = [
+    ("cell", |_| 1.0),
+    ("cell: question words in the row label", |f| f.share(f.in_label)),
+    ("cell: question words in the column header", |f| f.share(f.only_near)),
+    ("cell: question words in the corner", |f| f.share(f.in_corner)),
+    ("cell: row label words not asked for", |f| (f.row_weight() - f.label.matched).min(12.0) / 6.0),
+    ("cell: share of the row label asked for", |f| f.precision()),
+    ("cell: whole row label asked for", |f| flag(f.precision() > 0.99)),
+    ("cell: column header words not asked for", |f| f.unasked().min(12.0) / 6.0),
+    ("cell: year asked for", |f| flag(f.matched && !f.query.years_inherited)),
+    ("cell: year of an earlier turn", |f| flag(f.matched && f.query.years_inherited)),
+    ("cell: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
+    ("cell: another year", |f| flag(f.conflict)),
+    ("cell: no year", |f| flag(f.asked && f.fact.years.is_empty())),
+    ("cell: first column, no year asked for", |f| flag(!f.asked && f.is_in(|_, column| column == 1))),
+    ("cell: last row, no year asked for", |f| flag(!f.asked && f.is_in(|row, _| row + 1 == f.facts.rows.len()))),
+    ("cell: words like the question's in the row label", |f| f.label.alike),
+    ("cell: words like the question's in the column header", |f| f.alike_near),
+];
+
+/// The features of a number in the text.
+#[rustfmt::skip]
+const OF_TEXT: [Feature; 14] = [
+    ("text: question words in the sentence", |f| f.share(f.in_label + f.only_near)),
+    ("text: question words near by", |f| f.share(f.in_near)),
+    ("text: question words by distance", |f| f.share(f.distances().0)),
+    ("text: question words right before", |f| f.share(f.distances().1)),
+    ("text: length of the sentence", |f| f.sentence().map_or(0.0, |s| (count(s.words.len()) / 60.0).min(2.0))),
+    ("text: year asked for", |f| flag(f.matched && !f.query.years_inherited)),
+    ("text: year of an earlier turn", |f| flag(f.matched && f.query.years_inherited)),
+    ("text: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
+    ("text: another year", |f| flag(f.conflict)),
+    ("text: no year", |f| flag(f.asked && f.fact.years.is_empty())),
+    ("text: one or two bare digits", |f| flag(f.fact.is_bare() && f.fact.literal.len() <= 2)),
+    ("text: bare number", |f| flag(f.fact.is_bare())),
+    ("text: amount of money", |f| flag(f.fact.dollar)),
+    ("text: words like the question's near by", |f| f.alike_near),
+];
+
+/// The features that both kinds share.
+#[rustfmt::skip]
+const OF_BOTH: [Feature; 23] = [
+    ("series of the last fact, entity left out", |f| flag(f.follows() && f.query.elliptical)),
+    ("series of the last fact, entity named", |f| flag(f.follows() && !f.query.elliptical)),
+    ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.facts, anchor, f.fact)))),
+    ("column of the last fact, entity left out", |f| flag(f.below() && f.query.elliptical)),
+    ("column of the last fact, entity named", |f| flag(f.below() && !f.query.elliptical)),
+    ("table or text as the last fact", |f| flag(f.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
+    ("earlier turn's words", |f| f.in_inherited),
+    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.query.elliptical)),
+    ("used before, year asked for", |f| flag(f.used && f.matched)),
+    ("used before, another year asked for", |f| flag(f.used && f.conflict)),
+    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.query.elliptical)),
+    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.query.elliptical)),
+    ("percentage asked for, percentage", |f| flag(f.query.percent && f.fact.percent)),
+    ("percentage not asked for, percentage", |f| flag(!f.query.percent && f.fact.percent)),
+    ("count asked for, amount of money", |f| flag(f.query.count && f.fact.dollar)),
+    ("opening balance, not asked for", |f| flag(!f.query.opening && f.fact.opening)),
+    ("opening balance asked for", |f| flag(f.query.opening && f.fact.opening)),
+    ("question words side by side in the row label", |f| f.label.side_by_side),
+    ("total row, total asked for", |f| flag(f.fact.total && f.asks_total)),
+    ("total row, not asked for", |f| flag(f.fact.total && !f.asks_total)),
+    ("closing balance", |f| flag(!f.query.opening && f.fact.closing)),
+    ("number named in the question", |f| flag(f.query.named_numbers.iter().any(|n| **n == *f.fact.literal))),
+    ("count asked for, plain number in the text", |f| {
+        flag(f.query.count && f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent)
+    }),
+];
+
+/// The features of two facts together, which `filling` tells.
+const OF_PAIRS: [&str; 11] = [
+    "periods: one row", "periods: one column, rows are years", "periods: other cells",
+    "parts: one column", "parts: one row, rows are years", "parts: other cells",
+    "pair: one sentence", "pair: other sentences", "pair: table and text", "pair: the same fact",
     "pair: already in the expression",
 ];
+
+/// Where the features of a number in the text begin, those that both kinds share, and those of
+/// pairs; and how many there are.
+pub(crate) const TEXT: usize = OF_CELL.len();
+pub(crate) const SHARED: usize = TEXT + OF_TEXT.len();
+pub(crate) const PAIRS: usize = SHARED + OF_BOTH.len();
+pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
+
+/// Names of the features, in order.
+pub(crate) fn feature_names() -> impl Iterator<Item = &'static str> {
+    let of_facts = OF_CELL.iter().chain(&OF_TEXT).chain(&OF_BOTH);
+    of_facts.map(|(name, _)| *name).chain(OF_PAIRS)
+}
+
+/// A condition as a feature.
+pub(crate) fn flag(condition: bool) -> f64 {
+    f64::from(condition)
+}
+
+/// A number of things as a feature.
+pub(crate) fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
+}
 
 /// A slot's query, read once for all facts.
 pub(crate) struct SlotScorer<'a> {
@@ -182,181 +208,22 @@ impl<'a> SlotScorer<'a> {
     }
 
     pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
-        let of = match fact.place {
-            FactPlace::Cell { row, .. } => (true, row),
-            FactPlace::Text { sentence, .. } => (false, sentence),
+        let (of, first, own): (_, _, &[Feature]) = match fact.place {
+            FactPlace::Cell { row, .. } => ((true, row), 0, &OF_CELL),
+            FactPlace::Text { sentence, .. } => ((false, sentence), TEXT, &OF_TEXT),
         };
         if self.label.of != Some(of) {
             self.read_label(fact, of);
         }
         self.near.replace(&fact.near);
-        self.features_read(fact, index)
-    }
-
-    /// The features of a fact whose label and near words are read.
-    fn features_read(&self, fact: &Fact, index: usize) -> [f64; FEATURES] {
-        let (facts, query, total) = (self.facts, self.query, self.total);
-        let (label, near) = (&self.label, &self.near);
-        // Weights of the requested words that are in its label, only near it, near it in all, and
-        // for a cell only in the corner.
-        let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
-        for (word, weight) in &query.words {
-            match (label.words.has(*word), near.has(*word)) {
-                (true, near) => {
-                    in_label += weight;
-                    in_near += if near { *weight } else { 0.0 };
-                }
-                (false, true) => {
-                    only_near += weight;
-                    in_near += weight;
-                }
-                (false, false) if facts.corner.contains(word) => in_corner += weight,
-                (false, false) => {}
+        let fit = FactFit::new(self, fact, index);
+        let mut out = [0.0; FEATURES];
+        for (from, features) in [(first, own), (SHARED, &OF_BOTH)] {
+            for (slot, (_, value)) in out.iter_mut().skip(from).zip(features) {
+                *slot = value(&fit);
             }
         }
-        let in_inherited: f64 = query
-            .inherited
-            .iter()
-            .filter(|(word, _)| label.words.has(*word) || near.has(*word))
-            .map(|(_, weight)| weight)
-            .sum::<f64>()
-            / self.inherited_total;
-        let flag = |condition: bool| f64::from(u8::from(condition));
-        let matched = fact.years.iter().any(|y| query.years.contains(y));
-        let asked = !query.years.is_empty();
-        let year_match = flag(asked && matched);
-        let exact_year = flag(asked && matched && fact.years.len() == 1);
-        let conflict = flag(asked && !matched && !fact.years.is_empty());
-        let undated = flag(asked && fact.years.is_empty());
-        let own_year = flag(!query.years_inherited);
-        let anchor = self.anchor;
-        let same_series = flag(anchor.is_some_and(|a| series(facts, a, fact)));
-        let any_series = flag(
-            query
-                .anchors
-                .iter()
-                .filter_map(|i| facts.all.get(*i))
-                .any(|a| series(facts, a, fact)),
-        );
-        let same_column = flag(
-            anchor
-                .and_then(Fact::cell)
-                .zip(fact.cell())
-                .is_some_and(|(a, b)| a.1 == b.1),
-        );
-        let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
-        let used = flag(query.anchors.contains(&index));
-        let elliptical = flag(query.elliptical);
-        let mut f = [0.0; FEATURES];
-        let values: &[f64] = match fact.place {
-            FactPlace::Cell { row, col } => {
-                let of_row = facts.rows.get(row);
-                let label_total = of_row.map_or(0.0, |r| r.weight);
-                let label_matched = label.matched;
-                let column_unmatched = self.unasked.get(col).copied().unwrap_or_default();
-                let precision = if label_total > 0.0 {
-                    label_matched / label_total
-                } else {
-                    0.0
-                };
-                &[
-                    1.0,
-                    in_label / total,
-                    only_near / total,
-                    in_corner / total,
-                    (label_total - label_matched).min(12.0) / 6.0,
-                    precision,
-                    flag(precision > 0.99),
-                    column_unmatched.min(12.0) / 6.0,
-                    year_match * own_year,
-                    year_match * (1.0 - own_year),
-                    exact_year,
-                    conflict,
-                    undated,
-                    flag(!asked && col == 1),
-                    flag(!asked) * flag(row + 1 == facts.rows.len()),
-                    label.alike,
-                    self.sum_alike(near),
-                ]
-            }
-            FactPlace::Text { sentence, at, .. } => {
-                let Some(sentence) = facts.sentences.get(sentence) else {
-                    return f;
-                };
-                let mut close = 0.0;
-                let mut right_before = 0.0;
-                for places in label.places.chunk_by(|(a, _), (b, _)| a == b) {
-                    let word = places
-                        .first()
-                        .and_then(|(asked, _)| query.words.get(*asked));
-                    let distance = places
-                        .iter()
-                        .map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) })
-                        .min();
-                    if let Some(((_, weight), distance)) = word.zip(distance) {
-                        #[allow(clippy::cast_precision_loss, reason = "distances are small")]
-                        let d = distance as f64;
-                        close += weight / (1.0 + d / 10.0 + d * d / 200.0);
-                        right_before += weight * flag(distance <= 4);
-                    }
-                }
-                #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
-                let length = (sentence.words.len() as f64 / 60.0).min(2.0);
-                let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
-                &[
-                    (in_label + only_near) / total,
-                    in_near / total,
-                    close / total,
-                    right_before / total,
-                    length,
-                    year_match * own_year,
-                    year_match * (1.0 - own_year),
-                    exact_year,
-                    conflict,
-                    undated,
-                    flag(bare && fact.literal.len() <= 2),
-                    flag(bare),
-                    flag(fact.dollar),
-                    self.sum_alike(near),
-                ]
-            }
-        };
-        let offset = match fact.place {
-            FactPlace::Cell { .. } => 0,
-            FactPlace::Text { .. } => TEXT,
-        };
-        for (slot, value) in f.iter_mut().skip(offset).zip(values) {
-            *slot = *value;
-        }
-        let shared = [
-            same_series * elliptical,
-            same_series * (1.0 - elliptical),
-            any_series,
-            same_column * elliptical,
-            same_column * (1.0 - elliptical),
-            same_kind,
-            in_inherited,
-            in_inherited * elliptical,
-            used * flag(asked && matched),
-            used * conflict,
-            used * flag(!asked || query.years_inherited) * elliptical,
-            used * flag(!asked || query.years_inherited) * (1.0 - elliptical),
-            flag(query.percent && fact.percent),
-            flag(!query.percent && fact.percent),
-            flag(query.count && fact.dollar),
-            flag(!query.opening && fact.opening),
-            flag(query.opening && fact.opening),
-            label.side_by_side,
-            flag(fact.total && self.asks_total),
-            flag(fact.total && !self.asks_total),
-            flag(!query.opening && fact.closing),
-            flag(query.named_numbers.iter().any(|n| **n == *fact.literal)),
-            flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
-        ];
-        for (slot, value) in f.iter_mut().skip(SHARED).zip(shared) {
-            *slot = value;
-        }
-        f
+        out
     }
 
     pub(crate) fn score(&mut self, fact: &Fact, index: usize) -> f64 {
@@ -377,6 +244,168 @@ impl<'a> SlotScorer<'a> {
     }
 }
 
+/// How a fact fits a query: what its features are made of.
+struct FactFit<'a> {
+    facts: &'a Facts,
+    query: &'a SlotQuery,
+    fact: &'a Fact,
+    label: &'a LabelFit,
+    /// The last of the facts that earlier turns used.
+    anchor: Option<&'a Fact>,
+    asks_total: bool,
+    unasked: &'a [f64],
+    total: f64,
+    /// Weights of the requested words that are in its label, only near it, near it in all, and
+    /// for a cell only in the corner.
+    in_label: f64,
+    only_near: f64,
+    in_near: f64,
+    in_corner: f64,
+    /// The share of the words that an earlier turn leaves.
+    in_inherited: f64,
+    /// The share of the words near it that mean nearly the same as requested ones.
+    alike_near: f64,
+    /// Years are requested, are its own, or are others.
+    asked: bool,
+    matched: bool,
+    conflict: bool,
+    /// An earlier turn used it.
+    used: bool,
+}
+
+impl<'a> FactFit<'a> {
+    /// Of a scorer that has read the fact's label and the words near it.
+    fn new(scorer: &'a SlotScorer<'_>, fact: &'a Fact, index: usize) -> Self {
+        let (facts, query) = (scorer.facts, scorer.query);
+        let (label, near) = (&scorer.label, &scorer.near);
+        let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
+        for (word, weight) in &query.words {
+            match (label.words.has(*word), near.has(*word)) {
+                (true, near) => {
+                    in_label += weight;
+                    in_near += if near { *weight } else { 0.0 };
+                }
+                (false, true) => {
+                    only_near += weight;
+                    in_near += weight;
+                }
+                (false, false) if facts.corner.contains(word) => in_corner += weight,
+                (false, false) => {}
+            }
+        }
+        let inherited = query.inherited.iter();
+        let inherited = inherited.filter(|(word, _)| label.words.has(*word) || near.has(*word));
+        let in_inherited = inherited.map(|(_, weight)| weight).sum::<f64>();
+        let asked = !query.years.is_empty();
+        let matched = fact.years.iter().any(|year| query.years.contains(year));
+        Self {
+            facts,
+            query,
+            fact,
+            label,
+            anchor: scorer.anchor,
+            asks_total: scorer.asks_total,
+            unasked: &scorer.unasked,
+            total: scorer.total,
+            in_label,
+            only_near,
+            in_near,
+            in_corner,
+            in_inherited: in_inherited / scorer.inherited_total,
+            alike_near: scorer.sum_alike(near),
+            asked,
+            matched,
+            conflict: asked && !matched && !fact.years.is_empty(),
+            used: query.anchors.contains(&index),
+        }
+    }
+
+    fn share(&self, weight: f64) -> f64 {
+        weight / self.total
+    }
+
+    fn is_in(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
+        self.fact
+            .cell()
+            .is_some_and(|(row, column)| holds(row, column))
+    }
+
+    fn row_weight(&self) -> f64 {
+        let row = self
+            .fact
+            .cell()
+            .and_then(|(row, _)| self.facts.rows.get(row));
+        row.map_or(0.0, |row| row.weight)
+    }
+
+    /// The share of its row's label that is requested.
+    fn precision(&self) -> f64 {
+        let weight = self.row_weight();
+        if weight > 0.0 {
+            self.label.matched / weight
+        } else {
+            0.0
+        }
+    }
+
+    /// The weight of its column's words that are not requested.
+    fn unasked(&self) -> f64 {
+        let column = self
+            .fact
+            .cell()
+            .and_then(|(_, column)| self.unasked.get(column));
+        column.copied().unwrap_or_default()
+    }
+
+    fn sentence(&self) -> Option<&'a Sentence> {
+        match self.fact.place {
+            FactPlace::Text { sentence, .. } => self.facts.sentences.get(sentence),
+            FactPlace::Cell { .. } => None,
+        }
+    }
+
+    /// The weight of the requested words, less for those far away; and of those right before it.
+    fn distances(&self) -> (f64, f64) {
+        let FactPlace::Text { at, .. } = self.fact.place else {
+            return (0.0, 0.0);
+        };
+        let (mut close, mut right_before) = (0.0, 0.0);
+        for places in self.label.places.chunk_by(|(a, _), (b, _)| a == b) {
+            let word = places.first();
+            let word = word.and_then(|(asked, _)| self.query.words.get(*asked));
+            let distances = places.iter();
+            let distances = distances.map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) });
+            if let Some(((_, weight), distance)) = word.zip(distances.min()) {
+                let d = count(distance);
+                close += weight / (1.0 + d / 10.0 + d * d / 200.0);
+                right_before += weight * flag(distance <= 4);
+            }
+        }
+        (close, right_before)
+    }
+
+    fn anchors(&self) -> impl Iterator<Item = &'a Fact> {
+        let anchors = self.query.anchors.iter();
+        anchors.filter_map(|index| self.facts.all.get(*index))
+    }
+
+    /// Whether it is in the series of the last fact used.
+    fn follows(&self) -> bool {
+        self.anchor
+            .is_some_and(|anchor| series(self.facts, anchor, self.fact))
+    }
+
+    /// Whether it is in the column of the last fact used.
+    fn below(&self) -> bool {
+        let cells = self.anchor.and_then(Fact::cell).zip(self.fact.cell());
+        cells.is_some_and(|(a, b)| a.1 == b.1)
+    }
+
+    fn used_undated(&self) -> bool {
+        self.used && (!self.asked || self.query.years_inherited)
+    }
+}
+
 /// The share of neighbouring words of the query that are neighbours in the row label.
 fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
     if query.words.len() < 2 {
@@ -388,9 +417,7 @@ fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
         .windows(2)
         .filter(|w| matches!(w, [(a, _), (b, _)] if neighbours(*a, *b)))
         .count();
-    #[allow(clippy::cast_precision_loss, reason = "a question has a few words")]
-    let share = found as f64 / (query.words.len() - 1) as f64;
-    share
+    count(found) / count(query.words.len() - 1)
 }
 
 /// Whether two facts are of one quantity at several times: a row, a column of a table
@@ -443,19 +470,9 @@ pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize,
         .enumerate()
         .map(|(i, f)| (i, scorer.score(f, i)))
         .collect();
-    keep_first(&mut scored, keep, |a, b| {
-        b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
-    });
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+    scored.truncate(keep);
     scored
-}
-
-/// Keeps the first so many of a list, in their order.
-pub(crate) fn keep_first<T>(list: &mut Vec<T>, keep: usize, order: impl Fn(&T, &T) -> Ordering) {
-    if keep < list.len() {
-        list.select_nth_unstable_by(keep, &order);
-        list.truncate(keep);
-    }
-    list.sort_unstable_by(order);
 }
 
 #[cfg(test)]

@@ -18,11 +18,6 @@ pub(crate) struct Wording {
     pub(crate) phrase: String,
     /// Years in order of mention, ranges filled in.
     pub(crate) years: Vec<u16>,
-    /// Where each word begins, and its first two bytes.
-    words: Vec<(usize, [u8; 2])>,
-    /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
-    /// this rules most of them out.
-    beginnings: u64,
     of_all: OnceCell<CommonQuery>,
 }
 
@@ -48,15 +43,7 @@ impl Wording {
             .collect();
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
-        let head = |at: usize| (at, beginning(phrase.get(at..).unwrap_or_default()));
-        let words: Vec<_> = phrase
-            .match_indices(' ')
-            .map(|(at, _)| head(at + 1))
-            .collect();
-        let beginnings = words.iter().fold(0, |all, (_, head)| all | bit(*head));
         Self {
-            words,
-            beginnings,
             of_all: OnceCell::new(),
             tokens,
             phrase,
@@ -72,7 +59,7 @@ impl Wording {
 
     /// Whether any of these phrases (whole words) occurs.
     pub(crate) fn says(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|p| self.places(p).next().is_some())
+        phrases.iter().any(|phrase| self.find(phrase).is_some())
     }
 
     /// A stem as the question spells it.
@@ -83,22 +70,9 @@ impl Wording {
         found.unwrap_or(of).trim_end_matches("'s")
     }
 
-    /// Byte offset of a phrase (whole words) in `phrase`.
+    /// Byte offset in `phrase` of the blank before these whole words.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
-        self.places(words).next().map(|at| at - 1)
-    }
-
-    /// Where a phrase (whole words) begins in `phrase`.
-    fn places(&self, words: &str) -> impl Iterator<Item = usize> {
-        let first = beginning(words);
-        let possible = self.beginnings & bit(first) != 0;
-        let places = if possible { self.words.as_slice() } else { &[] };
-        let alike = places.iter().filter(move |(_, head)| *head == first);
-        alike.map(|(at, _)| *at).filter(move |at| {
-            let text = self.phrase.get(*at..).unwrap_or_default();
-            let after = text.strip_prefix(words);
-            after.is_some_and(|rest| rest.starts_with(' '))
-        })
+        self.phrase.find(&format!(" {words} "))
     }
 
     /// What it asks of all its numbers, read once: every slot asks for the same.
@@ -259,20 +233,6 @@ impl Wording {
                 "greater than the", "which one is greater", "was greater", "is greater",
             ])
     }
-}
-
-/// The first two bytes of a text; its end counts as a blank.
-fn beginning(text: &str) -> [u8; 2] {
-    match *text.as_bytes() {
-        [first, second, ..] => [first, second],
-        [first] => [first, b' '],
-        [] => [b' '; 2],
-    }
-}
-
-/// One bit of 64 for two bytes.
-fn bit([first, second]: [u8; 2]) -> u64 {
-    1 << ((7 * u32::from(first) + u32::from(second)) % 64)
 }
 
 /// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.

@@ -1,6 +1,6 @@
 //! What a question says, and what kind of turn came before it.
 
-use super::ChoiceContext;
+use super::context::ChoiceContext;
 use crate::reading::text::TokenKind;
 use crate::shape::{SHAPES, shape};
 
@@ -92,8 +92,15 @@ pub(super) const CUES: [(&str, Cue); 67] = [
     ("three values before", If(|s| s.state.latest_look_ups().len() > 2)),
 ];
 
+/// The cues that hold for a question: indices into [`CUES`].
+pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<usize> {
+    let all = CUES.iter().enumerate();
+    let held = all.filter(|(_, (_, cue))| cue.holds(context));
+    held.map(|(i, _)| i).collect()
+}
+
 impl Cue {
-    pub(super) fn holds(&self, context: &ChoiceContext<'_>) -> bool {
+    fn holds(&self, context: &ChoiceContext<'_>) -> bool {
         match self {
             Says(phrases) => phrases.split(", ").any(|one| context.asked.says(&[one])),
             After(shapes) => context

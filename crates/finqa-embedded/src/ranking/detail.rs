@@ -3,31 +3,92 @@
 
 use std::sync::OnceLock;
 
+use super::context::{ChoiceContext, LinearRank, RULES, VARIANTS, count, first_trait, flag, size};
 use super::cues::CUES;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
-use super::{ChoiceContext, LinearRank, RULES, VARIANTS, flag};
 use crate::answering::filling::FilledPlan;
 use crate::expr::PageLeaf;
 use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::{Fact, Facts};
 use crate::shape::{SHAPES, shape};
 
-/// The features by themselves, before the traits and the cues.
-const DETAILS: [&str; 54] = [
-    "linear score", "behind the best linear score", "rank by linear score",
-    "candidates of the same value", "kind as proposed", "rank of the kind",
-    "lead of the likeliest kind", "look-up as proposed", "kind", "variant", "rule", "pairing",
-    "slot score", "lowest slot score", "numbers", "distinct numbers", "cells", "percentages",
-    "amounts of money", "rows", "columns", "rows apart", "columns apart", "first from a total row",
-    "second from a total row", "first row", "first column", "last row of all",
-    "last column of all", "years apart", "first fact's rank", "second fact's rank",
-    "first fact's score", "second fact's score", "best fact's score", "best fact not used", "size",
-    "whole number", "negative", "years asked for", "words", "earlier turns", "asked by itself",
-    "rank in its kind", "behind the best of its kind", "value on the page",
-    "words of no number's label", "own history", "last answer behind its best fact",
-    "answer before behind its best fact", "largest or smallest asked for", "sketch as proposed",
-    "rank of the sketch", "lead of the likeliest sketch",
+/// The features by themselves, before the traits and the cues: each with its value for a
+/// candidate.
+#[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
+const DETAILS: [(&str, fn(&Seen<'_>) -> f64); 54] = [
+    ("linear score", |s| s.place.linear),
+    ("behind the best linear score", |s| s.place.behind),
+    ("rank by linear score", |s| count(s.place.rank)),
+    ("candidates of the same value", |s| count(s.place.votes)),
+    ("kind as proposed", |s| s.kind(s.shape)),
+    ("rank of the kind", |s| {
+        count(s.context.proposal.iter().filter(|odds| **odds > s.kind(s.shape)).count())
+    }),
+    ("lead of the likeliest kind", |s| lead(&s.context.proposal)),
+    ("look-up as proposed", |s| s.kind(0)),
+    ("kind", |s| count(s.shape)),
+    ("variant", |s| count(s.filled.variant)),
+    ("rule", |s| count(s.context.rule(s.filled).unwrap_or(RULES.len()))),
+    ("pairing", |s| match s.plan.pairing {
+        Pairing::Free => 0.0,
+        Pairing::Periods => 1.0,
+        Pairing::Parts => 2.0,
+    }),
+    ("slot score", |s| s.filled.score),
+    ("lowest slot score", |s| s.filled.lowest),
+    ("numbers", |s| count(s.leaves.len())),
+    ("distinct numbers", |s| count(distinct(s.leaves.iter().map(|leaf| &*leaf.literal)))),
+    ("cells", |s| s.count_of(|fact| fact.cell().is_some())),
+    ("percentages", |s| s.count_of(|fact| fact.percent)),
+    ("amounts of money", |s| s.count_of(|fact| fact.dollar)),
+    ("rows", |s| count(distinct(s.cells().map(|(row, _)| row)))),
+    ("columns", |s| count(distinct(s.cells().map(|(_, column)| column)))),
+    ("rows apart", |s| s.apart(|(row, _)| row)),
+    ("columns apart", |s| s.apart(|(_, column)| column)),
+    ("first from a total row", |s| flag(s.fact(0).is_some_and(|fact| fact.total))),
+    ("second from a total row", |s| flag(s.fact(1).is_some_and(|fact| fact.total))),
+    ("first row", |s| s.cell(0).map_or(-1.0, |(row, _)| count(row))),
+    ("first column", |s| s.cell(0).map_or(-1.0, |(_, column)| count(column))),
+    ("last row of all", |s| flag(s.cells().any(|(row, _)| row + 1 == s.context.facts.rows.len()))),
+    ("last column of all", |s| {
+        flag(s.cells().any(|(_, column)| column + 1 == s.context.facts.columns.len()))
+    }),
+    ("years apart", |s| {
+        let latest = |k| s.fact(k).and_then(|fact| fact.years.iter().max().copied());
+        latest(0).zip(latest(1)).map_or(-50.0, |(a, b)| f64::from(a) - f64::from(b))
+    }),
+    ("first fact's rank", |s| s.rank(0)),
+    ("second fact's rank", |s| s.rank(1)),
+    ("first fact's score", |s| s.score(0)),
+    ("second fact's score", |s| s.score(1)),
+    ("best fact's score", |s| s.top()),
+    ("best fact not used", |s| {
+        let best = s.context.best_facts.first();
+        flag(!best.is_some_and(|(best, _)| s.used.iter().any(|(index, _)| index == best)))
+    }),
+    ("size", |s| size(s.value)),
+    ("whole number", |s| flag(s.value.is_some_and(|v| v.fract().abs() <= 0.0))),
+    ("negative", |s| flag(s.value.is_some_and(|v| v < 0.0))),
+    ("years asked for", |s| count(s.context.asked.years.len())),
+    ("words", |s| count(s.context.words.len())),
+    ("earlier turns", |s| count(s.context.state.turns.len())),
+    ("asked by itself", |s| flag(s.context.alone)),
+    ("rank in its kind", |s| count(s.place.rank_in_kind)),
+    ("behind the best of its kind", |s| s.place.behind_kind),
+    ("value on the page", |s| {
+        flag(s.used.len() > 1 && s.value.is_some_and(|v| printed(s.context.facts, v)))
+    }),
+    ("words of no number's label", |s| {
+        s.context.unnamed(|i, _| s.used.iter().any(|(index, _)| s.operands.has_word(*index, i)))
+    }),
+    ("own history", |s| flag(s.context.own)),
+    ("last answer behind its best fact", |s| s.context.behind[0]),
+    ("answer before behind its best fact", |s| s.context.behind[1]),
+    ("largest or smallest asked for", |s| s.extreme()),
+    ("sketch as proposed", |s| s.sketch.map_or(0.0, |(odds, _)| odds)),
+    ("rank of the sketch", |s| s.sketch.map_or(0.0, |(_, likelier)| count(likelier))),
+    ("lead of the likeliest sketch", |s| s.context.sketches.as_ref().map_or(0.0, |all| lead(all))),
 ];
 
 /// The features that number the values of a category, each with how many values there are:
@@ -58,7 +119,7 @@ const ABOVE: [&str; 4] = [
 
 /// The names of the features, in order.
 pub(crate) fn names() -> Vec<String> {
-    let own = DETAILS.iter().map(|name| (*name).to_owned());
+    let own = DETAILS.iter().map(|(name, _)| (*name).to_owned());
     let each = ["first", "second"].into_iter().flat_map(|which| {
         OF_EACH
             .iter()
@@ -105,7 +166,7 @@ pub(crate) fn compare(candidates: &mut [f64]) {
 }
 
 /// Adds the value of every feature; those that [`compare`] fills are zero.
-pub(super) fn of(
+pub(crate) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
     filled: &FilledPlan,
@@ -114,143 +175,12 @@ pub(super) fn of(
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
-    let facts = context.facts;
-    let shape = shape(&filled.expr);
-    let all = filled.expr.leaves();
-    let leaves: Vec<&PageLeaf> = all.into_iter().filter(|leaf| !leaf.is_constant()).collect();
-    let used: Vec<(usize, &Fact)> = leaves
-        .iter()
-        .filter_map(|leaf| Some((leaf.source?, facts.all.get(leaf.source?)?)))
-        .collect();
-    let lines = |pick: &dyn Fn(&Fact) -> Option<usize>| {
-        let picked = used.iter().filter_map(|(_, fact)| pick(fact));
-        count(distinct(picked))
-    };
-    let count_of =
-        |holds: &dyn Fn(&Fact) -> bool| count(used.iter().filter(|(_, fact)| holds(fact)).count());
-    let nth = |k: usize| used.get(k).copied();
-    let cell = |k: usize| nth(k).and_then(|(_, fact)| fact.cell());
-    let apart = |pick: &dyn Fn((usize, usize)) -> usize| {
-        cell(0)
-            .zip(cell(1))
-            .map_or(-20.0, |(a, b)| count(pick(b)) - count(pick(a)))
-    };
-    let total = |k: usize| flag(nth(k).is_some_and(|(_, fact)| fact.total));
-    let latest = |k: usize| nth(k).and_then(|(_, fact)| fact.years.iter().max().copied());
-    let rank = |k: usize| {
-        nth(k).map_or(-1.0, |(index, _)| {
-            let at = context.best_facts.iter().position(|(i, _)| *i == index);
-            count(at.unwrap_or(context.best_facts.len()))
-        })
-    };
-    let top = context.best_facts.first().map_or(0.0, |(_, score)| *score);
-    let score = |k: usize| {
-        nth(k).map_or(-20.0, |(index, _)| {
-            let found = context.best_facts.iter().find(|(i, _)| *i == index);
-            found.map_or(-10.0, |(_, score)| score - top)
-        })
-    };
-    let best_used = context
-        .best_facts
-        .first()
-        .is_some_and(|(best, _)| used.iter().any(|(index, _)| index == best));
-    let kind = |i: usize| context.proposal.get(i).copied().unwrap_or_default();
-    let better = context
-        .proposal
-        .iter()
-        .filter(|p| **p > kind(shape))
-        .count();
-    let lead = |proposal: &[f64]| {
-        let others = proposal.iter().copied().filter(|p| *p < 0.0);
-        others.fold(-20.0, f64::max)
-    };
-    let second = lead(&context.proposal);
-    let (sketch, likelier) = context
-        .sketch(&filled.expr)
-        .map_or((0.0, 0.0), |(odds, likelier)| (odds, count(likelier)));
-    let value = filled.expr.number();
-    out.extend([
-        place.linear,
-        place.behind,
-        count(place.rank),
-        count(place.votes),
-        kind(shape),
-        count(better),
-        second,
-        kind(0),
-        count(shape),
-        count(filled.variant),
-        count(context.rule(filled).unwrap_or(RULES.len())),
-        match plan.pairing {
-            Pairing::Free => 0.0,
-            Pairing::Periods => 1.0,
-            Pairing::Parts => 2.0,
-        },
-        filled.score,
-        filled.lowest,
-        count(leaves.len()),
-        count(distinct(leaves.iter().map(|leaf| &*leaf.literal))),
-        count_of(&|fact| fact.cell().is_some()),
-        count_of(&|fact| fact.percent),
-        count_of(&|fact| fact.dollar),
-        lines(&|fact| fact.cell().map(|(row, _)| row)),
-        lines(&|fact| fact.cell().map(|(_, col)| col)),
-        apart(&|(row, _)| row),
-        apart(&|(_, col)| col),
-        total(0),
-        total(1),
-        cell(0).map_or(-1.0, |(row, _)| count(row)),
-        cell(0).map_or(-1.0, |(_, col)| count(col)),
-        flag(
-            used.iter()
-                .any(|(_, f)| f.cell().is_some_and(|(r, _)| r + 1 == facts.rows.len())),
-        ),
-        flag(
-            used.iter()
-                .any(|(_, f)| f.cell().is_some_and(|(_, c)| c + 1 == facts.columns.len())),
-        ),
-        latest(0)
-            .zip(latest(1))
-            .map_or(-50.0, |(a, b)| f64::from(a) - f64::from(b)),
-        rank(0),
-        rank(1),
-        score(0),
-        score(1),
-        top,
-        flag(!best_used),
-        size(value),
-        flag(value.is_some_and(|v| v.fract().abs() <= 0.0)),
-        flag(value.is_some_and(|v| v < 0.0)),
-        count(context.asked.years.len()),
-        count(context.words.len()),
-        count(context.state.turns.len()),
-        flag(context.alone),
-        count(place.rank_in_kind),
-        place.behind_kind,
-        flag(used.len() > 1 && value.is_some_and(|v| printed(facts, v))),
-        context.unnamed(|i, _| used.iter().any(|(index, _)| operands.has_word(*index, i))),
-        flag(context.own),
-        context.behind[0],
-        context.behind[1],
-        match (context.extreme, used.as_slice()) {
-            (Some(largest), [(index, _)]) => {
-                let sign = if largest { 1.0 } else { -1.0 };
-                operands
-                    .extremes(*index)
-                    .iter()
-                    .map(|end| end * sign)
-                    .fold(-1.0, f64::max)
-            }
-            _ => 0.0,
-        },
-        sketch,
-        likelier,
-        context.sketches.as_ref().map_or(0.0, |all| lead(all)),
-    ]);
-    operands::of(context, plan, &used, operands, out);
+    let seen = Seen::new(context, plan, filled, place, operands);
+    out.extend(DETAILS.iter().map(|(_, value)| value(&seen)));
+    operands::of(context, plan, &seen.used, operands, out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
-    let first = super::first_trait();
+    let first = first_trait();
     for (i, value) in sparse {
         let at = i.checked_sub(first).filter(|at| *at < TRAITS.len());
         if let Some(slot) = at.and_then(|at| out.get_mut(from + at)) {
@@ -265,6 +195,118 @@ pub(super) fn of(
         }
     }
     out.resize(out.len() + COMPARED, 0.0);
+}
+
+/// A candidate as the trees see it.
+struct Seen<'a> {
+    context: &'a ChoiceContext<'a>,
+    plan: &'a ProgramPlan,
+    filled: &'a FilledPlan,
+    place: &'a LinearRank,
+    operands: &'a Operands,
+    shape: usize,
+    /// Its numbers that are no constants, and the facts among them with their indices.
+    leaves: Vec<&'a PageLeaf>,
+    used: Vec<(usize, &'a Fact)>,
+    value: Option<f64>,
+    /// How likely its sketch is, and how many sketches are likelier.
+    sketch: Option<(f64, usize)>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(
+        context: &'a ChoiceContext<'a>,
+        plan: &'a ProgramPlan,
+        filled: &'a FilledPlan,
+        place: &'a LinearRank,
+        operands: &'a Operands,
+    ) -> Self {
+        let leaves = filled.expr.leaves().into_iter();
+        let leaves: Vec<&PageLeaf> = leaves.filter(|leaf| !leaf.is_constant()).collect();
+        let fact = |leaf: &&PageLeaf| Some((leaf.source?, context.facts.all.get(leaf.source?)?));
+        Self {
+            context,
+            plan,
+            filled,
+            place,
+            operands,
+            shape: shape(&filled.expr),
+            used: leaves.iter().filter_map(fact).collect(),
+            leaves,
+            value: filled.expr.number(),
+            sketch: context.sketch(&filled.expr),
+        }
+    }
+
+    fn kind(&self, shape: usize) -> f64 {
+        self.context
+            .proposal
+            .get(shape)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    fn fact(&self, k: usize) -> Option<&'a Fact> {
+        self.used.get(k).map(|(_, fact)| *fact)
+    }
+
+    fn cell(&self, k: usize) -> Option<(usize, usize)> {
+        self.fact(k)?.cell()
+    }
+
+    fn cells(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        self.used.iter().filter_map(|(_, fact)| fact.cell())
+    }
+
+    fn count_of(&self, holds: impl Fn(&Fact) -> bool) -> f64 {
+        count(self.used.iter().filter(|(_, fact)| holds(fact)).count())
+    }
+
+    fn apart(&self, pick: impl Fn((usize, usize)) -> usize) -> f64 {
+        let cells = self.cell(0).zip(self.cell(1));
+        cells.map_or(-20.0, |(a, b)| count(pick(b)) - count(pick(a)))
+    }
+
+    /// The score of the fact that fits the question as a whole best.
+    fn top(&self) -> f64 {
+        let best = self.context.best_facts.first();
+        best.map_or(0.0, |(_, score)| *score)
+    }
+
+    /// The place of a fact among those that fit best.
+    fn rank(&self, k: usize) -> f64 {
+        let best = &self.context.best_facts;
+        self.used.get(k).map_or(-1.0, |(index, _)| {
+            let at = best.iter().position(|(i, _)| i == index);
+            count(at.unwrap_or(best.len()))
+        })
+    }
+
+    fn score(&self, k: usize) -> f64 {
+        self.used.get(k).map_or(-20.0, |(index, _)| {
+            let mut best = self.context.best_facts.iter();
+            let found = best.find(|(i, _)| i == index);
+            found.map_or(-10.0, |(_, score)| score - self.top())
+        })
+    }
+
+    /// Whether its one fact is the largest or smallest that is asked for.
+    fn extreme(&self) -> f64 {
+        match (self.context.extreme, self.used.as_slice()) {
+            (Some(largest), [(index, _)]) => {
+                let sign = if largest { 1.0 } else { -1.0 };
+                let ends = self.operands.extremes(*index);
+                ends.iter().map(|end| end * sign).fold(-1.0, f64::max)
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// The odds of the likeliest class but one.
+fn lead(proposal: &[f64]) -> f64 {
+    let others = proposal.iter().copied().filter(|p| *p < 0.0);
+    others.fold(-20.0, f64::max)
 }
 
 /// How many of a few values differ.
@@ -282,17 +324,6 @@ fn printed(facts: &Facts, value: f64) -> bool {
         .any(|fact| fact.cell().is_some() && same(fact))
 }
 
-pub(super) fn count(n: usize) -> f64 {
-    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-/// The binary order of magnitude.
-pub(super) fn size(value: Option<f64>) -> f64 {
-    let Some(value) = value else { return -30.0 };
-    let exponent = (value.to_bits() >> 52) & 0x7ff;
-    f64::from(u16::try_from(exponent).unwrap_or(0)) - 1023.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,7 +336,7 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);
-        let categories = CATEGORIES.map(|(at, _)| DETAILS[at]);
+        let categories = CATEGORIES.map(|(at, _)| DETAILS[at].0);
         assert_eq!(categories, ["kind", "variant", "rule"]);
         assert_eq!(SHAPES.first(), Some(&"look-up"), "`look-up as proposed`");
     }

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::context::count;
 use super::detail::CATEGORIES;
 
 /// The inputs are the features, cut to their usual range, and for each value of a category whether
@@ -40,9 +41,6 @@ impl InputRange {
 }
 
 impl Network {
-    /// So many hidden units are summed at a time: their sums stay in registers.
-    pub const BLOCK: usize = 48;
-
     /// How many inputs there are for so many features.
     #[must_use]
     pub fn width(features: usize) -> usize {
@@ -50,7 +48,7 @@ impl Network {
         features + categories
     }
 
-    /// Whether its layers have the sizes that so many features need, and whole blocks of units.
+    /// Whether its layers have the sizes that so many features need.
     pub(crate) fn fits(&self, features: usize) -> bool {
         let (width, units) = (Self::width(features), self.bias.len());
         self.ranges.len() == features
@@ -58,7 +56,6 @@ impl Network {
             && self.output.len() == units
             && self.hidden.iter().all(|of| of.len() == units)
             && units > 0
-            && units.is_multiple_of(Self::BLOCK)
     }
 
     /// The inputs that can differ from zero, as index and value: each feature, cut to its range, and
@@ -70,58 +67,35 @@ impl Network {
         let mut from = features.len();
         cut.chain(CATEGORIES.into_iter().filter_map(move |(at, values)| {
             let value = features.get(at).copied().unwrap_or_default();
-            let value = (0..values).find(|known| super::detail::count(*known) >= value);
+            let value = (0..values).find(|known| count(*known) >= value);
             let input = value.map(|value| (from + value, 1.0));
             from += values;
             input
         }))
     }
 
-    /// What the network adds to the score of each candidate. A block of units is computed for all
-    /// candidates before the next, so that its weights stay in the cache.
+    /// What the network adds to the score of each candidate.
     #[must_use]
     pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
-        let inputs = candidates.iter().map(|features| {
-            let inputs = Self::inputs(&self.ranges, features);
-            inputs.filter(|(_, value)| *value != 0.0).collect()
-        });
-        let inputs: Vec<Vec<(usize, f32)>> = inputs.collect();
-        let direct = |(input, value): &(usize, f32)| Some(self.direct.get(*input)? * value);
-        let direct = inputs.iter().map(|of| of.iter().filter_map(direct).sum());
-        let mut sums: Vec<f32> = direct.collect();
-        let (bias, _) = self.bias.as_chunks::<{ Self::BLOCK }>();
-        let (output, _) = self.output.as_chunks::<{ Self::BLOCK }>();
-        for (block, (bias, output)) in bias.iter().zip(output).enumerate() {
-            for (sum, inputs) in sums.iter_mut().zip(&inputs) {
-                let units = self.units(block, *bias, inputs);
-                for (unit, weight) in units.iter().zip(output) {
-                    *sum += unit.max(0.0) * weight;
-                }
-            }
-        }
-        sums.into_iter().map(f64::from).collect()
+        let of = |features: &&[f64]| f64::from(self.score(features));
+        candidates.iter().map(of).collect()
     }
 
-    /// Adds the inputs to the hidden units of a block: in a function of its own, where all stay in
-    /// registers.
-    #[inline(never)]
-    fn units(
-        &self,
-        block: usize,
-        mut units: [f32; Self::BLOCK],
-        inputs: &[(usize, f32)],
-    ) -> [f32; Self::BLOCK] {
-        for (input, value) in inputs {
-            let weights = self.hidden.get(*input);
-            let blocks = weights.map(|of| of.as_chunks::<{ Self::BLOCK }>().0);
-            let Some(weights) = blocks.and_then(|blocks| blocks.get(block)) else {
-                continue;
-            };
+    fn score(&self, features: &[f64]) -> f32 {
+        let mut units = self.bias.clone();
+        let mut sum = 0.0;
+        let inputs = Self::inputs(&self.ranges, features);
+        for (input, value) in inputs.filter(|(_, value)| *value != 0.0) {
+            sum += self.direct.get(input).map_or(0.0, |weight| weight * value);
+            let weights = self.hidden.get(input).into_iter().flatten();
             for (unit, weight) in units.iter_mut().zip(weights) {
                 *unit += value * weight;
             }
         }
-        units
+        for (unit, weight) in units.iter().zip(&self.output) {
+            sum += unit.max(0.0) * weight;
+        }
+        sum
     }
 }
 
@@ -152,13 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_of_any_block_counts_above_zero_only() {
-        let of_units = |first: f32, last: f32| {
-            let mut out = vec![0.0; 2 * Network::BLOCK];
-            out[0] = first;
-            out[2 * Network::BLOCK - 1] = last;
-            out
-        };
+    fn a_unit_counts_above_zero_only() {
+        let of_units = |first: f32, last: f32| vec![first, last];
         let network = Network {
             ranges: vec![RANGE],
             hidden: vec![of_units(1.0, -1.0)],

@@ -1,8 +1,7 @@
 //! What the trees see of a candidate's first two facts: how each fits the question, and how
 //! they divide its words.
 
-use super::detail::{count, size};
-use super::{BY_QUESTION, ChoiceContext, flag};
+use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
 use crate::expr::Expr;
 use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
@@ -49,7 +48,7 @@ struct UsedFact {
 pub(crate) struct Operands(Vec<UsedFact>);
 
 impl Operands {
-    pub(super) fn new<'e>(
+    pub(crate) fn new<'e>(
         context: &ChoiceContext<'_>,
         expressions: impl Iterator<Item = &'e Expr>,
     ) -> Self {
@@ -101,10 +100,6 @@ impl Operands {
     }
 }
 
-pub(super) fn names(fact: &Fact, word: u32) -> bool {
-    fact.label.contains(&word) || fact.near.contains(&word)
-}
-
 /// Whether a cell is the largest of its row or column (1) or the smallest (-1).
 fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     let Some((row, col)) = fact.cell() else {
@@ -141,7 +136,7 @@ impl UsedFact {
         let named: Vec<bool> = context
             .said
             .iter()
-            .map(|said| names(fact, said.word))
+            .map(|said| fact.is_named(said.word))
             .collect();
         let both = context.said.iter().zip(&named);
         let weight: f64 = both
@@ -157,7 +152,6 @@ impl UsedFact {
         let years = &context.asked.years;
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
-        let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
         let addends = |span: Option<(usize, usize)>| {
             span.map_or(0.0, |(first, last)| count(last + 1 - first))
         };
@@ -210,7 +204,7 @@ impl UsedFact {
             side_by_side,
             by_distance,
             right_before,
-            flag(bare && fact.literal.len() <= 2),
+            flag(fact.is_bare() && fact.literal.len() <= 2),
             addends(fact.adds_rows),
             addends(fact.adds_columns),
             size(Some(fact.number)),
@@ -268,7 +262,7 @@ pub(super) fn of(
             *slot = place;
         }
         let alike = plan.slots.first().map_or(0.0, |query| {
-            let found = query.alike.iter().filter(|(word, _)| names(fact, *word));
+            let found = query.alike.iter().filter(|(word, _)| fact.is_named(*word));
             found.map(|(_, weight)| weight).sum::<f64>() / total
         });
         out.extend([own / total, place, lead.map_or(-1.0, count), alike]);

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::{ChoiceContext, flag};
+use super::context::{ChoiceContext, flag};
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
 use crate::question::conversation::EarlierTurn;

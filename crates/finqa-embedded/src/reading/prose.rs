@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use finqa_core::number::Scale;
 
-use super::facts::{Fact, FactPlace};
+use super::fact::{Fact, FactPlace};
 use super::text::{TextToken, TokenKind, is_month};
 use crate::expr::literal_value;
 

@@ -15,8 +15,7 @@ const EMBEDDED: &[u8] = include_bytes!("../../weights/vectors.bin");
 /// The components of a vector.
 const DIMENSIONS: usize = 64;
 
-/// The components are signed bytes, held in 16 bits for a faster product.
-type Vector = [i16; DIMENSIONS];
+type Vector = [i8; DIMENSIONS];
 
 #[derive(Debug, Default)]
 struct WordVectors {
@@ -50,10 +49,8 @@ impl WordVectors {
             out.rows.entry(stem(word).into_owned()).or_insert(row);
         }
         for chunk in components.chunks_exact(DIMENSIONS) {
-            let mut vector: Vector = [0; DIMENSIONS];
-            for (component, byte) in vector.iter_mut().zip(chunk) {
-                *component = byte.cast_signed().into();
-            }
+            let bytes: [u8; DIMENSIONS] = chunk.try_into().ok()?;
+            let vector = bytes.map(u8::cast_signed);
             #[allow(clippy::cast_precision_loss, reason = "64 squares of bytes")]
             let length = (product(&vector, &vector) as f32).sqrt();
             out.lengths.push(length.max(1.0));

@@ -70,13 +70,8 @@ pub(crate) fn is_month(word: &str) -> bool {
 /// Splits a text of the dataset, in lower case, into tokens.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
-    if text.is_ascii() {
-        let chunks = text.split_ascii_whitespace();
-        chunks.for_each(|chunk| push_chunk(chunk, &mut out));
-    } else {
-        let chunks = text.split_whitespace();
-        chunks.for_each(|chunk| push_chunk(chunk, &mut out));
-    }
+    text.split_whitespace()
+        .for_each(|chunk| push_chunk(chunk, &mut out));
     out
 }
 
@@ -88,10 +83,6 @@ pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
 }
 
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
-    if chunk.bytes().all(|b| b.is_ascii_lowercase()) {
-        push(stem_of(chunk), TokenKind::Word, out);
-        return;
-    }
     // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;

@@ -3,13 +3,14 @@
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
-use super::super::plan::{Pairing, ProgramPlan};
-use super::super::reference::{Operand, join, resolve, shifted_period};
+use super::super::plan::ProgramPlan;
+use super::super::plan_question::PlanQuestion;
+use super::super::reference::{Operand, SURE, join, resolve, shifted_period};
 use super::super::slot_words::weighted;
-use super::super::templates::{self, PlanQuestion};
+use super::super::templates;
 use super::super::wording::Wording;
 use crate::expr::Expr;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// "How much does that change represent in relation to the 2005 value?"
@@ -39,13 +40,14 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
         return None;
     }
     let base = base(q, difference, a, b, &rest);
-    join(
-        "relative change",
-        Op::Divide,
-        Operand::Known(difference.expr.clone()),
-        base,
-        Pairing::Free,
-        UnitKind::Percent,
+    Some(
+        join(
+            "relative change",
+            Op::Divide,
+            Operand::Known(difference.expr.clone()),
+            base,
+        )
+        .free(SURE, Percent),
     )
 }
 
@@ -103,7 +105,7 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
         .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
     let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
     let name = "difference of changes";
-    Some(ProgramPlan::fixed(name, expr, UnitKind::Percent))
+    Some(ProgramPlan::fixed(name, expr, Percent))
 }
 
 /// "And the percentage change?"
@@ -133,11 +135,7 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
         (Expr::step(Op::Subtract, late, early.clone()), early)
     };
     let expr = Expr::step(Op::Divide, change, base);
-    Some(ProgramPlan::fixed(
-        "relative change",
-        expr,
-        UnitKind::Percent,
-    ))
+    Some(ProgramPlan::fixed("relative change", expr, Percent))
 }
 
 /// The last two values, the later year first; otherwise in order of mention.
@@ -158,14 +156,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
             && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
         {
             let (a, b) = pair(q, &a, &b);
-            return join(
-                "difference",
-                Op::Subtract,
-                a,
-                b,
-                Pairing::Parts,
-                UnitKind::Number,
-            );
+            return Some(join("difference", Op::Subtract, a, b).parts(SURE, Number));
         }
     }
     if !asked.change() || asked.share() || asked.percent() {
@@ -175,7 +166,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     let new_year = asked.years.iter().any(|y| !known.contains(y));
     let less = |a: Expr, b: Expr| {
         let expr = Expr::step(Op::Subtract, a, b);
-        Some(ProgramPlan::fixed("difference", expr, UnitKind::Number))
+        Some(ProgramPlan::fixed("difference", expr, Number))
     };
     if asked.says(&["number one", "and one", "and 1"]) {
         return less(last.expr.clone(), Expr::constant(1));

@@ -6,16 +6,14 @@ mod share;
 mod totals;
 
 use super::plan::ProgramPattern::Slot;
-use super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
-use super::wording::Wording;
+use super::plan::{LOW, ProgramPattern, ProgramPlan, step};
 use crate::expr::Expr;
-use crate::reading::facts::Facts;
 use finqa_core::program::Op;
 
-use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
+use super::conversation::{EarlierTurn, is_bare};
+use super::plan_question::PlanQuestion;
 use super::slots::SlotQuery;
-use super::templates::PlanQuestion;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 
 /// The plans for a follow-up, best first; empty if none applies. Their order alone gives
 /// their priors.
@@ -50,26 +48,6 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out
 }
 
-/// Whether the last turns already named every content word.
-pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
-    let (words, unknown) = super::slot_words::weighted(facts, &asked.content());
-    let known = |word: u32| {
-        state
-            .turns
-            .iter()
-            .rev()
-            .take(3)
-            .any(|t| t.words.iter().any(|(w, _)| *w == word))
-    };
-    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
-    let seen: f64 = words
-        .iter()
-        .filter(|(w, _)| known(*w))
-        .map(|(_, x)| x)
-        .sum();
-    total > 0.0 && seen / total > 0.75
-}
-
 /// `greater(#a, #b)` of the last two values.
 fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = q.asked.says(&["greater", "higher", "larger", "bigger"])
@@ -80,7 +58,7 @@ fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     }
     let before = q.state.back(1)?;
     let expr = Expr::step(Op::Greater, before.expr.clone(), last.expr.clone());
-    Some(ProgramPlan::fixed("comparison", expr, UnitKind::YesNo))
+    Some(ProgramPlan::fixed("comparison", expr, YesNo))
 }
 
 /// "And in 2012?", "what about for canada?" after something other than a look-up.
@@ -134,20 +112,14 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         });
     }
     let pattern = open(&last.expr, &last.facts);
-    let kind = if last.ends_in(Op::Divide) {
-        UnitKind::Percent
-    } else {
-        UnitKind::Number
+    let kind = match last.ends_in(Op::Divide) {
+        true => Percent,
+        false => Number,
     };
-    let pairing = if named {
-        Pairing::Periods
-    } else {
-        Pairing::Parts
-    };
-    Some(ProgramPlan {
-        pairing,
-        kind,
-        ..ProgramPlan::new("same again", pattern, slots)
+    let plan = ProgramPlan::new("same again", pattern, slots);
+    Some(match named {
+        true => plan.periods(LOW, kind),
+        false => plan.parts(LOW, kind),
     })
 }
 

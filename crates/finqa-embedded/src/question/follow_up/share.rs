@@ -2,12 +2,12 @@
 
 use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, span};
-use super::super::plan::{Pairing, ProgramPlan};
-use super::super::reference::{Operand, join};
-use super::super::templates::PlanQuestion;
+use super::super::plan::ProgramPlan;
+use super::super::plan_question::PlanQuestion;
+use super::super::reference::{Operand, SURE, join};
 use super::change::pair;
 use crate::expr::Expr;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent, Ratio};
 use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?"
@@ -21,9 +21,9 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
         return None;
     }
     let kind = if asked.says(&["ratio", "divided by", "times"]) {
-        UnitKind::Ratio
+        Ratio
     } else {
-        UnitKind::Percent
+        Percent
     };
     if let Some((a, b)) = over
         .or_else(|| ratio_operands(asked))
@@ -46,7 +46,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
             // No whole is named: the last ratio's, or the last value.
             two = whole(q, last, &one);
         }
-        return join("ratio", Op::Divide, one, two, Pairing::Parts, kind);
+        return Some(join("ratio", Op::Divide, one, two).parts(SURE, kind));
     }
     if !q.refers {
         return None;
@@ -87,12 +87,5 @@ pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPl
     .or_else(|| q.asked.split("times"))
     .or_else(|| q.asked.split("multiplied by"))?;
     let (a, b) = pair(q, &a, &b);
-    join(
-        "product",
-        Op::Multiply,
-        a,
-        b,
-        Pairing::Parts,
-        UnitKind::Number,
-    )
+    Some(join("product", Op::Multiply, a, b).parts(SURE, Number))
 }

@@ -2,12 +2,12 @@
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
-use super::super::plan::{Pairing, ProgramPlan};
-use super::super::reference::{Operand, join};
-use super::super::templates::PlanQuestion;
+use super::super::plan::ProgramPlan;
+use super::super::plan_question::PlanQuestion;
+use super::super::reference::{Operand, SURE, join};
 use super::super::wording::Wording;
 use crate::expr::Expr;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
 /// "And including the 2006 value?", "the total of all three years?"
@@ -40,14 +40,7 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     } else {
         Operand::Open(Box::new(q.with(&part).query(other)))
     };
-    join(
-        "sum",
-        Op::Add,
-        Operand::Known(base),
-        added,
-        Pairing::Free,
-        UnitKind::Number,
-    )
+    Some(join("sum", Op::Add, Operand::Known(base), added).free(SURE, Number))
 }
 
 /// "What was, then, the average price of each?": an amount over a count.
@@ -70,7 +63,7 @@ pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
         _ => return None,
     };
     let expr = Expr::step(Op::Divide, amount.expr.clone(), count.expr.clone());
-    Some(ProgramPlan::fixed("unit price", expr, UnitKind::Number))
+    Some(ProgramPlan::fixed("unit price", expr, Number))
 }
 
 /// "And the average per year?"
@@ -98,7 +91,7 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
             Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
         }
     };
-    Some(ProgramPlan::fixed("average", expr, UnitKind::Number))
+    Some(ProgramPlan::fixed("average", expr, Number))
 }
 
 /// "What is the sum of those values?"
@@ -135,5 +128,5 @@ pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPla
     } else {
         Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
     };
-    Some(ProgramPlan::fixed("sum", expr, UnitKind::Number))
+    Some(ProgramPlan::fixed("sum", expr, Number))
 }

@@ -2,14 +2,14 @@
 //! is a number of things times their price.
 
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::rank;
 use super::super::wording::Wording;
-use super::PlanQuestion;
 use crate::reading::facts::Facts;
 use crate::reading::text::tokenize;
 use crate::reading::words::is_weak;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// Names of a company's profit.
@@ -56,12 +56,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         .replace(" margin ", " ")
         .replace(&format!(" {kind} "), " ");
     let slots = q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} "));
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.6,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new("margin", of_slots(Op::Divide), slots)
-    })
+    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
 }
 
 pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
@@ -114,10 +109,10 @@ pub(crate) fn count_times_price(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         });
         if let (Some(count), Some(price)) = (count, price) {
             let slots = vec![wanted.of_fact(count), wanted.of_fact(price)];
-            return Some(ProgramPlan {
-                prior: 0.4,
-                ..ProgramPlan::new("count times price", of_slots(Op::Multiply), slots)
-            });
+            return Some(
+                ProgramPlan::new("count times price", of_slots(Op::Multiply), slots)
+                    .free(0.4, Number),
+            );
         }
     }
     None
@@ -142,10 +137,5 @@ pub(crate) fn difference_over(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let mut slots = q.parts_of(&a, &b);
     slots.push(q.query(&whole));
     let pattern = step(Op::Divide, of_slots(Op::Subtract), Slot(2));
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.8,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new("difference over", pattern, slots)
-    })
+    Some(ProgramPlan::new("difference over", pattern, slots).parts(0.8, Percent))
 }

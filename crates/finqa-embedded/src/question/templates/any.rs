@@ -4,13 +4,16 @@
 
 use super::super::conversation::EarlierTurns;
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{
+    LOW, Pairing, ProgramPattern, ProgramPlan, change_pattern, of_slots, step,
+};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts::added;
-use super::{PlanQuestion, change_pattern, factors, parts, series, steps, sums};
+use super::{factors, parts, series, steps, sums};
 use crate::expr::Expr;
 use crate::shape::SHAPES;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// How much less likely than the likeliest a kind may be.
@@ -28,7 +31,6 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
     for name in likely.filter_map(|(i, _)| SHAPES.get(i).copied()) {
-        use UnitKind::{Number, Percent, YesNo};
         let over = |a, b| step(Op::Divide, a, b);
         let parts = match name {
             "difference" => Some((of_slots(Op::Subtract), 2, Number)),
@@ -48,10 +50,8 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             _ => None,
         };
         if let Some((pattern, n, kind)) = parts {
-            let plan = |name, pairing, slots| ProgramPlan {
-                pairing,
-                kind,
-                ..ProgramPlan::new(name, pattern.clone(), slots)
+            let plan = |name, pairing, slots| {
+                ProgramPlan::new(name, pattern.clone(), slots).paired(pairing, LOW, kind)
             };
             out.push(plan("any parts", Pairing::Parts, vec![whole.clone(); n]));
             if matches!(name, "difference" | "relative change")
@@ -90,17 +90,15 @@ const COMBINED: usize = 4;
 /// An operation on two earlier values, or on one of them and a number of the page.
 fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramPlan> {
     let (op, kind) = match name {
-        "difference" | "difference of results" | "difference of ratios" => {
-            (Op::Subtract, UnitKind::Number)
-        }
+        "difference" | "difference of results" | "difference of ratios" => (Op::Subtract, Number),
         "ratio"
         | "over a sum"
         | "sum over"
         | "ratio of results"
         | "difference over another"
-        | "relative change" => (Op::Divide, UnitKind::Percent),
-        "sum" | "sum of three or more" | "sum of results" => (Op::Add, UnitKind::Number),
-        "product" => (Op::Multiply, UnitKind::Number),
+        | "relative change" => (Op::Divide, Percent),
+        "sum" | "sum of three or more" | "sum of results" => (Op::Add, Number),
+        "product" => (Op::Multiply, Number),
         _ => return Vec::new(),
     };
     let latest: Vec<&Expr> = state
@@ -124,10 +122,10 @@ fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramP
         }
         if i < 2 && name != "relative change" {
             let known = ProgramPattern::Fixed((*last).clone());
-            out.push(ProgramPlan {
-                kind,
-                ..ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
-            });
+            out.push(
+                ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
+                    .free(LOW, kind),
+            );
         }
     }
     out

@@ -1,10 +1,10 @@
 //! Templates for a table that leads from an opening balance to a closing one.
 
-use super::super::plan::{ProgramPlan, of_slots};
+use super::super::plan::{ProgramPlan, change_pattern, of_slots};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::rank;
-use super::{PlanQuestion, change_pattern};
 use crate::reading::facts::Fact;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
@@ -57,13 +57,9 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let wanted = wanted.undated().amount();
     let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
     let (pattern, kind) = if asked.relative_change() {
-        (change_pattern(), UnitKind::Percent)
+        (change_pattern(), Percent)
     } else {
-        (of_slots(Op::Subtract), UnitKind::Number)
+        (of_slots(Op::Subtract), Number)
     };
-    Some(ProgramPlan {
-        prior: 0.7,
-        kind,
-        ..ProgramPlan::new("roll-forward", pattern, slots)
-    })
+    Some(ProgramPlan::new("roll-forward", pattern, slots).free(0.7, kind))
 }

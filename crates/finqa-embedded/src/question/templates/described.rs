@@ -3,15 +3,15 @@
 
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::wording::Wording;
-use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
 use super::steps::{SAME_RATE, known_periods};
 use crate::expr::Expr;
 use crate::reading::facts::Fact;
 use crate::reading::text::TokenKind;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 const SAME_CHANGE: &str = "same change";
@@ -61,11 +61,7 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (late, early) = q.with(&changed).periods()?;
     let part = q.query(&part).amount();
     let pattern = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
-    Some(ProgramPlan {
-        prior: 0.5,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new(SHARE_OF_CHANGE, pattern, vec![late, early, part])
-    })
+    Some(ProgramPlan::new(SHARE_OF_CHANGE, pattern, vec![late, early, part]).free(0.5, Percent))
 }
 
 /// "If costs rise by as much as they did in 2012, what will they be?": the later value and
@@ -79,11 +75,7 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (late, early) = known_periods(q)?;
     let pattern = step(Op::Add, of_slots(Op::Subtract), Slot(0));
-    Some(ProgramPlan {
-        pairing: Pairing::Periods,
-        prior: 0.4,
-        ..ProgramPlan::new(SAME_CHANGE, pattern, vec![late, early])
-    })
+    Some(ProgramPlan::new(SAME_CHANGE, pattern, vec![late, early]).periods(0.4, Number))
 }
 
 /// "Assuming a 5% return, what would the assets earn?": an amount times a rate that the
@@ -106,10 +98,10 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let rate = ProgramPattern::Fixed(rate);
     let amount = q.whole().amount();
-    Some(ProgramPlan {
-        prior: 0.4,
-        ..ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
-    })
+    Some(
+        ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
+            .free(0.4, Number),
+    )
 }
 
 /// "What was the return on equity?": the profit over what it was earned on.
@@ -123,10 +115,8 @@ fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let profit = named(q.facts, &PROFITS)?;
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.6,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), q.parts_of(&earned, &base))
-    })
+    Some(
+        ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), q.parts_of(&earned, &base))
+            .parts(0.6, Percent),
+    )
 }

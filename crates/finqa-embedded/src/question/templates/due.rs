@@ -3,13 +3,13 @@
 
 use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{ProgramPlan, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
-use super::PlanQuestion;
 use super::parts::added;
 use super::series::runs;
 use crate::reading::facts::{Fact, Facts};
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// "What is due within the next three years?", where the columns are "less than 1 year", "1-3
@@ -52,20 +52,16 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             n => added(n),
         };
         let slots: Vec<SlotQuery> = within.iter().map(|index| base.of_fact(*index)).collect();
-        let plan = |pattern, slots, kind| ProgramPlan {
-            prior: 0.5,
-            kind,
-            ..ProgramPlan::new("due", pattern, slots)
-        };
+        let plan = |pattern, slots, kind| ProgramPlan::new("due", pattern, slots).free(0.5, kind);
         if let Some(sum) = sum {
             let total = total(facts, &run).filter(|_| asked.percent() || asked.share());
             if let Some(total) = total {
                 let whole = Slot(slots.len());
                 let slots = slots.iter().cloned().chain([base.of_fact(total)]).collect();
                 let share = step(Op::Divide, sum.clone(), whole);
-                out.push(plan(share, slots, UnitKind::Percent));
+                out.push(plan(share, slots, Percent));
             }
-            out.push(plan(sum, slots, UnitKind::Number));
+            out.push(plan(sum, slots, Number));
         }
         tried.push(run);
     }

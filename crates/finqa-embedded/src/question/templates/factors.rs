@@ -1,9 +1,10 @@
 //! Products that a question describes without naming both factors: a count times its price,
 //! a percentage of an amount.
 
-use super::super::plan::{Pairing, ProgramPlan, of_slots};
+use super::super::plan::{LOW, ProgramPlan, of_slots};
 use super::super::slots::{SlotQuery, rank};
 use crate::reading::facts::{Fact, Facts};
+use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
 /// How many facts are considered, and how many of each kind become factors.
@@ -38,10 +39,7 @@ pub(super) fn factors(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
     for rate in pick(true) {
         for amount in pick(false) {
             let slots = vec![whole.of_fact(amount), whole.of_fact(rate)];
-            out.push(ProgramPlan {
-                pairing: Pairing::Parts,
-                ..ProgramPlan::new("factors", of_slots(Op::Multiply), slots)
-            });
+            out.push(ProgramPlan::new("factors", of_slots(Op::Multiply), slots).parts(LOW, Number));
         }
     }
     out

@@ -2,11 +2,11 @@
 
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{LOW, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
-use super::PlanQuestion;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent, Ratio, YesNo};
 use finqa_core::program::Op;
 
 /// A share of a whole, or a ratio of two things.
@@ -16,9 +16,9 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let kind = if asked.says(&["ratio", "divided by", "times"]) {
-        UnitKind::Ratio
+        Ratio
     } else {
-        UnitKind::Percent
+        Percent
     };
     let (a, b) = ratio_operands(asked)?;
     let mut slots = q.parts_of(&a, &b);
@@ -30,15 +30,10 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     {
         whole.words.push((total, 1.5));
     }
-    Some(ProgramPlan {
-        pairing: if years {
-            Pairing::Periods
-        } else {
-            Pairing::Parts
-        },
-        prior: 0.75,
-        kind,
-        ..ProgramPlan::new("ratio", of_slots(Op::Divide), slots)
+    let plan = ProgramPlan::new("ratio", of_slots(Op::Divide), slots);
+    Some(match years {
+        true => plan.periods(0.75, kind),
+        false => plan.parts(0.75, kind),
     })
 }
 
@@ -65,15 +60,11 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         )?;
         q.parts_of(&a, &b)
     };
-    let pairing = if asked.years.len() >= 2 {
-        Pairing::Periods
-    } else {
-        Pairing::Parts
-    };
-    Some(ProgramPlan {
-        pairing,
-        prior: if cue { 0.8 } else { 0.6 },
-        ..ProgramPlan::new("sum", added(slots.len())?, slots)
+    let prior = if cue { 0.8 } else { 0.6 };
+    let plan = ProgramPlan::new("sum", added(slots.len())?, slots);
+    Some(match asked.years.len() {
+        0 | 1 => plan.parts(prior, Number),
+        _ => plan.periods(prior, Number),
     })
 }
 
@@ -98,11 +89,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let slots: Vec<SlotQuery> = asked.years.iter().map(|y| base.of_year(*y)).collect();
     let count = ProgramPattern::constant(u32::try_from(slots.len()).ok()?);
     let pattern = step(Op::Divide, added(slots.len())?, count);
-    Some(ProgramPlan {
-        pairing: Pairing::Periods,
-        prior: 0.85,
-        ..ProgramPlan::new("average", pattern, slots)
-    })
+    Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
 }
 
 /// A quantity times a price.
@@ -114,10 +101,8 @@ pub(crate) fn product(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             ("", &["times", "multiplied by"]),
         ],
     )?;
-    (span(&a).names() && span(&b).names()).then(|| ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.8,
-        ..ProgramPlan::new("product", of_slots(Op::Multiply), q.parts_of(&a, &b))
+    (span(&a).names() && span(&b).names()).then(|| {
+        ProgramPlan::new("product", of_slots(Op::Multiply), q.parts_of(&a, &b)).parts(0.8, Number)
     })
 }
 
@@ -143,18 +128,15 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         let both_years = |part: SlotQuery| [part.of_year(year), part.of_year(year - 1)];
         let slots = q.parts_of(&a, &b).into_iter().flat_map(both_years);
         let change = |i: usize| step(Op::Subtract, Slot(i), Slot(i + 1));
-        return Some(ProgramPlan {
-            prior: 0.8,
-            kind: UnitKind::YesNo,
-            ..ProgramPlan::new("comparison", greater(change(0), change(2)), slots.collect())
-        });
+        return Some(
+            ProgramPlan::new("comparison", greater(change(0), change(2)), slots.collect())
+                .free(0.8, YesNo),
+        );
     }
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.8,
-        kind: UnitKind::YesNo,
-        ..ProgramPlan::new("comparison", greater(Slot(0), Slot(1)), q.parts_of(&a, &b))
-    })
+    Some(
+        ProgramPlan::new("comparison", greater(Slot(0), Slot(1)), q.parts_of(&a, &b))
+            .parts(0.8, YesNo),
+    )
 }
 
 /// "Did sales grow from 2011 to 2012?": the later against the earlier year.
@@ -172,12 +154,7 @@ pub(crate) fn direction(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (late, early) = q.periods()?;
     let (a, b) = if up { (late, early) } else { (early, late) };
-    Some(ProgramPlan {
-        pairing: Pairing::Periods,
-        prior: 0.8,
-        kind: UnitKind::YesNo,
-        ..ProgramPlan::new("comparison", of_slots(Op::Greater), vec![a, b])
-    })
+    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), vec![a, b]).periods(0.8, YesNo))
 }
 
 /// "The total of A and B": two things that the question joins by `and`.
@@ -191,10 +168,7 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if !(span(&a).names() && span(&b).names()) {
         return None;
     }
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        ..ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b))
-    })
+    Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
 }
 
 /// A share whatever the wording: the words before `of` over the words after it, or the
@@ -214,10 +188,8 @@ pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     [around, within, whole]
         .into_iter()
         .flatten()
-        .map(|(a, b)| ProgramPlan {
-            pairing: Pairing::Parts,
-            kind: UnitKind::Percent,
-            ..ProgramPlan::new("ratio", of_slots(Op::Divide), q.parts_of(&a, &b))
+        .map(|(a, b)| {
+            ProgramPlan::new("ratio", of_slots(Op::Divide), q.parts_of(&a, &b)).parts(LOW, Percent)
         })
         .collect()
 }

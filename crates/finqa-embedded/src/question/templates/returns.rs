@@ -2,11 +2,11 @@
 
 use super::super::mention::{operands, span};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, step};
+use super::super::plan::{ProgramPattern, ProgramPlan, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
-use super::PlanQuestion;
 use crate::reading::facts::Facts;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// The gain over the 100 at the start, or the difference of two such gains.
@@ -58,11 +58,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             difference
         }
     };
-    let kind = if relative {
-        UnitKind::Percent
-    } else {
-        UnitKind::Number
-    };
+    let kind = if relative { Percent } else { Number };
     let pair = operands(
         asked,
         &[("", &["compared to", "versus", "and", "than", "outperform"])],
@@ -79,18 +75,9 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             slot.years.clone_from(&base.years);
         }
         let pattern = step(Op::Subtract, gain(0), gain(1));
-        return Some(ProgramPlan {
-            pairing: Pairing::Parts,
-            prior: 0.9,
-            kind,
-            ..ProgramPlan::new("difference of returns", pattern, slots)
-        });
+        return Some(ProgramPlan::new("difference of returns", pattern, slots).parts(0.9, kind));
     }
-    Some(ProgramPlan {
-        prior: 0.9,
-        kind,
-        ..ProgramPlan::new("return", gain(0), vec![base])
-    })
+    Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
 }
 
 /// The columns in which an index table is at 100.

@@ -4,13 +4,13 @@
 use super::super::operations::{LARGEST, SMALLEST};
 use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
-use super::PlanQuestion;
 use super::parts::added;
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
 /// How many facts are considered for the rows and columns that they are in.
@@ -103,10 +103,7 @@ pub(crate) fn extremes(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         if year {
             let year = facts.all.get(at)?.years.iter().max()?;
             let expr = Expr::literal(&year.to_string())?;
-            return Some(ProgramPlan {
-                prior: 0.9,
-                ..ProgramPlan::fixed(YEAR_OF, expr, UnitKind::Number)
-            });
+            return Some(ProgramPlan::fixed(YEAR_OF, expr, Number).free(0.9, Number));
         }
         let pattern = Slot(0);
         Some(over(EXTREME, pattern, vec![at], &base, 0.5))
@@ -139,10 +136,7 @@ fn over(
     prior: f64,
 ) -> ProgramPlan {
     let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
-    ProgramPlan {
-        prior,
-        ..ProgramPlan::new(name, pattern, slots)
-    }
+    ProgramPlan::new(name, pattern, slots).free(prior, Number)
 }
 
 fn mean(run: &[usize]) -> Option<ProgramPattern> {

@@ -4,11 +4,11 @@
 use super::super::mention::ratio_operands;
 use super::super::operations::LEFT_OF_WHOLE;
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
-use super::PlanQuestion;
 use super::amounts::{PROFITS, named};
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// The name of the plan for compound growth.
@@ -30,12 +30,7 @@ pub(crate) fn complement(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (part, whole) = named.unwrap_or_else(|| (asked.phrase.clone(), " total ".to_owned()));
     let rest = step(Op::Subtract, Slot(1), Slot(0));
     let pattern = step(Op::Divide, rest, Slot(1));
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        prior: 0.4,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new(COMPLEMENT, pattern, q.parts_of(&part, &whole))
-    })
+    Some(ProgramPlan::new(COMPLEMENT, pattern, q.parts_of(&part, &whole)).parts(0.4, Percent))
 }
 
 /// "What was the compound annual growth rate from 2015 to 2019?":
@@ -60,12 +55,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     );
     let growth = step(Op::Exp, of_slots(Op::Divide), root);
     let pattern = step(Op::Subtract, growth, one());
-    Some(ProgramPlan {
-        pairing: Pairing::Periods,
-        prior: 0.9,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new(COMPOUND_GROWTH, pattern, slots)
-    })
+    Some(ProgramPlan::new(COMPOUND_GROWTH, pattern, slots).periods(0.9, Percent))
 }
 
 /// The name of the plan for growth that continues.
@@ -92,11 +82,10 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (a, b) = known_periods(q)?;
     let growth = of_slots(Op::Divide);
-    Some(ProgramPlan {
-        pairing: Pairing::Periods,
-        prior: 0.5,
-        ..ProgramPlan::new(SAME_RATE, step(Op::Multiply, growth, Slot(0)), vec![a, b])
-    })
+    Some(
+        ProgramPlan::new(SAME_RATE, step(Op::Multiply, growth, Slot(0)), vec![a, b])
+            .periods(0.5, Number),
+    )
 }
 
 /// "Did the company make a profit?": whether the profit is above zero.
@@ -113,9 +102,5 @@ pub(crate) fn profit(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let of_page = q.query(&format!(" {profit} "));
     let sides = (Slot(0), ProgramPattern::constant(0));
     let (a, b) = if gain { sides } else { (sides.1, sides.0) };
-    Some(ProgramPlan {
-        prior: 0.8,
-        kind: UnitKind::YesNo,
-        ..ProgramPlan::new(PROFIT, step(Op::Greater, a, b), vec![of_page])
-    })
+    Some(ProgramPlan::new(PROFIT, step(Op::Greater, a, b), vec![of_page]).free(0.8, YesNo))
 }

@@ -1,11 +1,11 @@
 //! Shares of what a number is part of by the arithmetic of the table, named or not.
 
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{Pairing, ProgramPlan, step};
+use super::super::plan::{LOW, ProgramPlan, step};
 use super::super::slots::{SlotQuery, rank};
 use super::parts::added;
 use crate::reading::facts::Facts;
-use finqa_core::number::UnitKind;
+use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
 /// How many facts are considered as the part, and how many plans are made.
@@ -21,11 +21,7 @@ fn plan(name: &'static str, whole: &SlotQuery, slots: &[usize]) -> Option<Progra
         n => added(n - 1)?.after(1),
     };
     let pattern = step(Op::Divide, Slot(0), sum);
-    Some(ProgramPlan {
-        pairing: Pairing::Parts,
-        kind: UnitKind::Percent,
-        ..ProgramPlan::new(name, pattern, of_facts)
-    })
+    Some(ProgramPlan::new(name, pattern, of_facts).parts(LOW, Percent))
 }
 
 /// The facts that fit best, each over a cell that is the sum of it and others.

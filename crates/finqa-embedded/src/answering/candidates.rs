@@ -1,0 +1,123 @@
+//! The programs that may answer a question, and what the choice knows of each.
+
+use super::filling::{FilledPlan, fill};
+use super::variants::variants;
+use crate::expr::Expr;
+use crate::question::plan::ProgramPlan;
+use crate::question::slots::Rankings;
+use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
+use crate::shape::shape;
+
+/// How many candidates the trees compare.
+pub(crate) const COMPARED: usize = 32;
+
+/// A program that may answer, and what the choice knows of it.
+pub(crate) struct Candidate {
+    pub(crate) filled: FilledPlan,
+    mark: u64,
+    /// Its features that are not zero.
+    pub features: Vec<(usize, f64)>,
+    pub(crate) rank: LinearRank,
+}
+
+/// What the trees see of each candidate: its [`ranking::FEATURES`], then those of the next.
+pub(crate) fn details(
+    context: &ChoiceContext<'_>,
+    plans: &[ProgramPlan],
+    compared: &[Candidate],
+) -> Vec<f64> {
+    let operands = Operands::new(context, compared.iter().map(|one| &one.filled.expr));
+    let mut out = Vec::with_capacity(compared.len() * ranking::FEATURES);
+    for one in compared {
+        if let Some(plan) = plans.get(one.filled.plan) {
+            let (filled, rank) = (&one.filled, &one.rank);
+            let features = &one.features;
+            ranking::detail(context, plan, filled, features, rank, &operands, &mut out);
+        }
+    }
+    ranking::compare(&mut out);
+    out
+}
+
+/// The fillings of all plans and their variants that are best by the linear model, best
+/// first; a program that several plans give counts for the first.
+pub(crate) fn candidates(
+    context: &ChoiceContext<'_>,
+    plans: &[ProgramPlan],
+    linear: &[f64],
+    most: usize,
+) -> Vec<Candidate> {
+    let mut out: Vec<Candidate> = Vec::new();
+    let scale = context.asked.of_all().scale;
+    let mut rankings = Rankings::default();
+    for (i, plan) in plans.iter().enumerate() {
+        let filled = fill(context.facts, plan, i, FILLINGS, &mut rankings);
+        let best = filled.first().map_or(0.0, |f| f.score);
+        for filled in filled {
+            // What another plan gave has the same variants, which were added with it.
+            if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
+                continue;
+            }
+            let others = variants(context.facts, &filled, scale);
+            for filled in std::iter::once(filled).chain(others) {
+                if seen(&out, &filled.expr).is_some() {
+                    continue;
+                }
+                let features = ranking::features(context, plan, &filled, best);
+                let rank = LinearRank {
+                    linear: ranking::score(&features, linear),
+                    ..LinearRank::default()
+                };
+                out.push(Candidate {
+                    mark: mark(&filled.expr),
+                    filled,
+                    features,
+                    rank,
+                });
+            }
+        }
+    }
+    out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
+    let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
+    let top = out.first().map_or(0.0, |one| one.rank.linear);
+    out.truncate(most);
+    let mut kinds: Vec<(usize, f64, usize)> = Vec::new();
+    for (rank, one) in out.iter_mut().enumerate() {
+        let value = values.get(rank).copied().flatten();
+        let kind = shape(&one.filled.expr);
+        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, best, seen)) => {
+                one.rank.rank_in_kind = *seen;
+                one.rank.behind_kind = *best - one.rank.linear;
+                *seen += 1;
+            }
+            None => kinds.push((kind, one.rank.linear, 1)),
+        }
+        one.rank.behind = top - one.rank.linear;
+        one.rank.rank = rank;
+        one.rank.votes = values.iter().filter(|other| **other == value).count();
+    }
+    out
+}
+
+/// The candidate that has an expression.
+fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
+    let mark = mark(expr);
+    let mut alike = candidates.iter().filter(|one| one.mark == mark);
+    alike.find(|one| one.filled.expr == *expr)
+}
+
+/// A hash of an expression: most differ by it, which is faster to see than by their literals.
+fn mark(expr: &Expr) -> u64 {
+    let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    match expr {
+        Expr::Leaf(leaf) => mix(
+            leaf.value.to_bits(),
+            leaf.source.map_or(u64::MAX, |source| source as u64),
+        ),
+        Expr::Step(op, a, b) => mix(mix(*op as u64, mark(a)), mark(b)),
+    }
+}
+
+/// How many fillings of a plan are candidates.
+const FILLINGS: usize = 8;

@@ -1,0 +1,340 @@
+//! A question as the choice reads it, once for all candidates.
+
+use std::cell::OnceCell;
+
+use crate::answering::filling::FilledPlan;
+use crate::expr::Expr;
+use crate::question::conversation::EarlierTurns;
+use crate::question::plan::ProgramPlan;
+use crate::question::slot_words::weighted;
+use crate::question::slots::{SlotQuery, rank};
+pub(crate) use crate::question::slots::{count, flag};
+use crate::question::templates::ROLES;
+use crate::question::wording::Wording;
+use crate::reading::facts::{Fact, Facts};
+use crate::reading::words::{is_stop, is_weak};
+use crate::shape::SHAPES;
+use crate::sketch::{SKETCHES, sketch};
+
+pub(crate) const VARIANTS: [&str; 9] = [
+    "as planned", "difference swapped", "change on the other base", "change swapped",
+    "ratio swapped", "other sign", "in the scale asked for", "amount in units",
+    "percentages written otherwise",
+];
+
+/// Names of the rules, which identify their plans.
+pub(super) const RULES: [&str; 40] = [
+    "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
+    "return", "difference of returns", "constant", "conversion", "same again", "unit price",
+    "difference of changes", "roll-forward", "margin", "count times price", "difference over",
+    "both", "series sum", "series average", "series range", "any parts", "any periods",
+    "any turns", "any share", "any sum", "any average", "series extreme", "year of the extreme",
+    "complement", "compound growth", "same rate", "profit", "factors", "due", "share of a sum",
+    "share of a column", "another",
+];
+
+/// How a candidate compares with the others by the linear model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinearRank {
+    pub linear: f64,
+    pub(crate) behind: f64,
+    pub(crate) rank: usize,
+    /// How many candidates have its value.
+    pub votes: usize,
+    /// The same among the candidates of its kind of calculation.
+    pub rank_in_kind: usize,
+    pub behind_kind: f64,
+}
+
+/// A question in its conversation, read once for all candidates.
+pub(crate) struct ChoiceContext<'a> {
+    pub(crate) facts: &'a Facts,
+    pub asked: &'a Wording,
+    pub state: &'a EarlierTurns,
+    /// Its content words and their weights.
+    pub words: Vec<(u32, f64)>,
+    /// For each fact which of these words its names have, once that was asked.
+    words_of: Vec<OnceCell<Vec<bool>>>,
+    /// It names nothing that the last turns did not name.
+    pub(crate) refers: bool,
+    /// It names no thing at all.
+    pub(crate) bare: bool,
+    /// How many plans belong to a follow-up; they come first.
+    pub(crate) follow_ups: usize,
+    pub percent: bool,
+    /// The programs of earlier turns, oldest first.
+    earlier: Vec<&'a Expr>,
+    /// Literals of earlier turns, without their minus signs.
+    pub(crate) earlier_literals: Vec<String>,
+    /// The cues that hold: indices into the list of cues.
+    pub(crate) cues: Vec<usize>,
+    /// The question is asked by itself and opens no conversation.
+    pub(crate) alone: bool,
+    /// The content words in order, each with its weight and what leads to it.
+    pub(super) said: Vec<QuestionWord>,
+    /// The summed weight of the content words.
+    pub(super) said_weight: f64,
+    /// How many content words the page lacks.
+    lacking: f64,
+    /// How likely each kind of calculation is, by [`ShapeModel::propose`].
+    ///
+    /// [`ShapeModel::propose`]: crate::question::proposal::ShapeModel::propose
+    pub(crate) proposal: [f64; SHAPES.len()],
+    /// How likely each sketch is, likewise; none for a question by itself.
+    pub(crate) sketches: Option<[f64; SKETCHES.len()]>,
+    /// The facts that fit the question as a whole best, with their scores.
+    pub(super) best_facts: Vec<(usize, f64)>,
+    /// What the question as a whole asks of a fact.
+    pub(super) whole: SlotQuery,
+    /// The earlier answers are our own.
+    pub(crate) own: bool,
+    /// How far the facts of our last two answers are behind those that fit their questions best.
+    pub(crate) behind: [f64; 2],
+    /// What each operand is by the wording.
+    pub(super) roles: [Option<SlotQuery>; ROLES],
+    /// The latest year of the table's columns and rows.
+    pub(super) latest: u16,
+    /// For each row the weight of the question's words in its label.
+    rows_named: Vec<f64>,
+    /// For each column its largest amount.
+    largest: Vec<f64>,
+    /// For each plan its rule: an index into [`RULES`].
+    rules: Vec<Option<usize>>,
+    /// The largest of several is asked for, or the smallest.
+    pub(super) extreme: Option<bool>,
+}
+
+impl<'a> ChoiceContext<'a> {
+    pub(crate) fn new(
+        facts: &'a Facts,
+        asked: &'a Wording,
+        state: &'a EarlierTurns,
+        proposal: [f64; SHAPES.len()],
+        whole: SlotQuery,
+        roles: [Option<SlotQuery>; ROLES],
+        refers: bool,
+    ) -> Self {
+        let years = facts.columns.iter().flat_map(|column| &column.years);
+        let latest = years
+            .chain(facts.rows.iter().flat_map(|row| &row.years))
+            .max();
+        let mut largest = vec![f64::MIN; facts.columns.len()];
+        for fact in &facts.all {
+            let column = fact.cell().and_then(|(_, col)| largest.get_mut(col));
+            if let Some(most) = column.filter(|_| !fact.percent) {
+                *most = most.max(fact.number.abs());
+            }
+        }
+        let said = QuestionWord::all(facts, asked);
+        let named = |label: &[u32]| -> f64 {
+            let known = said.iter().filter(|said| label.contains(&said.word));
+            known.map(|said| said.weight).sum()
+        };
+        let bare = crate::question::conversation::is_bare(asked);
+        let (words, lacking) = weighted(facts, &asked.content());
+        Self {
+            facts,
+            asked,
+            state,
+            words,
+            words_of: vec![OnceCell::new(); facts.all.len()],
+            refers,
+            bare,
+            follow_ups: 0,
+            percent: asked.percent(),
+            earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
+            earlier_literals: state
+                .turns
+                .iter()
+                .flat_map(|turn| turn.expr.leaves())
+                .map(|leaf| leaf.literal.trim_start_matches('-').to_owned())
+                .collect(),
+            cues: Vec::new(),
+            alone: false,
+            latest: latest.copied().unwrap_or_default(),
+            rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
+            largest,
+            said_weight: said.iter().map(|said| said.weight).sum(),
+            said,
+            lacking,
+            proposal,
+            sketches: None,
+            best_facts: rank(facts, &whole, BEST_FACTS),
+            whole,
+            roles,
+            own: false,
+            behind: [0.0; 2],
+            rules: Vec::new(),
+            extreme: asked.extreme(),
+        }
+    }
+
+    /// The same for candidates of these plans, of which so many belong to a follow-up.
+    pub(crate) fn with_plans(mut self, plans: &[ProgramPlan], follow_ups: usize) -> Self {
+        let rule = |plan: &ProgramPlan| RULES.iter().position(|rule| *rule == plan.name);
+        self.rules = plans.iter().map(rule).collect();
+        self.follow_ups = follow_ups;
+        self
+    }
+
+    /// How likely the sketch of a candidate is, and how many sketches are likelier.
+    pub(super) fn sketch(&self, expr: &Expr) -> Option<(f64, usize)> {
+        let proposal = self.sketches.as_ref()?;
+        let odds = *proposal.get(sketch(expr, &self.earlier))?;
+        let likelier = proposal.iter().filter(|other| **other > odds).count();
+        Some((odds, likelier))
+    }
+
+    /// The rule of a candidate's plan.
+    pub(super) fn rule(&self, filled: &FilledPlan) -> Option<usize> {
+        self.rules.get(filled.plan).copied().flatten()
+    }
+
+    /// Which of the content words the names of a fact have.
+    pub(super) fn words_of(&self, index: usize, fact: &Fact) -> &[bool] {
+        let has = |(word, _): &(u32, f64)| fact.is_named(*word);
+        let read = || self.words.iter().map(has).collect();
+        let known = self.words_of.get(index);
+        known.map_or(&[], |of| of.get_or_init(read))
+    }
+
+    /// The share of the question's content words that no number of an expression is near.
+    pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
+        let leaves = expr.leaves().into_iter();
+        let used: Vec<_> = leaves
+            .filter_map(|leaf| self.facts.all.get(leaf.source?))
+            .collect();
+        self.unnamed(|_, word| used.iter().any(|fact| fact.is_named(word)))
+    }
+
+    /// The share of the question's content words that are neither `named`, by their number and
+    /// the word, nor in the table's upper left cell.
+    pub(super) fn unnamed(&self, named: impl Fn(usize, u32) -> bool) -> f64 {
+        let named = |i, word| named(i, word) || self.facts.corner.contains(&word);
+        let said = self.said.iter().enumerate();
+        let left = said.filter(|(i, said)| !named(*i, said.word));
+        if self.said_weight > 0.0 {
+            left.map(|(_, said)| said.weight).sum::<f64>() / self.said_weight
+        } else {
+            0.0
+        }
+    }
+
+    /// How many rows have more of the question's words in their labels than that of a fact.
+    pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
+        let own = fact
+            .cell()
+            .and_then(|(row, _)| self.rows_named.get(row))
+            .copied()
+            .unwrap_or_default();
+        let better = self.rows_named.iter().filter(|named| **named > own).count();
+        f64::from(u8::try_from(better).unwrap_or(u8::MAX))
+    }
+
+    pub(super) fn largest(&self, column: usize, number: f64) -> bool {
+        let most = self.largest.get(column);
+        most.is_some_and(|most| number.abs() >= *most)
+    }
+
+    /// A year of the question that is nowhere on the page.
+    pub(crate) fn missing_year(&self) -> Option<u16> {
+        let facts = self.facts;
+        let known = |year: u16| {
+            let named = |years: &[u16]| years.contains(&year);
+            let digits = year.to_string();
+            facts.all.iter().any(|fact| named(&fact.years))
+                || facts.columns.iter().any(|column| named(&column.years))
+                || facts.rows.iter().any(|row| named(&row.years))
+                || facts.sentences.iter().any(|s| s.text.contains(&digits))
+        };
+        let mut years = self.asked.years.iter().copied();
+        years.find(|year| !known(*year))
+    }
+
+    /// The doubt that a user's text has all figures of an answer for other years than asked.
+    pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
+        let [asked] = self.asked.years.as_slice() else {
+            return None;
+        };
+        let leaves = expr.leaves().into_iter();
+        let facts = leaves.filter_map(|leaf| self.facts.all.get(leaf.source?));
+        let years: Option<Vec<u16>> = facts
+            .map(|fact| match (fact.cell(), fact.years.as_slice()) {
+                (None, [year]) if year != asked => Some(*year),
+                _ => None,
+            })
+            .collect();
+        let year = *years?.first().filter(|_| self.facts.own)?;
+        Some(format!("the page has it for {year}, not {asked}"))
+    }
+
+    /// The share of the question's content words that the page lacks.
+    pub(crate) fn unknown(&self) -> f64 {
+        let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
+        if self.lacking > 0.0 {
+            self.lacking / (said + self.lacking)
+        } else {
+            0.0
+        }
+    }
+}
+
+const BEST_FACTS: usize = 16;
+
+/// Features of the slot scorer that the trees see: question words in the row label, in the
+/// column header or near by, side by side, by distance, and right before.
+pub(super) const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
+
+/// A content word of the question.
+pub(super) struct QuestionWord {
+    pub(super) word: u32,
+    pub(super) weight: f64,
+    /// Index into [`LEADS`] of the last of them before it.
+    pub(super) lead: usize,
+}
+
+/// Words that tell which operand follows.
+const LEADS: [&str; 18] = [
+    "of", "to", "in", "from", "by", "for", "as", "is", "and", "than", "total", "over", "due",
+    "percent", "per", "between", "related", "did",
+];
+
+impl QuestionWord {
+    fn all(facts: &Facts, asked: &Wording) -> Vec<Self> {
+        let mut out: Vec<Self> = Vec::new();
+        let mut lead = LEADS.len();
+        for token in &asked.tokens {
+            let text = match &*token.text {
+                "was" | "were" | "are" => "is",
+                text => text,
+            };
+            if let Some(i) = LEADS.iter().position(|known| *known == text) {
+                lead = i;
+            }
+            let content = !is_stop(&token.text) && !is_weak(&token.text);
+            let word = content
+                .then(|| facts.vocabulary.find(&token.text))
+                .flatten();
+            if let Some(word) = word.filter(|word| out.iter().all(|said| said.word != *word)) {
+                out.push(Self {
+                    word,
+                    weight: facts.weight(word),
+                    lead,
+                });
+            }
+        }
+        out
+    }
+}
+
+/// The index of the first of the traits.
+pub(super) fn first_trait() -> usize {
+    SHAPES.len() + VARIANTS.len() - 1
+}
+
+/// The binary order of magnitude.
+pub(super) fn size(value: Option<f64>) -> f64 {
+    let Some(value) = value else { return -30.0 };
+    let exponent = (value.to_bits() >> 52) & 0x7ff;
+    f64::from(u16::try_from(exponent).unwrap_or(0)) - 1023.0
+}
