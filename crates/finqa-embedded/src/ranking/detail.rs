@@ -13,10 +13,12 @@ use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::{Fact, Facts};
 use crate::shape::{SHAPES, shape};
 
-/// The features by themselves, before the traits and the cues: each with its value for a
-/// candidate.
+/// A feature's name, and its value for a candidate.
+type Detail = (&'static str, fn(&Seen<'_>) -> f64);
+
+/// The features by themselves, before the traits and the cues.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
-const DETAILS: [(&str, fn(&Seen<'_>) -> f64); 54] = [
+const DETAILS: [Detail; 54] = [
     ("linear score", |s| s.place.linear),
     ("behind the best linear score", |s| s.place.behind),
     ("rank by linear score", |s| count(s.place.rank)),

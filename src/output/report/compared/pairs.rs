@@ -11,6 +11,7 @@ use crate::dataset::Outcome;
 use crate::output::csv::name;
 use crate::score::Effort;
 use crate::score::Row;
+use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_core::number::Value;
 
 use super::super::detail::ExecutedProgram;
@@ -166,7 +167,8 @@ pub(super) fn elements(
         let number = document
             .map(|document| kept.number(document, &mut elements))
             .transpose()?;
-        let places = kept.places(document);
+        let places = document.map(LiteralPlaces::of_page);
+        let places = places.as_ref();
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text| ExecutedProgram::of(text, table, places);
         let truth = a.ground_truth();
