@@ -141,14 +141,14 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
 fn a_run_whose_time_is_over_leaves_its_batch_to_a_later_one_that_looks_and_ends() {
     let (rows_live, cost_live) = live("--n 4");
     let (place, server) = (Workplace::new(), server(|_| Ending::Never(0)));
-    let ran = batched(&place, &server, "--n 4 --max-time 1s");
+    let ran = batched(&place, &server, "--n 4 --max-time 3s");
     ran.ends(7);
     ran.tells("batch batch_0 stays at the provider, requests: 4; --resume fetches its results");
     // The live engine would send the same requests again.
     let other = later(&place, "--resume --engine live");
     other.fails(2, &["may have batches at the provider", "--resume"]);
     // As cron calls it, before and after the batch has ended.
-    let ran = later(&place, "--resume --max-time 1s");
+    let ran = later(&place, "--resume --max-time 3s");
     ran.ends(7);
     ran.tells("waiting for batch batch_0, requests: 4");
     assert_eq!(server.batches().len(), 1);

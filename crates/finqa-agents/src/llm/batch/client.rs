@@ -18,7 +18,6 @@ use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::protocol::Protocol;
 use crate::llm::provider::Provider;
 use crate::llm::retry::{FailedAttempt, retry};
 use crate::llm::settings::ModelConnection;
@@ -34,7 +33,6 @@ pub(in crate::llm) struct BatchClient {
     client: Client<ServerAddress>,
     transport: Transport,
     settings: ModelConnection,
-    protocol: Protocol,
     name: String,
 }
 
@@ -51,15 +49,13 @@ impl BatchClient {
         client: Client<ServerAddress>,
         transport: &Transport,
     ) -> Self {
-        let protocol = settings.protocol();
         let address = shown_address(&settings.base_url);
-        let path = protocol.path();
+        let path = settings.protocol().path();
         Self {
             client,
             transport: transport.within(settings.timeouts.attempt.max(LEAST_TIMEOUT), MOST_BYTES),
             name: format!("{} {address} {} {path}", settings.provider, settings.model),
             settings: settings.clone(),
-            protocol,
         }
     }
 
@@ -168,10 +164,8 @@ impl BatchClient {
     fn endpoint(&self) -> String {
         let unversioned = self.settings.provider == Provider::Azure
             && !self.settings.base_url.ends_with("/openai/v1");
-        match unversioned {
-            true => self.protocol.path().to_owned(),
-            false => format!("/v1{}", self.protocol.path()),
-        }
+        let version = if unversioned { "" } else { "/v1" };
+        format!("{version}{}", self.settings.protocol().path())
     }
 
     /// Sends a request, with retries.

@@ -13,11 +13,7 @@ use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
 /// The results in the files of a batch, by the keys of their requests.
-struct BatchResults {
-    results: HashMap<String, BatchResult>,
-    /// Lines that are not the first result of a request of the batch.
-    unused: usize,
-}
+type BatchResults = HashMap<String, BatchResult>;
 
 impl Driver<'_> {
     /// Gives the results of the open batches, which have ended, to the calls.
@@ -43,11 +39,11 @@ impl Driver<'_> {
                     let files = files
                         .iter()
                         .flat_map(|file| file.split(|byte| *byte == b'\n'));
-                    let results = read(open, files);
-                    let has_none = results.results.is_empty() && results.unused > 0;
+                    let (results, unused) = read(open, files);
+                    let has_none = results.is_empty() && unused > 0;
                     match has_none && !open.client.identifies_batches() {
                         true => self.give_up_guess().await?,
-                        false => self.deliver(why, is_early, results),
+                        false => self.deliver(why, is_early, results, unused),
                     }
                 }
             }
@@ -57,14 +53,10 @@ impl Driver<'_> {
 
     /// Gives each call of the last open batch its result. A request without one failed, as if a
     /// busy server had turned it away; it may be billed unless the batch ended early.
-    fn deliver(&mut self, why: &str, is_early: bool, found: BatchResults) {
+    fn deliver(&mut self, why: &str, is_early: bool, mut results: BatchResults, unused: usize) {
         let Some(mut open) = self.open.pop() else {
             return;
         };
-        let BatchResults {
-            mut results,
-            unused,
-        } = found;
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
         for (key, (number, mut reservation)) in std::mem::take(&mut open.calls) {
@@ -147,8 +139,9 @@ impl Driver<'_> {
     }
 }
 
-/// Reads the lines of the files of a batch. Of two results of a request the first is taken.
-fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> BatchResults {
+/// Reads the lines of the files of a batch, and counts those that are not the first result of
+/// one of its requests.
+fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> (BatchResults, usize) {
     let requests = open.record.requests.iter();
     let keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
     let (mut results, mut unused) = (HashMap::new(), 0);
@@ -164,5 +157,5 @@ fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> BatchRes
             None => unused += 1,
         }
     }
-    BatchResults { results, unused }
+    (results, unused)
 }

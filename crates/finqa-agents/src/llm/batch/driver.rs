@@ -43,7 +43,12 @@ impl BatchQueue {
             // Also when a batch could not be journaled: the calls wait for it.
             stop.drain.cancel();
         }
-        driver.say_what_is_left();
+        for open in &driver.open {
+            let (id, count) = (open.id(), open.calls.len());
+            self.0.notify(format!(
+                "batch {id} stays at the provider, requests: {count}; --resume fetches its results"
+            ));
+        }
         self.0.closed().await;
         // What the calls have received is in the journal, unless they were given up.
         if !stop.abort.is_cancelled() {
@@ -159,8 +164,11 @@ impl Driver<'_> {
 
     /// Finds a batch of an earlier process, and the calls that wait for its results.
     async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
-        let client = self.queue.client(&record.server);
-        let client = client.ok_or_else(|| elsewhere(&record))?;
+        let Some(client) = self.queue.client(&record.server) else {
+            let (number, server) = (record.number, record.server);
+            let message = format!("batch {number} is at {server}, which this run does not ask");
+            return Err(ModelError::new(ErrorKind::Settings, message));
+        };
         let mut open = OpenBatch::new(record, client);
         self.attach(&mut open);
         if open.calls.is_empty() {
@@ -293,13 +301,14 @@ impl Driver<'_> {
         let planned = self.planned(&open, &known);
         match open.client.submit(&planned, &lines, self.stop).await {
             Ok(id) => self.submitted(open, id, "submitted").await,
-            // There is no Batch API.
-            Err(error) if error.kind == ErrorKind::NotFound => {
-                self.give_back(open).await?;
+            // What may have arrived is looked for when the run is continued.
+            Err(error) => {
+                let has_no_api = error.kind == ErrorKind::NotFound;
+                if has_no_api {
+                    self.give_back(open).await?;
+                }
                 Err(error)
             }
-            // What may have arrived is looked for when the run is continued.
-            Err(error) => Err(error),
         }
     }
 
@@ -366,16 +375,13 @@ impl Driver<'_> {
             for open in self.open.iter_mut().filter(|open| open.is_running()) {
                 match open.client.state(open.id(), self.stop).await {
                     Ok(state) => open.state = state,
-                    Err(error)
-                        if error.kind == ErrorKind::Malformed || !error.kind.is_transient() =>
-                    {
-                        return Err(error);
-                    }
+                    Err(error) if error.kind == ErrorKind::Malformed => return Err(error),
                     // It is processed anyway.
-                    Err(error) => {
+                    Err(error) if error.kind.is_transient() => {
                         let line = format!("cannot ask about batch {} for now: {error}", open.id());
                         self.queue.notify(line);
                     }
+                    Err(error) => return Err(error),
                 }
             }
             if !self.open.iter().any(OpenBatch::is_running) {
@@ -389,28 +395,9 @@ impl Driver<'_> {
             delay = (delay * 2).min(LAST_POLL);
         }
     }
-
-    /// Says which batches stay at the provider.
-    fn say_what_is_left(&self) {
-        for open in &self.open {
-            let (id, count) = (open.id(), open.calls.len());
-            self.queue.notify(format!(
-                "batch {id} stays at the provider, requests: {count}; --resume fetches its results"
-            ));
-        }
-    }
 }
 
 /// The run is stopped; an error of the journal is reported by itself.
 fn stopped() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
-}
-
-fn elsewhere(record: &BatchRecord) -> ModelError {
-    let message = format!(
-        "batch {} was submitted to {}, which this run does not ask",
-        record.batch.as_deref().unwrap_or("without an id"),
-        record.server
-    );
-    ModelError::new(ErrorKind::Settings, message)
 }
