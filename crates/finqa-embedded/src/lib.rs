@@ -16,7 +16,6 @@
 mod answering;
 mod expr;
 mod labels;
-#[allow(dead_code, reason = "the readers of questions come to it one by one")]
 mod operations;
 mod question;
 mod ranking;

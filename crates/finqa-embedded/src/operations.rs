@@ -47,6 +47,11 @@ pub(crate) fn ratio<T: Operand>(a: T, b: T) -> T {
     T::step(Op::Divide, a, b)
 }
 
+/// `a * b`
+pub(crate) fn product<T: Operand>(a: T, b: T) -> T {
+    T::step(Op::Multiply, a, b)
+}
+
 /// `a > b`
 pub(crate) fn greater<T: Operand>(a: T, b: T) -> T {
     T::step(Op::Greater, a, b)

@@ -11,15 +11,7 @@
 
 mod graph;
 mod models;
-mod own_counts;
-mod own_guesses;
-mod own_kinds;
-mod own_labels;
-mod own_lists;
-mod own_signs;
-mod own_tables;
-mod own_terms;
-mod own_totals;
+mod own_pages;
 mod parse;
 mod prompt;
 mod shared_page;

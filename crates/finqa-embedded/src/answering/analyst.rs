@@ -13,7 +13,7 @@ use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::labels::{DirectQuestion, DirectReading, aligned};
+use crate::labels::{DirectQuestion, NoReading, aligned};
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
@@ -84,33 +84,31 @@ impl EmbeddedAnalyst {
         let earlier = question.history.iter().map(|entry| entry.question.as_str());
         let earlier: Vec<&str> = earlier.collect();
         let direct = DirectQuestion::new(&page.facts, &question.text, &earlier);
-        let text_only = direct.text_only.clone();
         let alone = Question {
             history: Vec::new(),
             ..question.clone()
         };
-        let asked = if direct.complete { &alone } else { question };
-        let reading = if asked.history.is_empty() {
-            direct.read()
+        let asked = if direct.is_complete() {
+            &alone
         } else {
-            DirectReading::Open
+            question
         };
-        match reading {
-            DirectReading::Answer(answer) => EmbeddedAnswer::from_labels(page, question, answer),
-            DirectReading::Undefined { why, doubt } => Some(EmbeddedAnswer::undefined(why, doubt)),
-            DirectReading::Missing(why) => {
-                let guess = self.ranked_answer(page, asked)?;
-                let doubt = Some(why);
-                Some(EmbeddedAnswer { doubt, ..guess })
+        let why = match direct.read() {
+            Ok(answer) => return EmbeddedAnswer::from_labels(page, question, answer),
+            Err(NoReading::Undefined(why, doubt)) => {
+                return Some(EmbeddedAnswer::undefined(why, doubt));
             }
-            DirectReading::Open => {
-                let guess = self.ranked_answer(page, asked)?;
-                let of_table = guess.best.evidence.iter().all(|of| of.id.starts_with('r'));
-                let of_labels = || text_only.unwrap_or_else(|| UNREAD.to_owned());
-                let doubt = guess.doubt.or_else(|| of_table.then(of_labels));
-                Some(EmbeddedAnswer { doubt, ..guess })
-            }
-        }
+            Err(why) => why,
+        };
+        let guess = self.ranked_answer(page, asked)?;
+        let of_text = guess.best.evidence.iter().any(|of| of.id.starts_with('t'));
+        let doubt = match why {
+            NoReading::Missing(why) => Some(why),
+            NoReading::InText(_) if of_text => guess.doubt,
+            NoReading::InText(why) => Some(why),
+            _ => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),
+        };
+        Some(EmbeddedAnswer { doubt, ..guess })
     }
 
     /// The best of all candidates.

@@ -1,390 +1,560 @@
-//! Look-ups, sums, averages, medians and extremes of a table's rows and columns.
+//! The operations that questions ask for, over the figures that their operands name.
 
-use super::DirectAnswer;
-use super::axis::AxisLabel;
-use super::lines::{LabelQuery, Place};
-use super::phrase::NamedOperand;
-use super::quantities::{counts, has_no_sum};
-use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
+use super::answer::{DirectAnswer, NoReading, Reading, missing};
+use super::asked::{Asked, Operand, Operation, Which};
+use super::find::{Candidate, Finder};
+use super::label::Label;
+use super::periods::{adds_up, is_rate};
+use super::table::{Amount, AmountKind, Place};
 use crate::expr::Expr;
-use crate::question::operations::{AVERAGE, LARGEST, SMALLEST, SUM};
+use crate::operations;
 use finqa_core::number::UnitKind;
-use finqa_core::program::Op;
+use finqa_core::page::period::CalendarSpan;
 
-/// Words around a quantity that say over which periods.
-pub(super) const SPANNING: [&str; 13] = [
-    "over the life", "over the years", "per year", "per quarter", "per month", "a year", "annual",
-    "yearly", "each year", "quarterly", "years", "quarters", "months",
-];
+/// An amount of a series, and what tells it from the others.
+type OfSeries = (Amount, String);
 
-impl DirectReader<'_> {
-    pub(super) fn look_up(&mut self) -> Reading<DirectAnswer> {
-        let operand = self.asked.terms(&self.table, self.asked.text(), &[]);
-        // "A and B" may ask for both.
-        if operand.terms.iter().any(|(op, _)| *op == Op::Add) {
-            let counts = self.asked.wording.says(&["how many"]);
-            return if counts {
-                self.total()
-            } else {
-                Err(NoReading::Open)
-            };
+/// Quantities that a sign tells something about.
+const SIGNED: &str = "profit income earning result ebit ebitda flow return";
+
+/// Words of a corner that say nothing of what the rows are.
+const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
+
+impl Finder<'_> {
+    pub(super) fn answer(&mut self, asked: &Asked) -> Reading<DirectAnswer> {
+        let operands = asked.operands.as_slice();
+        let of = operands.first().ok_or(NoReading::Open)?;
+        match &asked.operation {
+            Operation::Figure => self.look_up(of),
+            Operation::Change { falls } => {
+                let [late, early] = self.ends(of)?;
+                change(late, early, *falls, asked.relative)
+            }
+            Operation::Moved { falls } => {
+                let [late, early] = self.ends(of)?;
+                greater(if *falls { [early, late] } else { [late, early] })
+            }
+            Operation::Compare => greater(self.pair(operands)?),
+            Operation::Difference => {
+                let [more, less] = self.pair(operands)?;
+                change(more, less, false, asked.relative)
+            }
+            Operation::Ratio => self.ratio(operands, asked.relative),
+            Operation::Sum => {
+                let parts = self.several(operands)?;
+                if operands.len() == 1 {
+                    self.doubt_sum_over_time(&parts);
+                }
+                self.sum(&parts).map(|sum| number("sum", sum.expr))
+            }
+            Operation::Average => {
+                let parts = self.several(operands)?;
+                self.average(&parts)
+            }
+            Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
         }
-        let span = self.asked.spans().first().copied();
-        let mut amounts = [self.amount(&operand, span)?];
-        self.magnitudes(&mut amounts);
-        let [amount] = amounts;
-        let wording = &self.asked.wording;
-        if !amount.percent && (wording.percent() || wording.says(&["%", "rate"])) {
-            // Which share of what is meant, the labels do not say.
+    }
+
+    fn look_up(&mut self, of: &Operand) -> Reading<DirectAnswer> {
+        if of.words.is_empty() && !of.total {
             return Err(NoReading::Open);
-        }
-        // Two periods and nothing said of what to do with them.
-        if self.asked.spans().len() > 1 {
-            return Err(NoReading::Open);
-        }
-        let name = if matches!(amount.expr, Expr::Leaf(_)) {
-            "look-up"
-        } else {
-            "parts of a year"
-        };
-        Ok(DirectAnswer::number(name, amount.expr))
-    }
-
-    /// The whole question as one operand.
-    pub(super) fn whole(&self, operations: &[&[&str]]) -> NamedOperand {
-        self.asked
-            .operand(&self.table, self.asked.text(), operations)
-    }
-
-    pub(super) fn says_average(&self) -> bool {
-        let wording = &self.asked.wording;
-        wording.says(&AVERAGE) && !wording.says(&["weighted average"])
-    }
-
-    pub(super) fn average(&mut self) -> Reading<DirectAnswer> {
-        let text = self.asked.text().to_owned();
-        // "The average sales per store"
-        if let Some((part, whole)) = per(&text) {
-            let known = self.asked.operand(&self.table, &whole, &[]).words;
-            if known.iter().any(|word| self.table.knows(word)) {
-                return self.quotient(&part, &whole, UnitKind::Ratio, &[&AVERAGE]);
-            }
-        }
-        let operand = self.whole(&[&AVERAGE, &SPANNING]);
-        let amounts = self.run(&operand)?;
-        let count = u32::try_from(amounts.len()).map_err(|_| NoReading::Open)?;
-        let total = sum(&amounts).ok_or(NoReading::Open)?;
-        let mean = Expr::step(Op::Divide, total, Expr::constant(count));
-        Ok(DirectAnswer::number("average", mean))
-    }
-
-    /// The amounts of an operand over the question's periods, else of the operands in a list.
-    fn run(&mut self, operand: &NamedOperand) -> Reading<Vec<TableAmount>> {
-        if let Some(list) = self.listed(&[&AVERAGE, &SUM, &SPANNING, &["total"]])? {
-            return Ok(list);
-        }
-        // The capacity of all sites, where only their output has periods.
-        if self.asked.spans().is_empty() && self.table.periods.len() > 1 {
-            let doubts = self.doubts.len();
-            let found = self.alike(operand, true);
-            let undated = |amount: &TableAmount| self.table.span_of(amount.place).is_none();
-            match found {
-                Ok(amounts) if amounts.iter().all(undated) => return Ok(amounts),
-                _ => self.doubts.truncate(doubts),
-            }
-        }
-        match self.series() {
-            // The days or shops of a table without periods.
-            Err(NoReading::Open)
-                if self.table.periods.len() < 2 || self.asked.spans().len() == 1 =>
-            {
-                self.alike(operand, true)
-            }
-            periods => self.over(operand, &periods?),
-        }
-    }
-
-    pub(super) fn median(&mut self) -> Reading<DirectAnswer> {
-        let operand = self.whole(&[&["median"], &SPANNING]);
-        let mut amounts = self.run(&operand)?;
-        amounts.sort_by(|a, b| a.number.total_cmp(&b.number));
-        let middle = amounts.len() / 2;
-        let at = |index: usize| amounts.get(index).map(|amount| amount.expr.clone());
-        let expr = if amounts.len() % 2 == 1 {
-            at(middle)
-        } else {
-            let pair = at(middle.saturating_sub(1)).zip(at(middle));
-            pair.map(|(a, b)| Expr::step(Op::Divide, Expr::step(Op::Add, a, b), Expr::constant(2)))
-        };
-        let expr = expr.ok_or(NoReading::Open)?;
-        Ok(DirectAnswer::number("median", expr))
-    }
-
-    /// The largest or smallest amount of a row over time.
-    pub(super) fn extreme(&mut self) -> Reading<DirectAnswer> {
-        let largest = self.asked.wording.extreme().ok_or(NoReading::Open)?;
-        let operand = self.whole(&[&LARGEST, &SMALLEST, &SPANNING]);
-        let periods = self.series()?;
-        let amounts = self.over(&operand, &periods)?;
-        let found = extreme_of(&amounts, largest).ok_or(NoReading::Open)?;
-        Ok(DirectAnswer::number("extreme", found.expr.clone()))
-    }
-
-    pub(super) fn says_sum(&self) -> bool {
-        let wording = &self.asked.wording;
-        let several = self.asked.spans().len() > 1 || wording.periods_named().is_some();
-        wording.sum()
-            || wording.says(&["total", "all", "both", "in all"])
-            || several && wording.says(&["and", "over"])
-    }
-
-    /// A sum of several rows, of one row over time, or of all cells that fit alike: "total
-    /// borrowings" of short-term and long-term borrowings.
-    pub(super) fn total(&mut self) -> Reading<DirectAnswer> {
-        let as_total = |amounts: &[TableAmount]| {
-            let total = sum(amounts).ok_or(NoReading::Open)?;
-            Ok(DirectAnswer::number("sum", total))
-        };
-        if let Some(list) = self.listed(&[&SUM, &SPANNING])? {
-            return as_total(&list);
-        }
-        let mut operand = self.whole(&[&SUM, &SPANNING, &["aggregate", "in all"]]);
-        let wording = &self.asked.wording;
-        let over = self.asked.spans_through()
-            || self.asked.spans().len() > 1
-            || wording.periods_named().is_some()
-            || wording.says(&[
-                "all years", "the years", "all quarters", "all months", "both years",
-                "both quarters", "both months", "over the life",
-            ]);
-        if over {
-            let periods = self.series()?;
-            let amounts = self.over(&operand, &periods)?;
-            for (amount, period) in amounts.iter().zip(&periods) {
-                self.check_accumulates(amount, *period)?;
-            }
-            return as_total(&amounts);
-        }
-        // The page's own total comes first.
-        if self.asked.wording.says(&["total"]) && self.table.knows("total") {
-            operand.context.push("total".to_owned());
         }
         let doubts = self.doubts.len();
-        match self.amount(&operand, None) {
-            Err(NoReading::Open | NoReading::Several(_)) => self.doubts.truncate(doubts),
-            other => {
-                let mut amounts = [other?];
-                self.doubt_parts_left_out(&operand, &amounts);
-                self.doubt_of_one(&amounts);
-                self.magnitudes(&mut amounts);
-                return as_total(&amounts);
+        let found = match self.figure(of, None, None) {
+            // A total without a row of its own.
+            Err(why) if of.total => {
+                self.doubts.truncate(doubts);
+                let parts = self.in_labels(of, None).map_err(|_| why)?;
+                let parts: Vec<Amount> = parts.into_iter().map(|(one, _)| one).collect();
+                self.sum(&parts)?
+            }
+            found => found?,
+        };
+        if of.percent && found.kind == AmountKind::Plain {
+            self.doubt("the question asks for a percentage");
+        }
+        let kind = unit(found.kind);
+        Ok(answer("look-up", found.expr, kind))
+    }
+
+    /// The figures of listed operands, or those of a series.
+    fn several(&mut self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        match operands {
+            [of] => Ok(self
+                .series(of, None)?
+                .into_iter()
+                .map(|(one, _)| one)
+                .collect()),
+            operands => {
+                let amounts = self.listed(operands)?;
+                self.check_scales(&amounts);
+                Ok(amounts)
             }
         }
-        let mut amounts = self.alike(&operand, false)?;
-        self.magnitudes(&mut amounts);
-        as_total(&amounts)
     }
 
-    /// All amounts that fit an operand alike, in one row or one column, or the `parts` among
-    /// them, which are not totals.
-    fn alike(&mut self, operand: &NamedOperand, parts: bool) -> Reading<Vec<TableAmount>> {
-        let span = match self.asked.spans() {
-            [] if parts || self.table.periods.len() < 2 => None,
-            [span] => Some(self.only_period(*span)?),
-            _ => return Err(NoReading::Open),
-        };
-        let query = LabelQuery {
-            context: Vec::new(),
-            percent: Some(false),
-            parts,
-            ..operand.query(span)
-        };
-        let mut cells = self.cells(&query)?;
-        if parts {
-            let end = self.table.end_of_parts();
-            cells.retain(|(row, _)| *row < end);
-        }
-        let one = |of: fn(&Place) -> usize| {
-            let first = cells.first().map(of);
-            cells.iter().all(|cell| Some(of(cell)) == first)
-        };
-        let total = |place: &Place| self.table.labels_of(*place).any(|label| label.total);
-        // One says "current" itself and another by its heading: they are not of one kind.
-        let own = |(row, _): &Place| -> Vec<&String> {
-            let label = self.table.rows.get(*row);
-            let said = |word: &&String| label.is_some_and(|label| label.words.contains(word));
-            operand.words.iter().filter(said).collect()
-        };
-        let alike = cells
+    /// The figures of listed operands. One that names a row alone is of the column of another,
+    /// and the other way round.
+    fn listed(&mut self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+        let common = operands
             .iter()
-            .all(|cell| Some(own(cell)) == cells.first().map(own));
-        let line = one(|place| place.0) || one(|place| place.1) && alike;
-        if !line || cells.len() < 2 || cells.iter().any(total) {
-            return Err(NoReading::Open);
+            .flat_map(|of| of.spans.first())
+            .next()
+            .copied();
+        let doubts = self.doubts.len();
+        let mut near = None;
+        for of in operands {
+            near = near.or(self.figure(of, common, None).ok().and_then(|one| one.place));
+            self.doubts.truncate(doubts);
         }
-        if !one(|place| place.1) {
-            let columns: Vec<usize> = cells.iter().map(|(_, column)| *column).collect();
-            self.check_one_kind(&columns)?;
-        }
-        let amounts = cells.iter().map(|place| self.table.amount_at(*place));
-        let amounts: Option<Vec<TableAmount>> = amounts.collect();
-        let amounts = amounts.ok_or(NoReading::Open)?;
-        let column = cells
-            .first()
-            .and_then(|(_, column)| self.table.columns.get(*column));
-        let rate = column.filter(|label| parts && has_no_sum(label));
-        if let Some(name) = rate.map(|label| label.name.clone()) {
-            self.doubt(format!("{name} may need weights"));
-        }
-        self.doubt_parts_left_out(operand, &amounts);
-        self.doubt_total_among(&amounts);
-        Ok(amounts)
-    }
-
-    /// An error if one of several columns has no sum, such as a price; a doubt if their headings
-    /// name quantities that differ, such as a revenue and a cost.
-    fn check_one_kind(&mut self, columns: &[usize]) -> Reading<()> {
-        let labels = columns.iter().filter_map(|at| self.table.columns.get(*at));
-        let labels: Vec<&AxisLabel> = labels.collect();
-        if labels.iter().any(|label| has_no_sum(label)) {
-            return Err(NoReading::Open);
-        }
-        let common = |word: &String| labels.iter().all(|label| label.says(word));
-        let differs = |label: &&AxisLabel| {
-            let mut own = label.words.iter().filter(|word| !common(word)).peekable();
-            own.peek().is_some() && counts(label)
-        };
-        if labels.iter().any(differs) {
-            self.doubt("its columns may not be of one kind".to_owned());
-        }
-        Ok(())
-    }
-
-    /// Of rows that say the same words of the question, those with the fewest others fit best;
-    /// a total may be of all of them.
-    fn doubt_parts_left_out(&mut self, operand: &NamedOperand, amounts: &[TableAmount]) {
-        let rows = &self.table.rows;
-        let Some((row, column)) = amounts.first().map(|amount| amount.place) else {
-            return;
-        };
-        let said = |label: &AxisLabel| -> Vec<&String> {
-            let words = operand.words.iter();
-            words.filter(|word| label.says(word)).collect()
-        };
-        let Some((label, common)) = rows.get(row).map(|label| (label, said(label))) else {
-            return;
-        };
-        let in_full = label.total || label.words.len() <= common.len();
-        let used = |row: usize| amounts.iter().any(|amount| amount.place.0 == row);
-        let mut others = rows.iter().enumerate().skip(1);
-        let left = others.find(|(at, other)| {
-            let filled = self.table.fact_at((*at, column)).is_some();
-            !used(*at) && filled && !other.total && said(other) == common
-        });
-        let left = left.filter(|_| !common.is_empty() && !in_full);
-        if let Some((_, other)) = left {
-            let why = format!("{} may be a part of the total too", other.name);
-            self.doubt(why);
-        }
-    }
-
-    /// "The total weight" next to a column of quantities: a cell may be that of a single piece.
-    fn doubt_of_one(&mut self, amounts: &[TableAmount]) {
-        let counts = |label: &&AxisLabel| ["quantity", "qty"].iter().any(|word| label.writes(word));
-        let column = amounts
-            .first()
-            .and_then(|amount| self.table.columns.get(amount.place.1));
-        let pieces = self.table.columns.iter().any(|label| counts(&label));
-        let total = |amount: &TableAmount| {
-            let row = self.table.rows.get(amount.place.0);
-            row.is_some_and(|row| row.total)
-        };
-        let leaf = amounts
+        let apart = |a: Place, b: Place| a.0 != b.0 && a.1 != b.1;
+        let same_time = operands
             .iter()
-            .all(|amount| matches!(amount.expr, Expr::Leaf(_)) && !total(amount));
-        let column = column.filter(|label| pieces && leaf && !counts(label) && !label.total);
-        if let Some(name) = column.map(|label| label.name.clone()) {
-            self.doubt(format!("{name} may be of one piece"));
+            .all(|of| of.spans.is_empty() || of.spans.first() == common.as_ref());
+        let mut out: Vec<Amount> = Vec::new();
+        for of in operands {
+            let mut one = self.figure(of, common, None);
+            let place = one.as_ref().ok().and_then(|one| one.place);
+            if one.is_err() || same_time && place.zip(near).is_some_and(|(a, b)| apart(a, b)) {
+                self.doubts.truncate(doubts);
+                one = self.figure(of, common, near);
+            }
+            out.push(one?);
         }
-    }
-
-    /// The first or the last row may be the total of the others without its name.
-    pub(super) fn doubt_total_among(&mut self, amounts: &[TableAmount]) {
-        let all: f64 = amounts.iter().map(|amount| amount.number).sum();
-        let ends = [amounts.first(), amounts.last()];
-        let whole = ends.into_iter().flatten().find(|amount| {
-            amounts.len() > 2 && (all - 2.0 * amount.number).abs() <= 1e-9 * all.abs()
-        });
-        let name = whole.and_then(|amount| self.table.rows.get(amount.place.0));
-        if let Some(name) = name.map(|label| label.name.clone()) {
-            self.doubt(format!("{name} is the sum of the others"));
+        // "Sales and staff of the North": the first is of the row of the second.
+        if let ([first, _], [a, b]) = (operands, out.as_mut_slice())
+            && let (Some(x), Some(y)) = (a.place, b.place)
+            && same_time
+            && apart(x, y)
+        {
+            match self.figure(first, common, Some(y)) {
+                Ok(other) if other.place.is_some_and(|place| !apart(place, y)) => *a = other,
+                _ => self.doubt("its figures are of different rows and columns"),
+            }
         }
-    }
-
-    /// The amounts of "A, B and C", if the question lists several quantities.
-    fn listed(&mut self, operations: &[&[&str]]) -> Reading<Option<Vec<TableAmount>>> {
-        let text = self
-            .asked
-            .text()
-            .replace(" , ", " and ")
-            .replace(" plus ", " and ");
-        let parts: Vec<&str> = text.split(" and ").collect();
-        let operands: Vec<NamedOperand> = parts
-            .into_iter()
-            .map(|part| self.asked.operand(&self.table, part, operations))
-            .filter(|operand| !operand.words.is_empty() || !operand.spans.is_empty())
-            .collect();
-        let named = operands
-            .iter()
-            .filter(|operand| !operand.words.is_empty())
-            .count();
-        if named < 2 {
-            return Ok(None);
-        }
-        let all: Vec<String> = operands
-            .iter()
-            .flat_map(|operand| operand.words.clone())
-            .collect();
-        let mut amounts = Vec::new();
-        for operand in &operands {
-            let mut operand = operand.clone();
-            operand.context.retain(|word| word != "total");
-            operand.context.extend(
-                all.iter()
-                    .filter(|word| !operand.words.contains(word))
-                    .cloned()
-                    .collect::<Vec<_>>(),
-            );
-            let span = self.asked.spans().first().copied();
-            amounts.push(self.amount(&operand, span)?);
-        }
-        let places: Vec<(usize, usize)> = amounts.iter().map(|amount| amount.place).collect();
-        let distinct = places
+        let places: Vec<Option<Place>> = out.iter().map(|one| one.place).collect();
+        let mut earlier = places
             .iter()
             .enumerate()
-            .all(|(at, place)| !places.iter().take(at).any(|other| other == place));
-        if !distinct || self.asked.spans().len() > 1 {
+            .map(|(at, place)| (place, places.get(..at)));
+        if earlier
+            .any(|(place, before)| place.is_some() && before.is_some_and(|all| all.contains(place)))
+        {
             return Err(NoReading::Open);
         }
-        self.magnitudes(&mut amounts);
-        Ok(Some(amounts))
+        Ok(out)
+    }
+
+    fn pair(&mut self, operands: &[Operand]) -> Reading<[Amount; 2]> {
+        let amounts = self.listed(operands)?;
+        self.check(&amounts);
+        amounts.try_into().map_err(|_| NoReading::Open)
+    }
+
+    fn has_scale(&self, amount: &Amount) -> bool {
+        let facts = self.table.facts;
+        let leaves = amount.expr.leaves();
+        let mut of_leaves = leaves.iter().filter_map(|leaf| facts.all.get(leaf.source?));
+        of_leaves.any(|fact| fact.scale.or(facts.scale).is_some())
+    }
+
+    /// Doubts in figures that are compared: scales and signs that may not be alike.
+    fn check(&mut self, amounts: &[Amount]) {
+        self.check_scales(amounts);
+        let plain = || amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let table = &self.table;
+        let signed = |place: Place| table.labels_of(place).any(|label| label.is_one_of(SIGNED));
+        let below = |place: &Place| !signed(*place) && table.is_below_zero(*place, |_| true);
+        let unturned = plain()
+            .filter(|one| !one.turned)
+            .filter_map(|one| one.place);
+        let odd = unturned
+            .clone()
+            .find(below)
+            .map(|place| table.name_of(place));
+        let turned = plain().any(|one| one.turned) && plain().any(|one| one.number < 0.0);
+        self.doubts
+            .extend(odd.map(|name| format!("all figures of {name} are below zero")));
+        if turned {
+            self.doubt("some of the figures are costs that the page prints below zero");
+        }
+    }
+
+    fn check_scales(&mut self, amounts: &[Amount]) {
+        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let scaled: Vec<bool> = plain.map(|one| self.has_scale(one)).collect();
+        if scaled.contains(&true) && scaled.contains(&false) {
+            self.doubt("some of the figures may be in another unit");
+        }
+    }
+
+    /// The later and the earlier figure of a change.
+    fn ends(&mut self, of: &Operand) -> Reading<[Amount; 2]> {
+        if of.last.is_some() || of.words.is_empty() {
+            return Err(NoReading::Open);
+        }
+        let spans = of.spans.iter().map(|span| {
+            let found = self.table.period(*span)?;
+            Ok((found, self.table.unclear(*span, found)))
+        });
+        let spans: Vec<(CalendarSpan, Option<String>)> = spans.collect::<Reading<_>>()?;
+        self.doubts
+            .extend(spans.iter().filter_map(|(_, unclear)| unclear.clone()));
+        let spans: Vec<CalendarSpan> = spans.into_iter().map(|(span, _)| span).collect();
+        let (early, late) = match (spans.as_slice(), self.table.periods.as_slice()) {
+            ([], [early, late]) => (*early, *late),
+            ([late], _) => match self.table.before(*late) {
+                Some(early) => (early, *late),
+                None => return missing(format!("the page has no period before {late}")),
+            },
+            ([a, b], _) if of.ordered || a.order() <= b.order() => (*a, *b),
+            ([b, a], _) => (*a, *b),
+            _ => return Err(NoReading::Open),
+        };
+        let of = Operand {
+            spans: Vec::new(),
+            ..of.clone()
+        };
+        let ends = [
+            self.figure(&of, Some(late), None)?,
+            self.figure(&of, Some(early), None)?,
+        ];
+        self.check(&ends);
+        Ok(ends)
+    }
+
+    fn ratio(&mut self, operands: &[Operand], percent: bool) -> Reading<DirectAnswer> {
+        let doubts = self.doubts.len();
+        let listed = self.listed(operands);
+        let [a, b] = match (listed, operands) {
+            // A whole without a row of its own is the sum of all.
+            (Err(_), [part, whole]) if whole.total => {
+                self.doubts.truncate(doubts);
+                let spans = part
+                    .spans
+                    .iter()
+                    .chain(&whole.spans)
+                    .take(1)
+                    .copied()
+                    .collect();
+                let all = self.in_labels(
+                    &Operand {
+                        spans,
+                        ..whole.clone()
+                    },
+                    None,
+                )?;
+                let all: Vec<Amount> = all.into_iter().map(|(one, _)| one).collect();
+                let whole = self.sum(&all)?;
+                let near = all.first().and_then(|one| one.place);
+                let span = near.and_then(|place| self.table.span_of(place));
+                [self.figure(part, span, near)?, whole]
+            }
+            (found, _) => found?.try_into().map_err(|_| NoReading::Open)?,
+        };
+        // Of money per thing only the money has a scale.
+        if percent || self.has_scale(&b) {
+            self.check(&[a.clone(), b.clone()]);
+        }
+        if a.kind != b.kind || a.kind == AmountKind::Share {
+            return Err(NoReading::Open);
+        }
+        if b.number.abs() <= 0.0 {
+            return Err(NoReading::Undefined("the whole is zero".to_owned(), None));
+        }
+        if a.number < 0.0 || b.number < 0.0 {
+            self.doubt("a part of it is below zero");
+        }
+        if percent && a.number > b.number && operands.iter().any(|of| of.total) {
+            self.doubt("the part is larger than the whole");
+        }
+        let expr = operations::ratio(a.expr, b.expr);
+        Ok(match percent {
+            true => answer("share", expr, UnitKind::Percent),
+            false => answer("ratio", expr, UnitKind::Ratio),
+        })
+    }
+
+    /// The sum of amounts of one kind that have one.
+    fn sum(&mut self, parts: &[Amount]) -> Reading<Amount> {
+        let first = parts.first().ok_or(NoReading::Open)?;
+        if let Some(rate) = self.rate_of(parts) {
+            return missing(format!("{rate} does not add up"));
+        }
+        if parts.iter().any(|part| part.kind != AmountKind::Plain) {
+            return Err(NoReading::Open);
+        }
+        if parts.iter().any(|part| part.turned != first.turned) {
+            self.doubt("some of the figures are costs that the page prints below zero");
+        }
+        let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
+        Ok(Amount {
+            expr: sum.ok_or(NoReading::Open)?,
+            number: parts.iter().map(|part| part.number).sum(),
+            ..first.clone()
+        })
+    }
+
+    fn rate_of(&self, parts: &[Amount]) -> Option<String> {
+        let places = parts.iter().filter_map(|part| part.place);
+        let mut labels = places.flat_map(|place| self.table.labels_of(place));
+        labels
+            .find(|label| is_rate(label))
+            .map(|label| label.name.clone())
+    }
+
+    /// A quantity may not add up over time.
+    fn doubt_sum_over_time(&mut self, parts: &[Amount]) {
+        let places: Vec<Place> = parts.iter().filter_map(|part| part.place).collect();
+        let over_time = self.is_over_time(&places);
+        if let Some(place) = places.first().filter(|_| over_time)
+            && !self.table.labels_of(*place).any(adds_up)
+        {
+            let name = self.table.name_of(*place);
+            self.doubt(format!("{name} may not add up over time"));
+        }
+    }
+
+    fn is_over_time(&self, places: &[Place]) -> bool {
+        let mut spans = places.iter().map(|place| self.table.span_of(*place));
+        let first = spans.next();
+        spans.any(|span| Some(span) != first)
+    }
+
+    fn average(&mut self, parts: &[Amount]) -> Reading<DirectAnswer> {
+        let first = parts.first().ok_or(NoReading::Open)?;
+        if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
+            return Err(NoReading::Open);
+        }
+        let places: Vec<Place> = parts.iter().filter_map(|part| part.place).collect();
+        let rates = self.rate_of(parts).is_some() || first.kind != AmountKind::Plain;
+        if rates && !places.is_empty() && !self.is_over_time(&places) {
+            self.doubt("an average of rates may need weights");
+        }
+        let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
+        Ok(answer(
+            "average",
+            average.ok_or(NoReading::Open)?,
+            unit(first.kind),
+        ))
+    }
+
+    fn extreme(
+        &mut self,
+        of: &Operand,
+        largest: bool,
+        which: Option<&Which>,
+    ) -> Reading<DirectAnswer> {
+        let series = self.series(of, which)?;
+        let numbers: Vec<f64> = series.iter().map(|(one, _)| one.number).collect();
+        let places = operations::extremes(&numbers, largest);
+        let found: Vec<&OfSeries> = places.iter().filter_map(|at| series.get(*at)).collect();
+        let (amount, label) = found.first().ok_or(NoReading::Open)?;
+        if series.len() < 2 || series.iter().any(|(one, _)| one.kind != amount.kind) {
+            return Err(NoReading::Open);
+        }
+        let label = which.is_some().then(|| label.clone());
+        if label.is_some() && found.len() > 1 {
+            let names: Vec<&str> = found.iter().map(|(_, name)| name.as_str()).collect();
+            self.doubt(format!("{} are equal", names.join(" and ")));
+        }
+        let name = if label.is_some() {
+            "label of the extreme"
+        } else {
+            "extreme"
+        };
+        let extreme = answer(name, amount.expr.clone(), unit(amount.kind));
+        Ok(DirectAnswer { label, ..extreme })
+    }
+
+    /// The figures of an operand in several periods, or in all rows or columns.
+    fn series(&mut self, of: &Operand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+        let timely = of.spans.len() > 1 || of.last.is_some();
+        let all_times = of.spans.is_empty() && self.table.periods.len() > 1;
+        let length = match which {
+            Some(Which::Period(length)) => *length,
+            None if timely || all_times => None,
+            _ => return self.in_labels(of, which),
+        };
+        if of.words.is_empty() && !of.total {
+            return Err(NoReading::Open);
+        }
+        let undated = Operand {
+            spans: Vec::new(),
+            ..of.clone()
+        };
+        let mut out = Vec::new();
+        for span in self.table.series(of, length)? {
+            let amount = self.figure(&undated, Some(span), None)?;
+            let mut labels = amount
+                .place
+                .into_iter()
+                .flat_map(|place| self.table.labels_of(place));
+            let only = labels.find(|label| label.span.is_some() && label.words.is_empty());
+            let name = only.map_or_else(|| span.to_string(), |label| label.name.clone());
+            out.push((amount, name));
+        }
+        if out.len() < 2 {
+            return missing("the page has only one period of it");
+        }
+        self.check(&out.iter().map(|(one, _)| one.clone()).collect::<Vec<_>>());
+        Ok(out)
+    }
+
+    /// The figures that differ in their row alone, or in their column alone, totals left out.
+    fn in_labels(&mut self, of: &Operand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+        let [span, none] = [of.spans.first(), of.spans.get(1)];
+        if none.is_some() {
+            return Err(NoReading::Open);
+        }
+        let known = self.known(of)?;
+        let period = span.map(|span| self.table.period(*span)).transpose()?;
+        let mut cells = self.candidates(&known, period);
+        let spans = cells.iter().filter_map(|one| self.table.span_of(one.place));
+        let latest = spans.max_by_key(|span| span.order());
+        let other = |one: &Candidate| self.table.span_of(one.place) != latest;
+        if period.is_none() && cells.iter().any(other) {
+            cells.retain(|one| self.table.span_of(one.place) == latest);
+            let latest = latest.map_or_else(String::new, |span| span.to_string());
+            self.doubt(format!("the question names no period; this is {latest}"));
+        }
+        self.doubts.extend(
+            span.zip(period)
+                .and_then(|(span, found)| self.table.unclear(*span, found)),
+        );
+        let by_rows = one_line(&mut cells)?;
+        let columns = &self.table.columns;
+        cells.retain(|one| {
+            let total = columns.get(one.place.1).is_some_and(|label| label.total);
+            self.table.is_part(one.place.0) && (by_rows || !total)
+        });
+        let labels = if by_rows {
+            &self.table.rows
+        } else {
+            &self.table.columns
+        };
+        let mut out: Vec<OfSeries> = Vec::new();
+        for one in &cells {
+            let at = if by_rows { one.place.0 } else { one.place.1 };
+            let amount = self.table.amount(one.place).ok_or(NoReading::Open)?;
+            let name = labels
+                .get(at)
+                .map_or_else(String::new, |label: &Label| label.name.clone());
+            if out.iter().any(|(_, other)| *other == name) {
+                return missing(format!("several rows are of {name}"));
+            }
+            out.push((amount, name));
+        }
+        if let Some(one) = cells
+            .iter()
+            .find(|one| one.row.says_more() || one.column.says_more())
+        {
+            let name = self.table.full_name(one.place);
+            self.doubt(format!("{name} may not be what is meant"));
+        }
+        let columns = 1..self.table.columns.len();
+        let named = columns.filter(|at| !self.table.cells.keys().any(|place| place.1 == *at));
+        if by_rows && which.is_some() && named.count() > 0 {
+            self.doubt("several columns name the rows");
+        }
+        let generic = |word: &String| super::words::lists(GENERIC, word);
+        if let Some(Which::Label(noun)) = which
+            && !self.table.corner.iter().all(generic)
+            && !noun.iter().any(|word| self.table.is_heading(word))
+        {
+            self.doubt(format!(
+                "the table does not say what a {} is",
+                noun.join(" ")
+            ));
+        }
+        self.check(&out.iter().map(|(one, _)| one.clone()).collect::<Vec<_>>());
+        Ok(out)
     }
 }
 
-/// The largest or smallest of amounts, the last of those that have it; `None` without any.
-pub(super) fn extreme_of(amounts: &[TableAmount], largest: bool) -> Option<&TableAmount> {
-    let sign = if largest { 1.0 } else { -1.0 };
-    let by_size =
-        |a: &&TableAmount, b: &&TableAmount| (sign * a.number).total_cmp(&(sign * b.number));
-    amounts.iter().max_by(by_size)
+/// Leaves the cells of the only column that fits best, or of the only row; whether these are
+/// of several rows.
+fn one_line(cells: &mut Vec<Candidate>) -> Reading<bool> {
+    let of_best = |fit: fn(&Candidate) -> (bool, usize), line: fn(&Candidate) -> usize| {
+        let least = cells.iter().map(fit).map(|(_, cost)| cost).min()?;
+        let best = cells.iter().filter(|one| fit(one) == (true, least));
+        let best: Vec<Candidate> = best.copied().collect();
+        let first = best.first().map(line);
+        let only = best.len() > 1 && best.iter().all(|one| Some(line(one)) == first);
+        only.then_some(best)
+    };
+    let column = of_best(|one| (one.column.named, one.column.cost), |one| one.place.1);
+    let row = of_best(|one| (one.row.named, one.row.cost), |one| one.place.0);
+    match (column, row) {
+        (Some(column), None) => *cells = column,
+        (None, Some(row)) => {
+            *cells = row;
+            return Ok(false);
+        }
+        _ => return Err(NoReading::Open),
+    }
+    Ok(true)
 }
 
-/// The parts of "sales per store".
-pub(super) fn per(text: &str) -> Option<(String, String)> {
-    let (part, whole) = text
-        .split_once(" per ")
-        .or_else(|| text.split_once(" for each "))?;
-    let time = ["year", "quarter", "month", "annum", "cent", "day", "week"];
-    let first = whole.split_whitespace().next()?;
-    (!time.contains(&first)).then(|| (part.to_owned(), whole.to_owned()))
+/// A change, a difference, or either as a percentage of the earlier or smaller figure.
+fn change(late: Amount, early: Amount, falls: bool, relative: bool) -> Reading<DirectAnswer> {
+    if late.kind != early.kind || late.place.is_some() && late.place == early.place {
+        return Err(NoReading::Open);
+    }
+    let fallen = falls && late.number < early.number;
+    if !relative {
+        let (a, b) = if fallen { (early, late) } else { (late, early) };
+        let points = a.kind == AmountKind::Share;
+        let expr = operations::difference(a.expr, b.expr);
+        let hundred = || Expr::constant(100);
+        let expr = if points {
+            operations::product(expr, hundred())
+        } else {
+            expr
+        };
+        return Ok(number("change", expr));
+    }
+    // A growth of a percentage: in points or in percent?
+    if late.kind != AmountKind::Plain {
+        return Err(NoReading::Open);
+    }
+    if early.number <= 0.0 {
+        let from = early.expr.number().unwrap_or_default();
+        let why = format!("growth needs a value above zero; it starts from {from}");
+        return Err(NoReading::Undefined(why, None));
+    }
+    let mut expr = operations::relative_change(late.expr, early.expr);
+    if fallen {
+        expr = operations::product(expr, Expr::literal("const_m1").ok_or(NoReading::Open)?);
+    }
+    Ok(answer("relative change", expr, UnitKind::Percent))
+}
+
+fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
+    if a.kind != b.kind {
+        return Err(NoReading::Open);
+    }
+    let expr = operations::greater(a.expr, b.expr);
+    Ok(answer("comparison", expr, UnitKind::YesNo))
+}
+
+fn unit(kind: AmountKind) -> UnitKind {
+    match kind {
+        AmountKind::Share => UnitKind::Percent,
+        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
+    }
+}
+
+fn number(name: &'static str, expr: Expr) -> DirectAnswer {
+    answer(name, expr, UnitKind::Number)
+}
+
+fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {
+    DirectAnswer {
+        name,
+        expr,
+        kind,
+        label: None,
+        doubt: None,
+    }
 }

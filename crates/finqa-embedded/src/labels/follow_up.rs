@@ -1,206 +1,116 @@
-//! Questions that change one part of the one before: "and in 2022?", "what about rent?", "in
-//! percent?". They are written out in full, and read like any other.
+//! Questions that change one part of the one before: "and in 2022?", "what about rent?". They
+//! are completed by the rest of it.
 
-use std::ops::Range;
-
-use super::asked_spans::asked_spans;
-use super::axis::{AxisLabel, label_words};
-use super::is_complete;
-use super::lines::LabelledTable;
-use super::phrase::AskedPhrase;
-use crate::question::operations::is_operation;
-use crate::question::wording::Wording;
-use crate::reading::text::stem;
-use finqa_core::page::period::{CalendarSpan, NamedSpan, WHOLE, spans};
+use super::cues::Cue;
+use super::question::{Token, TokenPart};
+use super::table::LabelledTable;
+use super::words::{PRONOUNS, lists};
 
 /// How a question that leans on the one before begins.
-pub(super) const ELLIPTICAL: [&str; 8] = [
-    "and", "what about", "how about", "then", "so", "also", "but", "same for",
-];
+const ELLIPTICAL: &str = "and then so also but same";
 
-/// Words of a question without its subject.
-const AROUND: [&str; 22] = [
-    "what about", "how about", "what", "was", "were", "is", "are", "did", "do", "how", "about",
-    "same", "for", "then", "so", "also", "but", "and", "in", "the", "of", "ok",
-];
+/// Whether a question can be understood without the ones before it.
+pub(super) fn is_complete(table: &LabelledTable<'_>, tokens: &[Token]) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let elliptical = lists(ELLIPTICAL, text(0)) || text(1) == "about";
+    let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
+    let known = |token: &Token| token.stems().iter().any(|word| table.says(word));
+    let over_all = |cue| {
+        matches!(
+            cue,
+            Cue::Largest | Cue::Smallest | Cue::Average | Cue::Last(_)
+        )
+    };
+    let dated = |token: &Token| token.span().is_some() || token.cue().is_some_and(over_all);
+    let dated = table.periods.len() < 2 || tokens.iter().any(dated);
+    !elliptical && !refers && dated && tokens.iter().any(known)
+}
 
-/// The question in full, if it changes one part of the last of the earlier ones.
-pub(super) fn in_full(
+/// The question in full, if it changes one part of the one before.
+pub(super) fn completed(
     table: &LabelledTable<'_>,
-    earlier: &[&str],
-    question: &str,
-) -> Option<String> {
-    let mut asked: Vec<String> = Vec::new();
-    for text in earlier {
-        match written_out(table, &asked, text) {
-            Some(text) => asked.push(text),
-            None => asked.clear(),
-        }
+    before: &[Token],
+    question: &[Token],
+) -> Option<Vec<Token>> {
+    let lead = |token: &Token| lists("about and same it what how", &token.text);
+    let new: Vec<&Token> = question
+        .iter()
+        .filter(|token| token.part != TokenPart::Filler && !lead(token))
+        .filter(|token| !lists(ELLIPTICAL, &token.text))
+        .collect();
+    let spans: Vec<&Token> = new
+        .iter()
+        .filter(|token| token.span().is_some())
+        .copied()
+        .collect();
+    let words: Vec<&Token> = new
+        .iter()
+        .filter(|token| !token.stems().is_empty())
+        .copied()
+        .collect();
+    if new.is_empty() || spans.len() + words.len() < new.len() {
+        return None;
     }
-    written_out(table, &asked, question)
+    let mut out = before.to_vec();
+    if !words.is_empty() {
+        out = with_words(table, &out, &words)?;
+    }
+    if !spans.is_empty() {
+        out = with_spans(out, &spans)?;
+    }
+    Some(out)
 }
 
-fn written_out(table: &LabelledTable<'_>, asked: &[String], question: &str) -> Option<String> {
-    let phrase = AskedPhrase::read(table, question);
-    if is_complete(table, &phrase) {
-        return Some(question.to_owned());
-    }
-    let before = asked.last()?;
-    let wording = &phrase.wording;
-    let refers = wording.says(&["that", "this", "those", "these", "it", "them", "they"]);
-    let named = phrase.operand(table, phrase.text(), &[&AROUND]);
-    let (operations, words): (Vec<String>, Vec<String>) =
-        named.words.into_iter().partition(|word| is_operation(word));
-    let elliptical = wording.starts(&ELLIPTICAL);
-    match (operations.is_empty(), words.is_empty(), phrase.spans()) {
-        // "And what was it in 2022?"
-        (true, true, [_, ..]) if elliptical || refers => other_periods(before, question),
-        _ if refers => None,
-        (_, true, []) if wording.change() => {
-            let [.., first, second] = asked else {
-                return None;
-            };
-            let change = change_between(table, first, second)?;
-            Some(if wording.percent() {
-                format!("{change} in percent")
-            } else {
-                change
-            })
-        }
-        (_, true, []) if wording.percent() => {
-            let moves = Wording::read(before);
-            let change = moves.change() || moves.says(&["grown", "fell", "fallen", "risen"]);
-            change.then(|| format!("{} in percent", bare(before)))
-        }
-        (true, false, dated) if elliptical => {
-            let text = other_label(table, before, question, &words)?;
-            if dated.is_empty() {
-                Some(text)
-            } else {
-                other_periods(&text, question)
-            }
-        }
-        _ => None,
-    }
-}
-
-fn bare(text: &str) -> &str {
-    text.trim().trim_end_matches(['?', '.', ' '])
-}
-
-/// The question about the periods of another one.
-fn other_periods(before: &str, question: &str) -> Option<String> {
-    let (lower, question) = (before.to_lowercase(), question.to_lowercase());
-    let (old, new) = (spans(&lower), spans(&question));
+/// The question about other periods.
+fn with_spans(mut out: Vec<Token>, new: &[&Token]) -> Option<Vec<Token>> {
+    let old: Vec<&mut Token> = out
+        .iter_mut()
+        .filter(|token| token.span().is_some())
+        .collect();
     if old.is_empty() && new.len() == 1 {
-        return Some(format!(
-            "{} in {}",
-            bare(before),
-            question.get(new.first()?.at.clone())?
-        ));
+        out.extend(new.iter().map(|token| (*token).clone()));
+        return Some(out);
     }
     if old.len() != new.len() {
         return None;
     }
-    let mut text = lower.clone();
-    for (old, new) in old.iter().zip(&new).rev() {
-        let part = |span: CalendarSpan| span.months.is_some_and(|months| months != WHOLE);
+    for (token, new) in old.into_iter().zip(new) {
+        let (was, is) = (token.span()?, new.span()?);
         // "And in 2022?" after a quarter may mean the quarter or the year.
-        if part(old.span) && !part(new.span) {
+        if was.length() < 12 && is.months.is_none() {
             return None;
         }
-        let mut written = question.get(new.at.clone())?.to_owned();
-        if let (Some(year), None) = (old.span.year, new.span.year) {
-            written = format!("{written} {year}");
-        }
-        text.replace_range(old.at.clone(), &written);
+        let year = is.year.or(was.year);
+        token.part = TokenPart::Period(year.map_or(is, |year| is.in_year(year)));
     }
-    Some(text)
+    Some(out)
 }
 
-/// A word of a text and its place.
-fn words_of(text: &str) -> impl Iterator<Item = (Range<usize>, String)> {
-    let bounds = |word: &str| {
-        let start = word.as_ptr() as usize - text.as_ptr() as usize;
-        start..start + word.len()
-    };
-    text.split(|c: char| c.is_whitespace() || matches!(c, '?' | ',' | '(' | ')'))
-        .filter(|word| !word.is_empty())
-        .map(move |word| (bounds(word), stem(&word.to_lowercase()).into_owned()))
-}
-
-/// The question about another row or column, or another name of one.
-fn other_label(
-    table: &LabelledTable<'_>,
-    before: &str,
-    question: &str,
-    words: &[String],
-) -> Option<String> {
-    let says_all = |label: &AxisLabel| {
-        let mut own = words.iter().map(|word| label.words.contains(word));
-        own.len() > 0 && own.all(|said| said)
-    };
-    let keys = (0..table.keys.len()).map(|key| {
-        let rows = table.rows.iter().skip(1);
-        rows.filter_map(|row| row.keys.get(key)).collect::<Vec<_>>()
+/// The question about another row or column.
+fn with_words(table: &LabelledTable<'_>, before: &[Token], new: &[&Token]) -> Option<Vec<Token>> {
+    let stems: Vec<&String> = new.iter().flat_map(|token| token.stems()).collect();
+    let axes = [&table.rows, &table.columns].into_iter().filter(|labels| {
+        let mut labels = labels.iter().skip(1);
+        labels.any(|label| stems.iter().all(|word| label.says(word)))
     });
-    let lines =
-        [&table.rows, &table.columns].map(|labels| labels.iter().skip(1).collect::<Vec<_>>());
-    let rows_have_keys = !table.keys.is_empty();
-    let mut axes = keys.chain(lines.into_iter().skip(usize::from(rows_have_keys)));
-    let axis = axes.find(|labels| labels.iter().any(|label| says_all(label)))?;
-    let of_axis = |word: &String| {
-        let said = axis.iter().any(|label| label.words.contains(word));
-        said && !is_operation(word)
+    let axes: Vec<_> = axes.collect();
+    let [axis] = axes.as_slice() else {
+        return None;
     };
-    let place = |text: &str, is: &dyn Fn(&String) -> bool| -> Option<Range<usize>> {
-        let found: Vec<_> = words_of(text)
-            .filter(|(_, word)| is(word))
-            .map(|(at, _)| at)
-            .collect();
-        Some(found.first()?.start..found.last()?.end)
+    let of_axis = |word: &String| axis.iter().skip(1).any(|label| label.says(word));
+    let is_old = |token: &&Token| token.stems().iter().any(of_axis);
+    let at = before
+        .iter()
+        .position(|token| is_old(&token))
+        .unwrap_or(before.len());
+    let kept = |tokens: &[Token]| -> Vec<Token> {
+        tokens
+            .iter()
+            .filter(|token| !is_old(token))
+            .cloned()
+            .collect()
     };
-    let new = question.get(place(question, &|word| words.contains(word))?)?;
-    let spans = spans(&before.to_lowercase());
-    match place(before, &of_axis) {
-        Some(at)
-            if !spans
-                .iter()
-                .any(|NamedSpan { at: span, .. }| span.start < at.end && at.start < span.end) =>
-        {
-            let mut text = before.to_owned();
-            text.replace_range(at, new);
-            Some(text)
-        }
-        None if rows_have_keys => Some(format!("{} for {new}", bare(before))),
-        _ => None,
-    }
-}
-
-/// The change between two questions that differ in their period alone.
-fn change_between(table: &LabelledTable<'_>, first: &str, second: &str) -> Option<String> {
-    let quantity = |text: &str| -> Option<(CalendarSpan, String, String)> {
-        let lower = text.to_lowercase();
-        let [named] = asked_spans(&lower).named.try_into().ok()?;
-        let written = lower.get(named.at.clone())?.to_owned();
-        let mut rest = lower.clone();
-        rest.replace_range(named.at, " ");
-        let words =
-            words_of(&rest).filter(|(_, word)| table.means(word) && !label_words(word).is_empty());
-        let words: Vec<&str> = words.filter_map(|(at, _)| rest.get(at)).collect();
-        Some((named.span, written, words.join(" ")))
-    };
-    let (a, b) = (quantity(first)?, quantity(second)?);
-    let (early, late) = if a.0.order() <= b.0.order() {
-        (&a, &b)
-    } else {
-        (&b, &a)
-    };
-    let same = a.2 == b.2 && !a.2.is_empty() && a.0 != b.0;
-    same.then(|| {
-        format!(
-            "what was the change in {} from {} to {}",
-            a.2, early.1, late.1
-        )
-    })
+    let (first, rest) = before.split_at_checked(at)?;
+    let new: Vec<Token> = new.iter().map(|token| (*token).clone()).collect();
+    Some([kept(first), new, kept(rest)].concat())
 }

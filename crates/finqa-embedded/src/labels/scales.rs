@@ -2,70 +2,12 @@
 
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
-use finqa_core::number::{NumberReading, Scale};
+use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
-use super::lines::LabelledTable;
-use super::values::TableAmount;
-
 /// The scale of a cell, 1 without any.
-fn factor(facts: &Facts, fact: &Fact) -> f64 {
+pub(super) fn factor(facts: &Facts, fact: &Fact) -> f64 {
     fact.scale.or(facts.scale).map_or(1.0, Scale::factor)
-}
-
-/// The largest scale that a cell has of its own.
-pub(super) fn largest(facts: &Facts) -> Option<f64> {
-    let of_cells = facts.all.iter().filter(|fact| fact.cell().is_some());
-    let scaled = of_cells.filter(|fact| fact.scale.is_some());
-    scaled.map(|fact| factor(facts, fact)).reduce(f64::max)
-}
-
-/// What a cell's number counts, against the largest scale that a cell has.
-pub(super) fn relative(facts: &Facts, fact: &Fact, largest: Option<f64>) -> f64 {
-    match largest {
-        Some(largest) if !fact.percent => factor(facts, fact) / largest,
-        _ => 1.0,
-    }
-}
-
-/// A limit that a question names, as these amounts of cells are counted; `None` if it may be
-/// meant in units or in the scale of the cells.
-pub(super) fn limit_for(
-    limit: &NumberReading,
-    table: &LabelledTable<'_>,
-    amounts: &[TableAmount],
-) -> Option<f64> {
-    let facts = table.facts;
-    let sources = amounts
-        .iter()
-        .filter_map(|amount| table.fact_at(amount.place));
-    let cells = sources.filter_map(|source| facts.all.get(source));
-    let cells = cells.filter(|fact| !fact.percent);
-    let factors: Vec<f64> = cells.map(|fact| factor(facts, fact)).collect();
-    let of_page = facts.scale.map_or(1.0, Scale::factor);
-    let counted_in = table.largest_scale.unwrap_or(of_page);
-    let in_units = limit.scaled() / counted_in;
-    let most = factors.iter().copied().fold(1.0, f64::max);
-    let least = factors.iter().copied().fold(most, f64::min);
-    let in_cells = limit.value * most / counted_in;
-    let size = limit.value.abs();
-    if limit.scale.is_some() {
-        return (!factors.is_empty()).then_some(in_units);
-    } else if factors.is_empty() || size <= 0.0 {
-        return Some(limit.value);
-    } else if least < most {
-        // A small limit may be of any of the scales.
-        return (size >= Scale::Thousand.factor()).then_some(in_units);
-    } else if most <= 1.0 {
-        return Some(in_cells);
-    }
-    let above = |x: f64| amounts.iter().filter(|amount| amount.number > x).count();
-    let divides = |x: f64| (1..amounts.len()).contains(&above(x));
-    match (divides(in_cells), divides(in_units)) {
-        (true, false) => Some(in_cells),
-        (false, true) => Some(in_units),
-        _ => (size < most).then_some(in_cells),
-    }
 }
 
 /// An expression with all cells of a user's table in the largest scale of them, in units if one

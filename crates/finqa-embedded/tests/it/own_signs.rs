@@ -32,13 +32,3 @@ fn a_minus_repeats_the_name_of_a_row_only_if_all_its_figures_have_it(
 fn what_the_labels_do_not_answer_is_a_guess(#[case] question: &str, #[case] why: &str) {
     named(QUARTERS, question, why);
 }
-
-#[rstest]
-#[case(
-    "what was the quarter over quarter growth in sales in Q1 2032?",
-    "-26.7%"
-)]
-#[case("what were sales in the first three quarters of 2031?", "310")]
-fn quarters_are_added_up_and_compared(#[case] question: &str, #[case] expected: &str) {
-    sure(QUARTERS, question, expected);
-}

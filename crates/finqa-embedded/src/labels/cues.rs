@@ -1,0 +1,107 @@
+//! The phrases of questions that ask for an operation or join its operands.
+//!
+//! A new way to ask for a known operation is a phrase here; a new operation is a [`Cue`] and a
+//! form in `asked`.
+
+use std::sync::LazyLock;
+
+/// What a phrase says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cue {
+    // Operations
+    Average,
+    Change,
+    Difference,
+    Fall,
+    /// A relative change.
+    Growth,
+    Largest,
+    Percent,
+    Points,
+    Ratio,
+    Rise,
+    /// A share that the page may print.
+    Share,
+    Smallest,
+    Sum,
+    Total,
+    // What joins operands
+    And,
+    AsShareOf,
+    DividedBy,
+    Exceeds,
+    Less,
+    Minus,
+    More,
+    Plus,
+    /// The share of a whole.
+    ShareOf,
+    Than,
+    /// It may join the sides of a ratio.
+    To,
+    Versus,
+    /// So many of the last periods: "the last three years".
+    Last(usize),
+}
+
+#[rustfmt::skip]
+const CUES: [(Cue, &str); 27] = [
+    (Cue::Average, "average|mean|averaged|on average"),
+    (Cue::Change, "change|changes|changed"),
+    (Cue::Difference, "difference|differ"),
+    (Cue::Fall, "fall|falls|fell|fallen|drop|dropped|decrease|decreased|decreases|decline|declined"),
+    (Cue::Fall, "shrink|shrank|reduction|go down|went down|gone down"),
+    (Cue::Growth, "growth|growth rate|rate of growth|rate of change"),
+    (Cue::Largest, "highest|largest|biggest|greatest|maximum|most|at its highest|at their highest"),
+    (Cue::Smallest, "lowest|smallest|least|minimum|fewest|at its lowest|at their lowest"),
+    (Cue::Percent, "percent|percentage|percentages|%|in percent|in percentage terms|in %"),
+    (Cue::Points, "percentage points|percentage point|percent points|in percentage points"),
+    (Cue::Ratio, "ratio|ratio of"),
+    (Cue::Rise, "increase|increased|increases|rise|rises|rose|risen|grow|grows|grew|grown"),
+    (Cue::Rise, "go up|went up|gone up|improve|improved"),
+    (Cue::Share, "share"),
+    (Cue::Sum, "sum|sum of|combined|together|added together|taken together"),
+    (Cue::Total, "total|totals|total of|all|both"),
+    (Cue::And, "and|&"),
+    (Cue::AsShareOf, "as a percentage of|as a percent of|as percentage of|as a share of|as a % of|as % of"),
+    (Cue::DividedBy, "divided by|relative to|per"),
+    (Cue::Exceeds, "exceed|exceeds|exceeded"),
+    (Cue::Less, "less|lower|fewer|smaller"),
+    (Cue::Minus, "minus"),
+    (Cue::More, "more|higher|greater|larger|bigger"),
+    (Cue::Plus, "plus"),
+    (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of"),
+    (Cue::Than, "than"),
+    (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
+];
+
+static PHRASES: LazyLock<Vec<(Vec<&str>, Cue)>> = LazyLock::new(|| {
+    let of_cue = |(cue, list): (Cue, &'static str)| {
+        list.split('|')
+            .map(move |phrase| (phrase.split(' ').collect(), cue))
+    };
+    let lone = [(Cue::To, "to"), (Cue::Last(0), "last|past|previous")];
+    let mut all: Vec<(Vec<&str>, Cue)> = CUES.into_iter().chain(lone).flat_map(of_cue).collect();
+    all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+    all
+});
+
+const NUMBERS: &str = "zero one two three four five six seven eight nine ten";
+
+/// The longest cue that these words begin with, and how many of them it takes.
+pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
+    let (phrase, cue) = PHRASES
+        .iter()
+        .find(|(phrase, _)| words.starts_with(phrase))?;
+    let Cue::Last(_) = cue else {
+        return Some((*cue, phrase.len()));
+    };
+    let [_, count, rest @ ..] = words else {
+        return None;
+    };
+    let spelled = NUMBERS.split(' ').position(|number| number == *count);
+    let count = spelled.or_else(|| count.parse().ok())?;
+    let fiscal = usize::from(rest.first() == Some(&"fiscal"));
+    let timely = ["years", "quarters", "months"].contains(rest.get(fiscal)?);
+    timely.then_some((Cue::Last(count), 3 + fiscal))
+}

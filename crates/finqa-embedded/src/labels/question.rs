@@ -1,0 +1,203 @@
+//! A question as words, each with its part in it: of a label, of a cue, a period, or nothing.
+
+use super::cues::{Cue, cue_at};
+use super::table::LabelledTable;
+use super::words::{OVER, is_filler, lists, stems};
+use crate::reading::text::stem;
+use finqa_core::page::period::{CalendarSpan, spans};
+use std::ops::Range;
+
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    /// In lower case, without the marks around it.
+    pub(super) text: String,
+    pub(super) part: TokenPart,
+    /// A comma follows.
+    pub(super) comma: bool,
+    /// It is in brackets.
+    pub(super) aside: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TokenPart {
+    /// It names no figure.
+    Filler,
+    Cue(Cue),
+    /// It names one, by these stems.
+    Word(Vec<String>),
+    Period(CalendarSpan),
+}
+
+impl Token {
+    pub(super) fn cue(&self) -> Option<Cue> {
+        match self.part {
+            TokenPart::Cue(cue) => Some(cue),
+            _ => None,
+        }
+    }
+
+    pub(super) fn span(&self) -> Option<CalendarSpan> {
+        match self.part {
+            TokenPart::Period(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    pub(super) fn stems(&self) -> &[String] {
+        match &self.part {
+            TokenPart::Word(stems) => stems,
+            _ => &[],
+        }
+    }
+}
+
+/// A word of the text and where it is, without the marks around it.
+struct RawWord<'t> {
+    text: &'t str,
+    at: Range<usize>,
+    comma: bool,
+    aside: bool,
+}
+
+fn raw_words(text: &str) -> Vec<RawWord<'_>> {
+    let is_mark = |c: char| c.is_whitespace() || ",.?;:()[]\"'!\u{201c}\u{201d}".contains(c);
+    let (mut out, mut depth, mut from) = (Vec::new(), 0_usize, 0);
+    for chunk in text.split_inclusive(char::is_whitespace) {
+        depth += chunk.matches(['(', '[']).count();
+        let word = chunk.trim_matches(is_mark);
+        let start = from + chunk.len() - chunk.trim_start_matches(is_mark).len();
+        if !word.is_empty() {
+            out.push(RawWord {
+                text: word,
+                at: start..start + word.len(),
+                comma: chunk.trim_end().ends_with(','),
+                aside: depth > 0,
+            });
+        }
+        depth = depth.saturating_sub(chunk.matches([')', ']']).count());
+        from += chunk.len();
+    }
+    out
+}
+
+/// Which words are of a label that the question holds in full: they are no cues, and no periods.
+fn in_labels(table: &LabelledTable<'_>, words: &[RawWord<'_>]) -> Vec<bool> {
+    let stem_of = |word: &RawWord<'_>| match word.text {
+        "&" => "and".to_owned(),
+        word => stem(word).into_owned(),
+    };
+    let asked: Vec<String> = words.iter().map(stem_of).collect();
+    let named = table.labels().filter(|label| !label.words.is_empty());
+    let mut names: Vec<Vec<String>> = Vec::new();
+    for label in named {
+        let lower = label.name.to_lowercase();
+        let plain = lower.split(['(', '[']).next().unwrap_or_default();
+        names.push(raw_words(plain).iter().map(stem_of).collect());
+    }
+    names.retain(|name| name.len() > 1 && name.iter().any(|word| word != "total"));
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let mut out = vec![false; words.len()];
+    for name in &names {
+        for (at, window) in asked.windows(name.len()).enumerate() {
+            if let Some(flags) = out.get_mut(at..at + name.len())
+                && window == name.as_slice()
+            {
+                flags.fill(true);
+            }
+        }
+    }
+    out
+}
+
+/// Reads a question about a table.
+pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
+    let lower = question.to_lowercase();
+    let words = raw_words(&lower);
+    let of_label = in_labels(table, &words);
+    let overlap = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+    let mut periods = spans(&lower);
+    periods.retain(|period| {
+        let mut named = words.iter().zip(&of_label).filter(|(_, named)| **named);
+        !named.any(|(word, _)| overlap(&word.at, &period.at))
+    });
+    let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
+    let page_share = table
+        .labels()
+        .any(|label| label.words.iter().any(|own| own == "share"));
+    let mut out: Vec<Token> = Vec::new();
+    let mut taken = 0;
+    for (at, word) in words
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| of_label.get(*at).is_some())
+    {
+        if at < taken {
+            continue;
+        }
+        let mut push = |text: &str, part: TokenPart| {
+            let text = text.to_owned();
+            out.push(Token {
+                text,
+                part,
+                comma: word.comma,
+                aside: word.aside,
+            });
+        };
+        let of_word = periods
+            .iter()
+            .filter(|period| overlap(&period.at, &word.at));
+        let of_word: Vec<_> = of_word.collect();
+        for (n, period) in of_word.iter().enumerate() {
+            // "2019-2021" are two.
+            if n > 0 {
+                push("-", TokenPart::Filler);
+            }
+            // Of its further words nothing is left.
+            if period.at.start >= word.at.start {
+                push(word.text, TokenPart::Period(period.span));
+            }
+        }
+        if !of_word.is_empty() {
+            continue;
+        }
+        let named = of_label.get(at) == Some(&true);
+        let cue = cue_at(texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
+            let own = of_label.get(at..at + length).unwrap_or_default();
+            !(own.contains(&true) || *cue == Cue::Share && page_share)
+        });
+        if let Some((cue, length)) = cue {
+            push(word.text, TokenPart::Cue(cue));
+            taken = at + length;
+            continue;
+        }
+        let stems = stems(word.text);
+        // "Both regions": the noun names no label.
+        let after = at.checked_sub(1).and_then(|before| texts.get(before));
+        let noun =
+            matches!(after, Some(&("both" | "all"))) && !stems.iter().any(|own| table.says(own));
+        match stems.is_empty() || noun || !named && is_filler(word.text) {
+            true => push(word.text, TokenPart::Filler),
+            false => push(word.text, TokenPart::Word(stems)),
+        }
+    }
+    mark_prepositions(&mut out);
+    out
+}
+
+/// "Over" and "between" name no figure before a period; elsewhere they may mean anything.
+fn mark_prepositions(tokens: &mut [Token]) {
+    let compares = tokens
+        .iter()
+        .any(|token| token.cue() == Some(Cue::Difference));
+    let is_timely =
+        |token: &Token| token.span().is_some() || matches!(token.cue(), Some(Cue::Last(_)));
+    let timely: Vec<bool> = tokens.iter().map(is_timely).collect();
+    for (at, token) in tokens.iter_mut().enumerate() {
+        let next = timely.get(at + 1..).unwrap_or_default();
+        let plain =
+            next.iter().take(2).any(|timely| *timely) || compares && token.text == "between";
+        if plain && lists(OVER, &token.text) {
+            token.part = TokenPart::Filler;
+        }
+    }
+}

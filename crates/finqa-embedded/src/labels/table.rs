@@ -1,0 +1,253 @@
+//! A user's table by its labels: rows, columns, their periods, and the amounts of its cells.
+
+use std::collections::BTreeMap;
+
+use super::label::Label;
+use super::scales;
+use super::words::{same_word, stems};
+use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
+use crate::reading::facts::Facts;
+use crate::reading::outflow::names_cost;
+use finqa_core::page::period::{CalendarSpan, spans};
+
+/// The row and the column of a cell.
+pub(super) type Place = (usize, usize);
+
+/// An amount that a question may ask for.
+#[derive(Clone, Debug)]
+pub(super) struct Amount {
+    pub(super) expr: Expr,
+    /// In units, to compare; a percentage is as printed.
+    pub(super) number: f64,
+    pub(super) kind: AmountKind,
+    /// `None` of what is computed from several cells.
+    pub(super) place: Option<Place>,
+    /// A cost that the page prints below zero, read without its sign.
+    pub(super) turned: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AmountKind {
+    Plain,
+    /// A percentage as the page prints it.
+    Percent,
+    /// A quotient that is shown as a percentage.
+    Share,
+}
+
+pub(super) struct LabelledTable<'a> {
+    pub(super) facts: &'a Facts,
+    /// The first is the header, the first column holds the names of the rows.
+    pub(super) rows: Vec<Label>,
+    pub(super) columns: Vec<Label>,
+    /// Words of the upper left cell.
+    pub(super) corner: Vec<String>,
+    /// Words of the page's headings, which are about all cells, as those of the corner are.
+    titles: Vec<String>,
+    /// The index of each cell's fact.
+    pub(super) cells: BTreeMap<Place, usize>,
+    /// The periods of the cells, in their order in time; no two cover the same months.
+    pub(super) periods: Vec<CalendarSpan>,
+}
+
+/// The most words of a heading.
+const LONGEST_HEADING: usize = 16;
+
+impl<'a> LabelledTable<'a> {
+    pub(super) fn read(facts: &'a Facts) -> Self {
+        let places = facts.all.iter().enumerate();
+        let places = places.filter_map(|(index, fact)| Some((fact.cell()?, index)));
+        let cells: BTreeMap<Place, usize> = places.filter(|((row, _), _)| *row > 0).collect();
+        let columns = facts.columns.iter();
+        let columns: Vec<Label> = columns
+            .map(|column| Label::read(&column.name, "", &column.years))
+            .collect();
+        let titles = headings(facts).flat_map(stems).collect();
+        let corner = facts.columns.first().map(|column| stems(&column.name));
+        let rows = rows(facts, &cells, corner.as_deref().unwrap_or_default());
+        let mut table = Self {
+            facts,
+            rows,
+            columns,
+            corner: corner.unwrap_or_default(),
+            titles,
+            cells,
+            periods: Vec::new(),
+        };
+        let mut periods: Vec<CalendarSpan> = Vec::new();
+        for span in table.cells.keys().filter_map(|place| table.span_of(*place)) {
+            if !periods.iter().any(|other| other.covers(span)) {
+                periods.push(span);
+            }
+        }
+        periods.sort_by_key(|span| span.order());
+        table.periods = periods;
+        table
+    }
+
+    /// The labels of a cell's row and column.
+    pub(super) fn labels_of(&self, (row, column): Place) -> impl Iterator<Item = &Label> {
+        let labels = [self.rows.get(row), self.columns.get(column)];
+        labels.into_iter().flatten()
+    }
+
+    /// Whether the label of any row or column has a word.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.labels().any(|label| label.says(word))
+    }
+
+    pub(super) fn labels(&self) -> impl Iterator<Item = &Label> {
+        self.rows.iter().skip(1).chain(self.columns.iter().skip(1))
+    }
+
+    /// The name of a cell's row, or of its column if the row is but a period.
+    pub(super) fn name_of(&self, place: Place) -> String {
+        let mut labels = self.labels_of(place);
+        let name = labels.find(|label| !label.words.is_empty());
+        name.map_or_else(String::new, |label| label.name.clone())
+    }
+
+    /// The names of a cell's row and column.
+    pub(super) fn full_name(&self, place: Place) -> String {
+        let names: Vec<&str> = self
+            .labels_of(place)
+            .map(|label| label.name.as_str())
+            .collect();
+        names.join(" · ")
+    }
+
+    pub(super) fn span_of(&self, place: Place) -> Option<CalendarSpan> {
+        let of_labels = self.labels_of(place).filter_map(|label| label.span);
+        of_labels.reduce(CalendarSpan::and)
+    }
+
+    /// Whether a heading has a word that is then about all cells.
+    pub(super) fn is_heading(&self, word: &str) -> bool {
+        let mut all = self.corner.iter().chain(&self.titles);
+        all.any(|own| same_word(own, word))
+    }
+
+    pub(super) fn is_percent(&self, place: Place) -> bool {
+        let fact = self
+            .cells
+            .get(&place)
+            .and_then(|index| self.facts.all.get(*index));
+        fact.is_some_and(|fact| fact.percent)
+    }
+
+    /// A cell as an amount. Where a page prints all of a cost below zero, the sign only
+    /// repeats its name.
+    pub(super) fn amount(&self, place: Place) -> Option<Amount> {
+        let index = *self.cells.get(&place)?;
+        let fact = self.facts.all.get(index)?;
+        let literal = fact.literal.trim_end_matches('%');
+        let value = literal_value(literal)?;
+        let source = Some(index);
+        let literal = literal.into();
+        let (kind, factor) = match fact.percent {
+            true => (AmountKind::Percent, 1.0),
+            false => (AmountKind::Plain, scales::factor(self.facts, fact)),
+        };
+        let mut amount = Amount {
+            number: value * factor,
+            expr: Expr::Leaf(PageLeaf {
+                literal,
+                value,
+                source,
+            }),
+            kind,
+            place: Some(place),
+            turned: self.is_below_zero(place, is_cost),
+        };
+        if amount.turned {
+            amount.number = -amount.number;
+            amount.expr.change_leaves(&mut turn_sign);
+        }
+        Some(amount)
+    }
+
+    /// Whether all figures of the cell's row, or of its column, are below zero, if its label is
+    /// of a kind.
+    pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
+        let all = |in_line: &dyn Fn(&Place) -> bool| {
+            let line = self.cells.iter().filter(|(other, _)| in_line(other));
+            let numbers = line.filter_map(|(_, index)| self.facts.all.get(*index));
+            let mut numbers = numbers
+                .map(|fact| fact.number)
+                .filter(|x| x.abs() > 0.0)
+                .peekable();
+            numbers.peek().is_some() && numbers.all(|x| x < 0.0)
+        };
+        self.rows.get(place.0).is_some_and(&kind) && all(&|other| other.0 == place.0)
+            || self.columns.get(place.1).is_some_and(&kind) && all(&|other| other.1 == place.1)
+    }
+
+    /// Whether a row is a part of what the table adds up. What follows its only bare total is
+    /// of another kind: "of which", a cost of the parts.
+    pub(super) fn is_part(&self, row: usize) -> bool {
+        let bare = |label: &Label| label.total && label.words.len() <= 1;
+        let first = self
+            .rows
+            .iter()
+            .skip(1)
+            .position(bare)
+            .map_or(usize::MAX, |at| at + 1);
+        let only = self.rows.iter().filter(|label| bare(label)).count() == 1;
+        let ends = only && first > 2 && row > first;
+        !ends && self.rows.get(row).is_some_and(|label| !label.total)
+    }
+}
+
+/// Whether a line's name says that it is spent or lost. Income from interest is not.
+pub(super) fn is_cost(label: &Label) -> bool {
+    let lower = label.name.to_lowercase();
+    let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    let received = [
+        "interest income", "net interest", "net debt", "benefit", "cash flow",
+    ];
+    says(&["loss"]) && !says(&["profit", "income"]) || names_cost(&lower) && !says(&received)
+}
+
+/// The rows by their labels; one without figures is the heading of a section.
+fn rows(facts: &Facts, cells: &BTreeMap<Place, usize>, corner: &[String]) -> Vec<Label> {
+    let mut section = "";
+    let mut out = Vec::with_capacity(facts.rows.len());
+    for (r, row) in facts.rows.iter().enumerate() {
+        if r > 0 && !cells.keys().any(|(other, _)| *other == r) {
+            section = &row.name;
+        }
+        let mut label = Label::read(&row.name, "", &row.years);
+        // "Total assets" below current assets is not of these alone.
+        let apart = label.total && label.words.len() > 1;
+        if !apart && !section.is_empty() {
+            label = Label::read(&row.name, section, &row.years);
+        }
+        // Only "All wards" under the heading "Ward" is a total.
+        let all = label
+            .words
+            .split_first()
+            .filter(|(first, _)| *first == "all");
+        label.total &= all.is_none_or(|(_, rest)| rest == corner);
+        out.push(label);
+    }
+    out
+}
+
+/// The page's headings: short lines without a figure. The line above another table, read as
+/// text, is not about this one.
+fn headings(facts: &Facts) -> impl Iterator<Item = &str> {
+    let has_figure = |text: &str| {
+        let mut text = text.to_owned();
+        for named in spans(&text).into_iter().rev() {
+            text.replace_range(named.at, " ");
+        }
+        text.contains(|c: char| c.is_ascii_digit())
+    };
+    let sentences = facts.sentences.iter().enumerate();
+    let short = sentences.filter(move |(at, sentence)| {
+        let next = facts.sentences.get(at + 1);
+        let of_other = next.is_some_and(|next| next.text.contains(" : "));
+        sentence.words.len() <= LONGEST_HEADING && !of_other && !has_figure(&sentence.text)
+    });
+    short.map(|(_, sentence)| sentence.text.as_str())
+}
