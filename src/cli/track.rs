@@ -38,10 +38,6 @@ pub(crate) struct SyncArgs {
     /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
-    /// Log the runs as new ones, even those that were sent before or have been deleted on the server
-    #[arg(long)]
-    #[serde(skip)]
-    new: bool,
 }
 
 /// Runs a command of `track`.
@@ -111,6 +107,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
 /// sent only when they are named.
 fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>> {
     let asked = args.mlflow.as_deref().map(shown_address);
+    let experiment = dotenv::variable("MLFLOW_EXPERIMENT_NAME");
     let mut folders = Vec::new();
     for folder in RunFolder::all(output) {
         let journal = Journal::read(&folder.journal())?;
@@ -120,14 +117,17 @@ fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>>
         }
         let arrived = match DeliveryRecord::read(folder.path())? {
             Some(record) => {
-                let elsewhere = asked
-                    .as_deref()
-                    .is_some_and(|asked| asked.trim_end_matches('/') != record.uri);
-                record.complete_at == Some(journal.answered()?) && !elsewhere
+                let elsewhere = |ours: &str, asked: &Option<String>| {
+                    let asked = asked.as_deref();
+                    asked.is_some_and(|asked| asked.trim_end_matches('/') != ours)
+                };
+                record.complete_at == Some(journal.answered()?)
+                    && !elsewhere(&record.uri, &asked)
+                    && !elsewhere(&record.experiment, &experiment)
             }
             None => false,
         };
-        if !arrived || args.new {
+        if !arrived {
             folders.push(folder);
         }
     }
@@ -143,7 +143,7 @@ async fn sync_run(
     let _lock = RunLock::take(folder.path())?;
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
-    let record = DeliveryRecord::read(folder.path())?.filter(|_| !args.new);
+    let record = DeliveryRecord::read(folder.path())?;
     let variables = dotenv::variables();
     let own = meta.settings.get("mlflow").and_then(toml::Value::as_str);
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
@@ -169,5 +169,5 @@ async fn sync_run(
         false => Finish::Interrupted,
     };
     let content = RunContent::of(&journal, &finish, &summary)?;
-    Ok(deliver(&server, folder.path(), &content, args.new).await?)
+    Ok(deliver(&server, folder.path(), &content).await?)
 }

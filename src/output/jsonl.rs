@@ -3,6 +3,7 @@
 //! listed where they are first used, and named by their numbers. `docs/runs.md` says how to
 //! read it.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value, json};
 use crate::run::{Row, TextHash, share, text_hash};
 use finqa_agents::pair::Call;
 
-use super::recent::RecentIds;
 use super::staged::{OutputError, StagedFile};
 
 /// The version of the file's layout.
@@ -75,8 +75,8 @@ impl Transcripts {
 /// Texts and messages by their hashes.
 #[derive(Default)]
 struct SharedEntries {
-    texts: RecentIds<TextHash, i64>,
-    messages: RecentIds<TextHash, i64>,
+    texts: HashMap<TextHash, i64>,
+    messages: HashMap<TextHash, i64>,
     last: i64,
 }
 
@@ -89,10 +89,9 @@ impl SharedEntries {
             last,
         } = self;
         let mut new = Vec::new();
-        let mut number = |known: &mut RecentIds<_, i64>, hash, written| {
-            known.get(hash).unwrap_or_else(|| {
+        let mut number = |known: &mut HashMap<_, i64>, hash, written| {
+            *known.entry(hash).or_insert_with(|| {
                 *last += 1;
-                known.insert(hash, *last);
                 new.push(written);
                 *last
             })

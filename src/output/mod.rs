@@ -10,7 +10,6 @@ mod junit;
 mod leaderboard;
 mod misses;
 pub(crate) mod mlflow;
-mod recent;
 pub mod report;
 mod staged;
 mod summary;

@@ -58,7 +58,7 @@ pub async fn merge(
     let tracked = match tracking_server(&own.settings()?, variables, notify)? {
         None => None,
         Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {
-            Ok(content) => mlflow::deliver(&server, merged.path(), &content, false).await,
+            Ok(content) => mlflow::deliver(&server, merged.path(), &content).await,
             Err(error) => Err(error),
         }),
     };

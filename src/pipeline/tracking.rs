@@ -40,8 +40,8 @@ pub(crate) fn tracking_server(
     }
 }
 
-/// A server at an address, asked as the variables say. The experiment is theirs too, unless
-/// one is named.
+/// A server at an address, asked as the variables say; they also name the experiment, for
+/// which otherwise `experiment` is taken.
 ///
 /// # Errors
 /// An address or credentials that cannot be used, or credentials that would go
@@ -59,8 +59,8 @@ pub(crate) fn server(
         (None, Some(token)) => Some(Credentials::token(&token)?),
         (None, None) => None,
     };
-    let experiment = experiment
-        .or_else(|| variable("MLFLOW_EXPERIMENT_NAME"))
+    let experiment = variable("MLFLOW_EXPERIMENT_NAME")
+        .or(experiment)
         .unwrap_or_else(|| EXPERIMENT.to_owned());
     let mut target = TrackingTarget::new(uri, &experiment, credentials)?;
     if let Some(rule) = variable("MLFLOW_LINKS") {

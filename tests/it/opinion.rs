@@ -375,5 +375,5 @@ fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let counted = &place.summary()["second_opinion"];
     let n = |part: &str| counted[part]["n"].as_u64().unwrap_or(0);
     assert_eq!(n("agreed") + n("differed"), opinions.len() as u64);
-    ran.prints("Second opinion: ");
+    ran.prints("Second opinion of the embedded analyst: ");
 }

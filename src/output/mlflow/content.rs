@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::pair::{Backend, Pair, PairOptions};
-use finqa_core::text::counted;
 
 use super::error::MlflowError;
 use super::metrics::Metrics;
@@ -17,8 +16,6 @@ use super::table::{TABLE, table};
 pub(super) const RUN_TAG: &str = "convfinqa.run";
 /// Characters in a parameter's value that MLflow takes.
 const PARAM_LIMIT: usize = 6000;
-/// In a tag's.
-const TAG_LIMIT: usize = 4000;
 /// In a name.
 const NAME_LIMIT: usize = 250;
 
@@ -53,9 +50,14 @@ impl RunContent {
         let meta = &summary.run;
         let prompts = journal.prompts()?;
         let params = params(meta, &prompts);
-        let mut texts = texts(meta, &params)?;
-        for (name, text) in prompts {
-            texts.insert(format!("prompts/{name}"), text);
+        let prompts = prompts.into_iter();
+        let mut texts: BTreeMap<_, _> = prompts
+            .map(|(name, text)| (format!("prompts/{name}"), text))
+            .collect();
+        // The tool-using agent has no graph.
+        if meta.kind() == RunKind::Questions {
+            let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
+            texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
         }
         let (table, last_answer) = table(journal)?;
         texts.insert(TABLE.to_owned(), table);
@@ -107,26 +109,7 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
     params
 }
 
-/// The graph of the agents, and the parameters that are too long.
-fn texts(
-    meta: &RunMeta,
-    params: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, MlflowError> {
-    let long = params
-        .iter()
-        .filter(|(_, value)| value.chars().count() > PARAM_LIMIT);
-    let mut texts: BTreeMap<_, _> = long
-        .map(|(name, value)| (format!("params/{name}.txt"), value.clone()))
-        .collect();
-    // The tool-using agent has no graph.
-    if meta.kind() == RunKind::Questions {
-        let pair = Pair::new(&PairOptions::new(Backend::Embedded))?;
-        texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
-    }
-    Ok(texts)
-}
-
-/// A text cut to the limit, with what it was and where the whole is.
+/// A text cut to the limit, with what it was; the whole is in config.toml or prompts/.
 fn shortened(text: &str, limit: usize) -> String {
     let length = text.chars().count();
     if length <= limit {
@@ -134,7 +117,7 @@ fn shortened(text: &str, limit: usize) -> String {
     }
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let mark = format!(
-        " … [{length} characters, blake3 {}; whole in params/]",
+        " … [{length} characters, blake3 {}]",
         hash.get(..16).unwrap_or_default()
     );
     let keep = limit.saturating_sub(mark.chars().count());
@@ -155,7 +138,6 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
         ("mlflow.source.name", "convfinqa".to_owned()),
         ("mlflow.source.type", "LOCAL".to_owned()),
         ("mlflow.loggedArtifacts", table.to_string()),
-        ("mlflow.note.content", note(meta, summary)),
     ];
     if let Some(commit) = &meta.commit {
         tags.push(("mlflow.source.git.commit", commit.clone()));
@@ -172,31 +154,6 @@ fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
     let end = meta.id.rsplit('-').next().unwrap_or_default();
     shortened(&format!("{model} {end}"), NAME_LIMIT)
-}
-
-/// The run's description: the rates with their intervals.
-fn note(meta: &RunMeta, summary: &Summary) -> String {
-    let mut text = format!(
-        "{} of `{}`{}\n\n| rule | rate | 95 % interval | n |\n|---|---|---|---|\n",
-        counted(summary.scores.questions, "question"),
-        meta.data.replace(['`', '\n'], " "),
-        if meta.invented { ", invented data" } else { "" },
-    );
-    for (rule, rate) in summary.scores.rates.iter() {
-        text.push_str(&format!(
-            "| {} | {:.1} % | {:.1} to {:.1} | {} |\n",
-            rule.name().replace('_', " "),
-            100.0 * rate.rate,
-            100.0 * rate.low,
-            100.0 * rate.high,
-            rate.n
-        ));
-    }
-    let notes = [summary.missing_line(), summary.left_out_line()];
-    for line in notes.into_iter().flatten() {
-        text.push_str(&format!("\n{line}\n"));
-    }
-    shortened(&text, TAG_LIMIT)
 }
 
 /// The data as MLflow's `Dataset used`.

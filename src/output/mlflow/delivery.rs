@@ -51,7 +51,7 @@ pub(crate) async fn deliver_at_end(
     };
     let delivered = async {
         server.sign_of_life().await?;
-        deliver(server, folder, content, false).await
+        deliver(server, folder, content).await
     };
     tokio::select! {
         biased;
@@ -62,8 +62,7 @@ pub(crate) async fn deliver_at_end(
     }
 }
 
-/// Delivers the run in `folder`, whose lock the caller holds. With `anew`, earlier deliveries
-/// are ignored.
+/// Delivers the run in `folder`, whose lock the caller holds.
 ///
 /// # Errors
 /// [`MlflowError`]; what was sent before it stays sent.
@@ -71,20 +70,19 @@ pub(crate) async fn deliver(
     server: &TrackingServer,
     folder: &Path,
     content: &RunContent,
-    anew: bool,
 ) -> Result<DeliveredRun, MlflowError> {
     let target = server.target();
     let (uri, experiment) = (&target.shown, &target.experiment);
     let record = DeliveryRecord::read(folder)?
-        .filter(|record| !anew && record.uri == *uri && record.experiment == *experiment)
+        .filter(|record| record.uri == *uri && record.experiment == *experiment)
         .unwrap_or_else(|| DeliveryRecord::new(uri, experiment));
     let mut delivery = Delivery {
         server,
         folder,
         content,
         record,
+        experiment: String::new(),
         shortfalls: Vec::new(),
-        anew,
     };
     for attempt in 1..TRIES {
         match delivery.send().await {
@@ -100,9 +98,9 @@ struct Delivery<'a> {
     folder: &'a Path,
     content: &'a RunContent,
     record: DeliveryRecord,
+    /// The experiment's id on the server.
+    experiment: String,
     shortfalls: Vec<String>,
-    /// A run of the same key is not this one.
-    anew: bool,
 }
 
 impl Delivery<'_> {
@@ -119,66 +117,44 @@ impl Delivery<'_> {
         let page = self
             .server
             .target()
-            .page(&self.record.experiment_id, &self.record.run_id);
+            .page(&self.experiment, &self.record.run_id);
         Ok(DeliveredRun {
             page,
             shortfalls: self.shortfalls.clone(),
         })
     }
 
-    /// The run on the server, which is made if it is not there.
+    /// The run on the server, which is made if it is not there, or was deleted.
     async fn run(&mut self) -> Result<Value, MlflowError> {
-        if self.record.experiment_id.is_empty() {
-            self.record.experiment_id = self.experiment().await?;
-        }
-        let run = match self.record.run_id.is_empty() {
-            true => self.find_or_create().await?,
-            false => self.known_run().await?,
-        };
-        self.record.run_id = self.server.text("runs/get", &run, "/info/run_id")?;
-        self.record.write(self.folder)?;
-        Ok(run)
-    }
-
-    async fn find_or_create(&self) -> Result<Value, MlflowError> {
         let content = self.content;
-        // An earlier call may have made it and its answer been lost.
+        self.experiment = self.experiment().await?;
         let search = json!({
-            "experiment_ids": [self.record.experiment_id],
+            "experiment_ids": [self.experiment],
             "filter": format!("tags.`{RUN_TAG}` = '{}'", content.key),
             "run_view_type": "ACTIVE_ONLY",
             "max_results": 1,
         });
         let found = self.server.post("runs/search", &search).await?;
-        match found.pointer("/runs/0") {
-            Some(run) if !self.anew => return Ok(run.clone()),
-            _ => {}
-        }
-        let create = json!({
-            "experiment_id": self.record.experiment_id,
-            "start_time": content.started,
-            "run_name": content.name,
-            "tags": content.tags,
-        });
-        let made = self.server.post("runs/create", &create).await?;
-        Ok(made.pointer("/run").cloned().unwrap_or_default())
-    }
-
-    async fn known_run(&self) -> Result<Value, MlflowError> {
-        let id = &self.record.run_id;
-        let run = match self.server.get("runs/get", &[("run_id", id)]).await {
-            Ok(reply) => reply.pointer("/run").cloned().unwrap_or_default(),
-            Err(error) if error.has_code(NOT_THERE) => Value::Null,
-            Err(error) => return Err(error),
+        let run = match found.pointer("/runs/0") {
+            Some(run) => run.clone(),
+            None => {
+                let create = json!({
+                    "experiment_id": self.experiment,
+                    "start_time": content.started,
+                    "run_name": content.name,
+                    "tags": content.tags,
+                });
+                let made = self.server.post("runs/create", &create).await?;
+                made.pointer("/run").cloned().unwrap_or_default()
+            }
         };
-        let stage = run.pointer("/info/lifecycle_stage");
-        if run.is_null() || stage.is_some_and(|stage| stage == "deleted") {
-            // With its experiment, or alone: what is to be restored differs.
-            self.experiment().await?;
-            return Err(MlflowError::RunDeleted {
-                uri: self.server.target().shown.clone(),
-                run: id.clone(),
-            });
+        let id = self.server.text("runs/create", &run, "/info/run_id")?;
+        if self.record.run_id != id {
+            // Another run has none of the traces.
+            let target = self.server.target();
+            self.record = DeliveryRecord::new(&target.shown, &target.experiment);
+            self.record.run_id = id;
+            self.record.write(self.folder)?;
         }
         Ok(run)
     }
@@ -310,14 +286,10 @@ impl Delivery<'_> {
     }
 
     async fn spans(&self, body: Vec<u8>) -> Result<(), MlflowError> {
-        let record = &self.record;
+        let run = &self.record.run_id;
         match body.is_empty() {
             true => Ok(()),
-            false => {
-                self.server
-                    .put_spans(&record.experiment_id, &record.run_id, body)
-                    .await
-            }
+            false => self.server.put_spans(&self.experiment, run, body).await,
         }
     }
 

@@ -54,10 +54,6 @@ pub enum MlflowError {
         name: String,
         id: String,
     },
-    #[error(
-        "MLflow run {run} was deleted on {uri}; restore it there, or log it as a new run with `convfinqa track sync --new`"
-    )]
-    RunDeleted { uri: String, run: String },
     #[error("{path}: {reason}; remove the file; its content is then requested from the server")]
     Record { path: PathBuf, reason: String },
     #[error("{path}: {source}")]
@@ -97,7 +93,6 @@ impl MlflowError {
                 | Self::Refused { .. }
                 | Self::Answer { .. }
                 | Self::ExperimentDeleted { .. }
-                | Self::RunDeleted { .. }
         )
     }
 

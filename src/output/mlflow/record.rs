@@ -24,8 +24,7 @@ pub(crate) struct DeliveryRecord {
     /// The server, without anything that may be secret.
     pub uri: String,
     pub experiment: String,
-    /// Experiment id on the server.
-    pub experiment_id: String,
+    /// The run's id there; empty until it is known.
     pub run_id: String,
     /// Bytes of `traces.jsonl` that the server has.
     pub traces: u64,

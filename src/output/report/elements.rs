@@ -5,6 +5,7 @@
 //! each block begins. Base64 has no character that could end an element, so no
 //! text of the data can leave its own.
 
+use std::collections::HashMap;
 use std::io::{self, Seek, Write};
 
 use base64::Engine;
@@ -13,8 +14,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
-
-use crate::output::recent::RecentIds;
 
 /// Bytes of JSON in a block: unpacked in a few milliseconds, and long enough to
 /// be packed well.
@@ -66,8 +65,8 @@ struct OpenBlock {
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
-    /// Numbers of the latest entries, by hash.
-    known: RecentIds<(Store, blake3::Hash), usize>,
+    /// Numbers of shared entries, by hash.
+    known: HashMap<(Store, blake3::Hash), usize>,
 }
 
 impl Elements {
@@ -75,7 +74,7 @@ impl Elements {
         Self {
             out: SpooledTempFile::new(IN_MEMORY),
             stores: Default::default(),
-            known: RecentIds::default(),
+            known: HashMap::new(),
         }
     }
 
@@ -103,16 +102,15 @@ impl Elements {
         Ok(number)
     }
 
-    /// Keeps an entry once, however often it is put, unless tens of thousands of others were
-    /// put in between.
+    /// Keeps an entry once, however often it is put.
     pub(super) fn share(
         &mut self,
         store: Store,
         hash: blake3::Hash,
         value: &(impl Serialize + ?Sized),
     ) -> io::Result<usize> {
-        if let Some(number) = self.known.get((store, hash)) {
-            return Ok(number);
+        if let Some(number) = self.known.get(&(store, hash)) {
+            return Ok(*number);
         }
         let number = self.put(store, value)?;
         self.known.insert((store, hash), number);
