@@ -9,11 +9,11 @@ use serde::Serialize;
 use crate::output::terminal::TerminalStyle;
 use crate::run::RunFolder;
 use crate::settings::Settings;
-use finqa_agents::llm::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings};
+use finqa_agents::llm::{ModelSettings, RepliesError, StoredReplies};
 
 use super::ci::CiArgs;
 use super::outputs::inputs;
-use super::{Failure, settings, telemetry};
+use super::{Failure, settings};
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -60,55 +60,32 @@ impl OutputFolder {
     }
 }
 
-/// The file of a command's model calls.
+/// The folder of replies that answer a command's model calls.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Stored replies")]
-pub(crate) struct CassetteArgs {
-    /// Record every model call to a file for --replay
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
-    pub record: Option<PathBuf>,
-    /// Answer model calls from a recorded file, without a server or a key
-    #[arg(long, value_name = "FILE")]
+pub(crate) struct ReplayArgs {
+    /// Answer model calls from a folder that --cache filled, without a server or a key
+    #[arg(long, value_name = "DIR", conflicts_with = "cache")]
     pub replay: Option<PathBuf>,
 }
 
-impl CassetteArgs {
-    /// Opens the file; `resumed` if the run that is recorded was started before.
-    pub(super) fn open(&self, resumed: bool) -> Result<Option<Cassette>, CassetteError> {
-        Ok(match (&self.record, &self.replay) {
-            (Some(path), _) => {
-                let secrets = telemetry::secrets();
-                let recorder = match resumed {
-                    true => CassetteRecorder::append(path, secrets)?,
-                    false => CassetteRecorder::create(path, secrets)?,
-                };
-                Some(Cassette::Record(Arc::new(recorder)))
-            }
-            (None, Some(path)) => {
-                let replay = CassetteReplay::open(path)?;
-                if replay.is_cut() {
-                    super::note(format_args!(
-                        "{} ends in the middle of a line, because the process that recorded it was killed or its disk was full; replaying the lines before it",
-                        path.display()
-                    ));
-                }
-                Some(Cassette::Replay(Arc::new(replay)))
-            }
-            (None, None) => None,
-        })
+impl ReplayArgs {
+    pub(super) fn open(&self) -> Result<Option<Arc<StoredReplies>>, RepliesError> {
+        let replies = self.replay.as_deref().map(StoredReplies::replay);
+        Ok(replies.transpose()?.map(Arc::new))
     }
 }
 
-/// Refuses a cassette without a chat model: the embedded analyst sends no requests.
+/// Refuses a replay without a chat model: the embedded analyst sends no requests.
 pub(super) fn needs_model(
-    cassette: Option<&Cassette>,
+    replay: Option<&Arc<StoredReplies>>,
     model: &ModelSettings,
 ) -> Result<(), Failure> {
-    if cassette.is_none() || !model.is_offline() {
+    if replay.is_none() || !model.is_offline() {
         return Ok(());
     }
-    let line = "--record and --replay need a chat model, because the embedded analyst sends no \
-                requests; pass --model NAME";
+    let line = "--replay needs a chat model, because the embedded analyst sends no requests; \
+                pass --model NAME";
     Err(Failure::usage(line))
 }
 
@@ -118,7 +95,7 @@ pub(crate) struct ControlArgs {
     #[command(flatten)]
     pub config: ConfigFile,
     #[command(flatten)]
-    pub cassette: CassetteArgs,
+    pub stored: ReplayArgs,
     /// Resume RUN, or the newest unfinished run, with the settings that it was started with
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = None::<&str>)]
     pub resume: Option<String>,

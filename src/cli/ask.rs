@@ -17,9 +17,9 @@ use crate::output::AnswerView;
 use crate::output::terminal::{
     IgnoredSettings, ProgressOptions, TerminalWriter, answer_text, short_answer,
 };
-use crate::pipeline::{ModelContext, advice, cache, pair_setup};
+use crate::pipeline::{ModelContext, advice, pair_setup, stored_replies};
 use crate::settings::LogSettings;
-use finqa_agents::llm::{CallEvent, Cassette, ModelSettings, Observer, Stop};
+use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
     AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, answer_history,
     trace,
@@ -27,7 +27,7 @@ use finqa_agents::pair::{
 
 use finqa_core::text::single_spaced;
 
-use super::args::{CassetteArgs, ConfigFile, needs_model};
+use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::notify;
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
@@ -55,7 +55,7 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     config: ConfigFile,
     #[command(flatten)]
-    cassette: CassetteArgs,
+    stored: ReplayArgs,
 }
 
 /// The groups of settings that matter here.
@@ -84,12 +84,8 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         return Err(Failure::usage(line).into());
     }
     let (own, question) = document(args)?;
-    let cassette = args.cassette.open(false)?;
-    needs_model(cassette.as_ref(), &settings.model)?;
-    let recorder = cassette.as_ref().and_then(Cassette::recorder);
-    if let Some(recorder) = recorder {
-        recorder.begin(None);
-    }
+    let replay = args.stored.open()?;
+    needs_model(replay.as_ref(), &settings.model)?;
     let quiet = args.quiet;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet,
@@ -119,8 +115,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         }
     });
     let models = ModelContext {
-        cassette: cassette.clone(),
-        cache: cache(&settings, cassette.as_ref(), &notify(writer.clone()))?,
+        replies: stored_replies(&settings, replay.as_ref(), &notify(writer.clone()))?,
         ..ModelContext::new(observer)
     };
     let setup = pair_setup(&settings, &variables, &models)?;
@@ -146,9 +141,6 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         traces.finish().await;
         exit
     });
-    if let Some(recorder) = recorder {
-        recorder.finish()?;
-    }
     // A pending read of stdin must not delay the exit.
     runtime.shutdown_background();
     exit

@@ -14,7 +14,7 @@ use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
-use finqa_agents::llm::{CacheError, CassetteError, ErrorKind, ModelError, SettingsError};
+use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
@@ -123,7 +123,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         });
     }
     let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
-    if cause.is::<CacheError>()
+    if cause.is::<RepliesError>()
         || cause.is::<ConfigError>()
         || cause.is::<FolderError>()
         || cause.is::<LockError>()
@@ -151,9 +151,6 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             data_or_usage(!error.is_usage())
         }),
         by(cause, |error: &EnvError| data_or_usage(!error.is_usage())),
-        by(cause, |error: &CassetteError| {
-            data_or_usage(error.is_data())
-        }),
         by(cause, |error: &ShardsError| data_or_usage(error.is_data())),
         by(cause, |error: &DownloadError| {
             provider_or(error.is_network(), Exit::Data)
@@ -183,7 +180,7 @@ fn of_pipeline(error: &PipelineError) -> Option<Exit> {
         PipelineError::NoData
         | PipelineError::NoExamples
         | PipelineError::NoEpisodeData
-        | PipelineError::CassetteRun { .. } => Some(Exit::Data),
+        | PipelineError::RecordedRun { .. } => Some(Exit::Data),
         PipelineError::Prices { .. } | PipelineError::PricesFile { .. } => Some(Exit::Usage),
         // The others are about usage, or wrap the error of another module.
         wrapped if wrapped.source().is_some() => None,

@@ -4,7 +4,6 @@
 mod analyze;
 mod args;
 mod ask;
-mod cache;
 mod ci;
 mod color;
 mod commit;
@@ -106,9 +105,6 @@ enum Command {
     /// Serve the FinQA environment, play episodes in it, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
-    /// Inspect or clear the response cache (--cache).
-    #[command(subcommand)]
-    Cache(cache::CacheCommand),
     /// Send runs to MLflow.
     #[command(subcommand)]
     Track(track::TrackCommand),
@@ -198,7 +194,6 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command, matches, style),
         Some(Command::Env(command)) => env::execute(command, matches, style),
-        Some(Command::Cache(command)) => cache::execute(&command, matches),
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {

@@ -45,19 +45,17 @@ pub(super) fn check_outputs(
     Ok(())
 }
 
-/// The files that a run reads: settings, cassette, prices, prompts and data.
+/// The files that a run reads: settings, prices, prompts and data.
 pub(super) fn inputs_of_run(
     settings: &Settings,
     control: &ControlArgs,
     resumed: Option<&RunMeta>,
 ) -> Vec<PathBuf> {
-    let cassette = &control.cassette;
-    let named = [&cassette.record, &cassette.replay, &settings.budget.prices];
     let mut inputs = inputs(
         control.config.config.as_deref(),
         settings.questions.data_path.as_deref(),
     );
-    inputs.extend(named.into_iter().flatten().cloned());
+    inputs.extend(settings.budget.prices.clone());
     inputs.extend(resumed.and_then(|run| run.data_file.clone()));
     if let (None, Some(Source::Path(data))) = (&settings.questions.data_path, Source::downloaded())
     {

@@ -16,7 +16,7 @@ use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNot
 use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
-use finqa_agents::llm::Cassette;
+use finqa_agents::llm::StoredReplies;
 use finqa_agents::pair::{Fault, RunFailure};
 
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
@@ -49,8 +49,8 @@ pub(crate) fn execute(
     let RunInputs {
         settings,
         resumed,
-        cassette,
-        ..
+        replay,
+        recorded,
     } = load(
         &args.settings,
         matches,
@@ -60,11 +60,12 @@ pub(crate) fn execute(
         &[],
     )?;
     if args.dry_run {
-        return dry_run(&settings, cassette.as_ref(), control);
+        return dry_run(&settings, recorded.as_ref(), control);
     }
     let context = RunContext {
         resumed,
-        cassette,
+        replay,
+        recorded,
         variables: dotenv::variables(),
         ..RunContext::default()
     };
@@ -75,7 +76,7 @@ pub(crate) fn execute(
 /// Prints what the run would take.
 fn dry_run(
     settings: &Settings,
-    cassette: Option<&Cassette>,
+    recorded: Option<&RunMeta>,
     control: &ControlArgs,
 ) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
@@ -85,7 +86,7 @@ fn dry_run(
     });
     let runtime = runtime()?;
     let (variables, notify) = (dotenv::variables(), notify(writer));
-    let measured = pipeline::dry_run(settings, cassette, &variables, &notify);
+    let measured = pipeline::dry_run(settings, recorded, &variables, &notify);
     let measured = runtime.block_on(measured)?;
     match control.print.json {
         true => stdout::print_json(&measured)?,
@@ -113,8 +114,8 @@ pub(super) struct RunInputs {
     pub settings: Settings,
     /// The run that is continued.
     pub resumed: Option<ResumedRun>,
-    /// Records the run, or replays it.
-    pub cassette: Option<Cassette>,
+    /// The replies that are replayed.
+    pub replay: Option<Arc<StoredReplies>>,
     /// The run that is replayed.
     pub recorded: Option<RunMeta>,
 }
@@ -139,14 +140,10 @@ pub(super) fn load(
     let continued = resumed.as_ref().map(ResumedRun::meta);
     let check =
         |settings: &Settings| check_outputs(outputs, &inputs_of_run(settings, control, continued));
-    // Before a recording is begun.
     check(&settings)?;
-    let cassette = control.cassette.open(resumed.is_some())?;
-    let replay = cassette.as_ref().and_then(Cassette::replay);
-    let recorded = replay
-        .map(|replay| recorded_run(replay))
-        .transpose()?
-        .flatten();
+    let replay = control.stored.open()?;
+    let recorded = replay.as_ref().map(|replay| recorded_run(replay, kind));
+    let recorded = recorded.transpose()?.flatten();
     let own = match (&resumed, &recorded) {
         (Some(resumed), _) => Some(resumed.settings()),
         (None, Some(recorded)) => Some(replay_settings(recorded, &settings)?),
@@ -157,11 +154,11 @@ pub(super) fn load(
         settings.run.output = output;
         check(&settings)?;
     }
-    needs_model(cassette.as_ref(), &settings.model)?;
+    needs_model(replay.as_ref(), &settings.model)?;
     Ok(RunInputs {
         settings,
         resumed,
-        cassette,
+        replay,
         recorded,
     })
 }

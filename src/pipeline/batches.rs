@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use crate::run::{RunKind, resume_command};
 use crate::settings::{ExecutionEngine, Settings};
-use finqa_agents::llm::{BatchQueue, BatchStage, Cassette};
+use finqa_agents::llm::{BatchQueue, BatchStage};
 
 use super::PipelineError;
 use super::context::ModelContext;
 use super::resume::LockedRun;
 
-/// The queue of a run whose requests are sent in batches.
+/// The queue of a run whose requests are sent in batches; those of a replay are not sent.
 pub(super) fn queue(
     settings: &Settings,
-    cassette: Option<&Cassette>,
     models: &ModelContext,
 ) -> Result<Option<BatchQueue>, PipelineError> {
-    check_settings(settings, cassette)?;
-    if settings.batch.engine == ExecutionEngine::Live {
+    check_settings(settings)?;
+    if settings.batch.engine == ExecutionEngine::Live || models.is_replayed() {
         return Ok(None);
     }
     Ok(Some(BatchQueue::new(
@@ -27,16 +26,10 @@ pub(super) fn queue(
 }
 
 /// Refuses settings that cannot be used with batches.
-pub(super) fn check_settings(
-    settings: &Settings,
-    cassette: Option<&Cassette>,
-) -> Result<(), PipelineError> {
+pub(super) fn check_settings(settings: &Settings) -> Result<(), PipelineError> {
     match settings.batch.engine {
         ExecutionEngine::Batch if settings.model.is_offline() => Err(PipelineError::NoBatches(
             "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
-        )),
-        ExecutionEngine::Batch if cassette.is_some() => Err(PipelineError::NoBatches(
-            "cannot be recorded or replayed; leave --record and --replay out",
         )),
         _ => Ok(()),
     }

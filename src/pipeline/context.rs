@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use crate::settings::Settings;
 use finqa_agents::llm::{
-    BatchQueue, Budget, Cassette, HttpClients, HttpModel, Limits, ModelConnection, Observer,
-    PriceList, ResponseCache,
+    BatchQueue, Budget, HttpClients, HttpModel, Limits, ModelConnection, Observer, PriceList,
+    StoredReplies,
 };
 use finqa_core::secrets::shown_address;
 
-use super::explain::JournaledCalls;
-use super::{Notify, PipelineError, RunNotice};
+use super::PipelineError;
 
 /// The state shared by the models of a run.
 #[derive(Clone)]
@@ -21,12 +17,8 @@ pub(crate) struct ModelContext {
     pub observer: Observer,
     pub limits: Limits,
     pub clients: HttpClients,
-    /// Records the requests, or answers them from a recording.
-    pub cassette: Option<Cassette>,
-    /// Stores replies and answers repeated requests.
-    pub cache: Option<Arc<ResponseCache>>,
-    /// The replies of an earlier run, used instead of a server.
-    pub journaled: Option<Arc<Mutex<JournaledCalls>>>,
+    /// The folder of replies that are reused, or replayed without a server.
+    pub replies: Option<Arc<StoredReplies>>,
     /// The user's own prices.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
@@ -36,41 +28,14 @@ pub(crate) struct ModelContext {
     pub batches: Option<BatchQueue>,
 }
 
-/// Opens the cache that the settings name. A recorded or replayed run has none, because its
-/// cassette holds every call.
-pub(crate) fn cache(
-    settings: &Settings,
-    cassette: Option<&Cassette>,
-    notify: &Notify,
-) -> Result<Option<Arc<ResponseCache>>, PipelineError> {
-    let folder = settings.model.cache.as_deref();
-    let Some(folder) = folder.filter(|_| !settings.model.is_offline()) else {
-        return Ok(None);
-    };
-    if cassette.is_some() {
-        let line = format!(
-            "note: the cache {} is not used, because a cassette holds every call",
-            folder.display()
-        );
-        notify(RunNotice::Note(line));
-        return Ok(None);
-    }
-    let notify = Arc::clone(notify);
-    let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
-    let cache = ResponseCache::open(folder, Arc::new(warn))?;
-    Ok(Some(Arc::new(cache)))
-}
-
 impl ModelContext {
-    /// A context with the built-in prices, and without budget, cache and cassette.
+    /// A context with the built-in prices, and without budget and stored replies.
     pub(crate) fn new(observer: Observer) -> Self {
         Self {
             observer,
             limits: Limits::default(),
             clients: HttpClients::default(),
-            cassette: None,
-            cache: None,
-            journaled: None,
+            replies: None,
             prices: Arc::default(),
             budget: Arc::default(),
             measure_only: false,
@@ -84,8 +49,7 @@ impl ModelContext {
     }
 
     pub(super) fn is_replayed(&self) -> bool {
-        let cassette = self.cassette.as_ref();
-        self.journaled.is_some() || cassette.is_some_and(|it| it.replay().is_some())
+        self.replies.as_ref().is_some_and(|it| it.replays())
     }
 }
 

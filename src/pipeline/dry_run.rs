@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::run::Plan;
+use crate::run::{Plan, RunMeta};
 use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::llm::{
-    Cassette, ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
+    ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
 };
 use finqa_agents::pair::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
@@ -75,13 +75,13 @@ pub(crate) struct DryRun {
 /// Estimates the run that the settings describe.
 pub(crate) async fn dry_run(
     settings: &Settings,
-    cassette: Option<&Cassette>,
+    recorded: Option<&RunMeta>,
     variables: &Variables,
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
-    super::batches::check_settings(settings, cassette)?;
+    super::batches::check_settings(settings)?;
     let context = ModelContext {
-        prices: Arc::new(super::prices::user_prices(settings, None, cassette)?.unwrap_or_default()),
+        prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,
         ..ModelContext::new(Arc::new(|_, _| {}))
     };

@@ -11,7 +11,7 @@ use crate::run::{FolderError, JournalError, LockError, PlanError, RunShard, Shar
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::llm::{CacheError, CassetteError, PriceError, SettingsError};
+use finqa_agents::llm::{PriceError, RepliesError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// The errors of starting and finishing a run.
@@ -84,21 +84,19 @@ pub enum PipelineError {
     OpenBatches { id: String, resume: String },
     #[error("run {id} must be resumed with `{command}`")]
     OtherKind { id: String, command: String },
-    #[error("the cassette {path} does not belong to this run: {difference}")]
-    OtherCassette { path: PathBuf, difference: String },
-    #[error("{path}: the run that was recorded cannot be read: {source}")]
-    CassetteRun {
+    #[error("{path} holds the replies of `{command}`; repeat that command with --replay")]
+    RecordedByOther {
+        path: PathBuf,
+        command: &'static str,
+    },
+    #[error("the run that {path} describes cannot be read: {source}")]
+    RecordedRun {
         path: PathBuf,
         #[source]
         source: serde_json::Error,
     },
-    /// Everything is answered or stopped and written, but not every call was recorded.
-    #[error("the recording is incomplete: {0}")]
-    Unrecorded(#[source] CassetteError),
-    #[error("run {run} cannot be explained: {reason}")]
-    Unexplained { run: String, reason: String },
     #[error("{0}")]
-    Cache(#[from] CacheError),
+    Replies(#[from] RepliesError),
     #[error(
         "run {id} was started by convfinqa {version}, this is {own}, which may give other answers; start a new run, or resume it with that version"
     )]
@@ -129,8 +127,6 @@ pub enum PipelineError {
          alike; a run with --second-opinion show estimates it"
     )]
     ShardOfPilot,
-    #[error("--record and --replay work on whole runs; leave out --shard")]
-    CassetteOfShard,
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

@@ -8,16 +8,15 @@
 
 mod advice;
 mod batches;
-mod cassette;
 mod context;
 mod dry_run;
 mod error;
 mod examples;
-mod explain;
 mod files;
 mod job;
 mod merge;
 mod prices;
+mod replies;
 mod resume;
 mod selection;
 mod setup;
@@ -36,21 +35,20 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::llm::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
+use finqa_agents::llm::{CallEvent, LimitStatus, Limits, Observer, Stop, StoredReplies};
 
 use crate::run::{
-    self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary,
+    self, Event, Finish, Journal, JournalError, RunFolder, RunLock, RunMeta, Scheduler, Summary,
 };
 
 pub(crate) use advice::{advice, ignored_in_episodes, unused_server};
-pub(crate) use cassette::{recorded_run, replay_settings};
-pub(crate) use context::{ModelContext, cache};
+pub(crate) use context::ModelContext;
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
-pub(crate) use explain::requests_of;
 pub(crate) use files::{without_pages, write_report, write_results};
 pub use job::Job;
 pub use merge::merge;
+pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
 pub use resume::ResumedRun;
 pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
 pub(crate) use tracking::{server, tracking_server};
@@ -88,8 +86,10 @@ pub struct RunContext {
     pub stop: Stop,
     /// The commit that this program was built from, where known.
     pub commit: Option<String>,
-    /// Records the run, or replays it.
-    pub cassette: Option<Cassette>,
+    /// The stored replies that answer every call instead of a server.
+    pub replay: Option<Arc<StoredReplies>>,
+    /// The run that is replayed.
+    pub recorded: Option<RunMeta>,
 }
 
 impl Default for RunContext {
@@ -102,7 +102,8 @@ impl Default for RunContext {
             notify: Arc::new(|_| {}),
             stop: Stop::default(),
             commit: None,
-            cassette: None,
+            replay: None,
+            recorded: None,
         }
     }
 }
@@ -119,7 +120,6 @@ pub struct Run {
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
-    cassette: Option<Cassette>,
 }
 
 /// The results of a run.
@@ -162,9 +162,6 @@ impl Run {
         job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
-        if chosen.is_some() && context.cassette.is_some() {
-            return Err(PipelineError::CassetteOfShard);
-        }
         let mut resumed = context.resumed.take();
         if let Some(resumed) = &mut resumed {
             shard::note_change(resumed, chosen.as_ref());
@@ -217,7 +214,6 @@ impl Run {
             tracking,
             stop: context.stop,
             lock: run.lock,
-            cassette: context.cassette,
         })
     }
 
@@ -235,7 +231,6 @@ impl Run {
                 }
             }
         };
-        cassette::record_event(self.cassette.as_ref(), &event);
         Some(event)
     }
 
@@ -255,9 +250,6 @@ impl Run {
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
         let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
-        if let Some(recorder) = self.cassette.as_ref().and_then(Cassette::recorder) {
-            recorder.finish().map_err(PipelineError::Unrecorded)?;
-        }
         let tracked = match &self.tracking {
             None => None,
             Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {

@@ -1,11 +1,11 @@
 //! The prices and the limits of a run, which hold for all of its processes.
 
+use crate::run::RunMeta;
 use crate::settings::{Origin, Settings};
-use finqa_agents::llm::{Budget, Cassette, PriceList};
+use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
 
 use super::PipelineError;
-use super::cassette::recorded_run;
 use super::resume::{LockedRun, ResumedRun};
 
 /// The user's prices: those of the resumed run, else those that the settings name, else
@@ -13,7 +13,7 @@ use super::resume::{LockedRun, ResumedRun};
 pub(super) fn user_prices(
     settings: &Settings,
     resumed: Option<&ResumedRun>,
-    cassette: Option<&Cassette>,
+    recorded: Option<&RunMeta>,
 ) -> Result<Option<PriceList>, PipelineError> {
     let by_run = settings.origins.get("prices") == Some(&Origin::Run);
     let named = settings.budget.prices.as_ref().filter(|_| !by_run);
@@ -29,12 +29,7 @@ pub(super) fn user_prices(
     });
     let named = named.transpose()?;
     let Some(meta) = resumed.map(ResumedRun::meta) else {
-        let replay = cassette.and_then(Cassette::replay);
-        let recorded = replay
-            .map(|replay| recorded_run(replay))
-            .transpose()?
-            .flatten();
-        return Ok(named.or_else(|| recorded?.prices));
+        return Ok(named.or_else(|| recorded?.prices.clone()));
     };
     if named.is_some() && named != meta.prices {
         return Err(PipelineError::ChangedPrices {

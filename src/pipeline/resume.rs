@@ -218,14 +218,7 @@ pub(super) fn create_run(
     prompts: Option<&BTreeMap<String, String>>,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    let (id, started) = match meta.id.as_str() {
-        "" => (
-            uuid::Uuid::now_v7().to_string(),
-            jiff::Timestamp::now().to_string(),
-        ),
-        // Of a replay, as it was recorded.
-        _ => (meta.id.clone(), meta.started.clone()),
-    };
+    let id = uuid::Uuid::now_v7().to_string();
     let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
     folder.create().map_err(OutputError::at(folder.path()))?;
     let lock = RunLock::take(folder.path())?;
@@ -238,7 +231,7 @@ pub(super) fn create_run(
     }
     let meta = RunMeta {
         id,
-        started,
+        started: jiff::Timestamp::now().to_string(),
         version: VERSION.to_owned(),
         commit,
         ..meta

@@ -16,7 +16,6 @@ use finqa_core::secrets::shown_address;
 use super::PipelineError;
 use super::context::{ModelContext, http_model};
 use super::examples;
-use super::explain::JournaledModel;
 
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
@@ -325,19 +324,10 @@ fn server_setup(
             false => foreign_address(settings, choice, variables, &resolved, &address),
         },
         model: {
-            let model: Arc<dyn ChatModel> = Arc::new(
-                http_model(resolved, context)?
-                    .with_limiter(limiter)
-                    .with_cassette(context.cassette.clone()),
-            );
-            match (&context.journaled, &context.cache) {
-                (Some(calls), _) => Arc::new(JournaledModel {
-                    server: name.clone(),
-                    name: asked.name.clone(),
-                    calls: Arc::clone(calls),
-                }),
-                (None, Some(cache)) => cache.wrap(model, &name),
-                (None, None) => model,
+            let model = Arc::new(http_model(resolved, context)?.with_limiter(limiter));
+            match &context.replies {
+                Some(replies) => replies.wrap(model, &name),
+                None => model,
             }
         },
         name,

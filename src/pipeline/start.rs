@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::run::{RunFolder, RunModels};
+use crate::run::RunModels;
 use crate::settings::{ChosenShard, Settings};
-use finqa_agents::llm::{Budget, Cassette, Observer, PriceList};
+use finqa_agents::llm::{Budget, Observer, PriceList};
 
-use super::context::{self, ModelContext};
+use super::context::ModelContext;
 use super::job::Job;
 use super::resume::{self, LockedRun, ResumedRun};
-use super::{Notify, PipelineError, RunContext, RunNotice, batches, cassette, prices, shard};
+use super::{Notify, PipelineError, RunContext, RunNotice, batches, prices, replies, shard};
 
 /// Makes the job, and starts or continues its run. The job's notices are shown only if the run
 /// starts, or with the error of the job itself.
@@ -22,7 +22,7 @@ pub(super) fn begin(
     job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
 ) -> Result<(LockedRun, Job, RunModels), PipelineError> {
     let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
-    let prices = prices::user_prices(settings, resumed.as_ref(), context.cassette.as_ref())?;
+    let prices = prices::user_prices(settings, resumed.as_ref(), context.recorded.as_ref())?;
     let models = models(settings, context, prices.clone(), shards, observer)?;
     let (notices, held) = std::sync::mpsc::channel();
     let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
@@ -34,24 +34,21 @@ pub(super) fn begin(
     let mut job = job(located, &hold, &models).inspect_err(|_| show())?;
     job.meta.prices = prices;
     let run = match (resumed, chosen) {
-        (Some(resumed), _) => continue_run(settings, context, resumed, &mut job)?,
+        (Some(resumed), _) => continue_run(settings, resumed, &mut job)?,
         (None, Some(chosen)) => {
             shard::start_or_resume(settings, &chosen, &mut job, context.commit.clone())?
         }
         (None, None) => new_run(settings, context, &job)?,
     };
     batches::check(&run, settings)?;
+    replies::describe_run(models.replies.as_ref(), &run.meta)?;
     prices::count_earlier(&models.budget, &run)?;
     show();
     let models = RunModels {
         limits: models.limits,
         budget: models.budget,
         batches: models.batches,
-        recording: context
-            .cassette
-            .as_ref()
-            .and_then(Cassette::replay)
-            .cloned(),
+        replays: models.replies.is_some_and(|replies| replies.replays()),
     };
     Ok((run, job, models))
 }
@@ -64,55 +61,38 @@ fn models(
     shards: u32,
     observer: Observer,
 ) -> Result<ModelContext, PipelineError> {
-    let cassette = context.cassette.as_ref();
     let mut models = ModelContext {
-        cassette: context.cassette.clone(),
-        cache: context::cache(settings, cassette, &context.notify)?,
+        replies: replies::stored_replies(settings, context.replay.as_ref(), &context.notify)?,
         prices: Arc::new(prices.unwrap_or_default()),
         budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
         ..ModelContext::new(observer)
     };
-    models.batches = batches::queue(settings, cassette, &models)?;
+    models.batches = batches::queue(settings, &models)?;
     Ok(models)
 }
 
 /// The resumed run, if the job continues it.
 fn continue_run(
     settings: &Settings,
-    context: &RunContext,
     resumed: ResumedRun,
     job: &mut Job,
 ) -> Result<LockedRun, PipelineError> {
     if let Some(shard) = &resumed.meta().shard {
         shard::reduce(job, shard.clone());
     }
-    cassette::check_same_run(context.cassette.as_ref(), resumed.meta())?;
     resumed.into_continued_run(settings, &job.meta.identity)
 }
 
-/// A new run, with the id of the recording that it replays, if that is free.
+/// A new run.
 fn new_run(
     settings: &Settings,
     context: &RunContext,
     job: &Job,
 ) -> Result<LockedRun, PipelineError> {
     let output = &settings.run.output;
-    let note = |line| (context.notify)(RunNotice::Note(line));
-    let cassette = context.cassette.as_ref();
-    let mut meta = cassette::apply_recording(cassette, job.meta.clone())?;
-    if !meta.id.is_empty() && RunFolder::new(output, &meta.id).path().exists() {
-        note(format!(
-            "run {} is already in {}: the replay gets its own id and start",
-            meta.id,
-            output.display()
-        ));
-        meta.id.clear();
-    }
-    if let Some(line) = resume::unfinished_run_note(output, &meta.identity) {
-        note(line);
+    if let Some(line) = resume::unfinished_run_note(output, &job.meta.identity) {
+        (context.notify)(RunNotice::Note(line));
     }
     let commit = context.commit.clone();
-    let run = resume::create_run(output, None, meta, job.prompts.as_ref(), commit)?;
-    cassette::record_run(cassette, &run.meta);
-    Ok(run)
+    resume::create_run(output, None, job.meta.clone(), job.prompts.as_ref(), commit)
 }

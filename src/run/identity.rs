@@ -8,7 +8,7 @@ use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, PriceList};
 use finqa_agents::pair::AgreementCount;
 
-use crate::settings::{Change, RunAspect, RunSettings, Shard, with_effects_of};
+use crate::settings::{Change, RunAspect, RunSettings, Shard};
 use finqa_core::text::counted;
 
 use super::command::command;
@@ -292,25 +292,6 @@ impl RunMeta {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
             None => command("--resume", output),
-        }
-    }
-
-    /// This run with the id, the start and the settings without effect on answers of the
-    /// `recorded` one.
-    #[must_use]
-    pub(crate) fn replaying(self, recorded: Self) -> Self {
-        let data_path = recorded.settings.get("data_path").cloned();
-        let mut settings = with_effects_of(recorded.settings, self.settings);
-        if self.data == recorded.data {
-            // It may not have been named then.
-            settings.remove("data_path");
-            settings.extend(data_path.map(|path| ("data_path".to_owned(), path)));
-        }
-        Self {
-            settings,
-            id: recorded.id,
-            started: recorded.started,
-            ..self
         }
     }
 

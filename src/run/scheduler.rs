@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tokio::sync::mpsc;
 
-use finqa_agents::llm::{BatchQueue, Budget, CassetteReplay, Limits, Stop};
+use finqa_agents::llm::{BatchQueue, Budget, Limits, Stop};
 use finqa_agents::pair::AgreementCount;
 use finqa_agents::solve::Solver;
 
@@ -55,8 +55,8 @@ pub struct RunModels {
     pub budget: Arc<Budget>,
     /// The batch queue, if any; all units are in flight then.
     pub batches: Option<BatchQueue>,
-    /// The recording that is replayed: when questions were answered.
-    pub recording: Option<Arc<CassetteReplay>>,
+    /// Calls are answered by stored replies.
+    pub replays: bool,
 }
 
 impl Workload {
@@ -117,7 +117,7 @@ impl Scheduler {
             failures: Arc::clone(&failures),
             answered_before: replayed.any_answer,
             done: AtomicUsize::new(replayed.answered),
-            recording: models.recording,
+            replays: models.replays,
         });
 
         let mut passed = match (meta.pilot, pilot) {

@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
 use crate::score::Scores;
-use finqa_agents::llm::{CassetteReplay, Cost, Stop};
+use finqa_agents::llm::{Cost, Stop};
 use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::solve::Solver;
 use finqa_env::data::bare_question;
@@ -25,7 +25,7 @@ use super::plan::PlannedQuestion;
 use super::trace::{self, RunTrace};
 use super::writer::JournalWriter;
 use crate::dataset::HistoryMode;
-use crate::score::{Row, Stamp};
+use crate::score::Row;
 
 /// The state shared by the tasks of a run.
 pub(super) struct Worker {
@@ -41,8 +41,8 @@ pub(super) struct Worker {
     pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
-    /// The recording that is replayed.
-    pub recording: Option<Arc<CassetteReplay>>,
+    /// Calls are answered by stored replies, which say how long they took.
+    pub replays: bool,
 }
 
 /// Questions that are asked one after the other, and what is known of them.
@@ -159,29 +159,19 @@ impl Worker {
             Ok(solution) => solution,
             Err(why) => return Err(self.no_outcome(planned, why).await),
         };
-        let recorded = self.recording.as_ref().map(|replay| replay.row(index));
-        let latency = match recorded {
-            None => {
+        let latency = match self.replays {
+            true => pair::total_seconds(&solution.calls),
+            false => {
                 let waited = solution.calls.iter().map(|call| call.waited).sum();
                 recalled + started.elapsed().saturating_sub(waited).as_secs_f64()
             }
-            Some(Some(recorded)) => recorded.latency,
-            // Its recording was killed before the question was answered.
-            Some(None) => pair::total_seconds(&solution.calls),
         };
-        let stamp = recorded.flatten().map(|recorded| Stamp {
-            ordinal: recorded.ordinal,
-            at: recorded.at,
-        });
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
             self.failures.record_answer("");
         }
-        let row = Row {
-            stamp,
-            ..row(planned, self.mode, solution, latency)
-        };
+        let row = row(planned, self.mode, solution, latency);
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {

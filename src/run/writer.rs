@@ -64,8 +64,7 @@ fn write_all(
                     // Here and not where it was answered: only one place knows
                     // the order in which rows become durable.
                     last = last.next(jiff::Timestamp::now().as_millisecond());
-                    // A replay has those of its recording.
-                    row.stamp.get_or_insert(last);
+                    row.stamp = Some(last);
                     let row = Arc::new(*row);
                     entries.push(JournalEntry::Answer(Arc::clone(&row)));
                     answered.push((durable, row));

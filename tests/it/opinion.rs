@@ -226,7 +226,7 @@ fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
         let server = FaultServer::start(|_| analysis("1"));
         let (place, other, replayed) = (Workplace::new(), Workplace::new(), Workplace::new());
         let options = format!("--mode {mode} --n 12");
-        let recorded = format!("{options} -j 1 --record run.jsonl");
+        let recorded = format!("{options} -j 1 --cache replies");
         arbitrated(&place, &server, &recorded).succeeds();
         let rows = choices(&place);
         assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
@@ -247,8 +247,8 @@ fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
         }
         arbitrated(&other, &server, &format!("{options} -j 8")).succeeds();
         assert_eq!(choices(&other), rows, "{mode}");
-        let cassette = place.path("run.jsonl");
-        let replay = format!("--replay {} -j 3 --quiet", cassette.display());
+        let replies = place.path("replies");
+        let replay = format!("--replay {} -j 3 --quiet", replies.display());
         replayed.run(&replay).succeeds();
         assert_eq!(choices(&replayed), rows, "{mode}");
     }

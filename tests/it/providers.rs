@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, scripted};
-use crate::support::cli::{Ran, Workplace, words};
+use crate::support::cli::{CommandExt, Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 mod needs_llm;
@@ -270,4 +270,32 @@ fn a_key_of_anthropics_header_is_found_nowhere() {
         assert_eq!(found, Vec::<String>::new(), "{status}");
         assert!(place.run_folder().join("journal.sqlite").is_file());
     }
+}
+
+/// The client takes proxies from the environment; a dead one was reported as the provider's
+/// refusal.
+#[test]
+fn a_dead_proxy_is_named() {
+    let place = Workplace::new();
+    let mut command = place.command_with_key("sk-x", "https://provider.example/v1");
+    command.env("HTTPS_PROXY", "http://me:pw@127.0.0.1:9");
+    let ran = command.given("--data-path sample --n 1 --attempts 1").ran();
+    ran.fails(
+        5,
+        &["https://provider.example/v1 through the proxy http://127.0.0.1:9 (HTTPS_PROXY)"],
+    );
+    assert!(!ran.stderr.contains("pw"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_price_that_is_missing_can_be_copied_from_the_error() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let ran = place.chat(&server, "--n 1 --max-tokens 500 --max-cost 1");
+    ran.fails(2, &["--max-cost needs the price of `m`"]);
+    let (_, rest) = ran.stderr.split_once("such as ").unwrap();
+    let (template, _) = rest.split_once(" (US dollars").unwrap();
+    place.write("prices.json", template);
+    let options = "--n 1 --max-tokens 500 --max-cost 1 --prices prices.json";
+    place.chat(&server, options).succeeds();
 }

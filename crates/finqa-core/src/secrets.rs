@@ -14,6 +14,10 @@ pub fn shown_address(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    // A password may hold what ends an authority, and then begin where the host is expected.
+    if address.contains('@') && !authority.contains('@') {
+        return HIDDEN.to_owned();
+    }
     let host = authority.rsplit('@').next().unwrap_or_default();
     let mut shown = match scheme {
         "" => host.to_owned(),
@@ -118,6 +122,9 @@ mod tests {
     )]
     #[case("https://me:pw@h:1/v1?key=abc#def", "https://h:1/v1")]
     #[case("h/v1?key=abc", "h/v1")]
+    #[case("https://me:p#w@h/v1", "[redacted]")]
+    #[case("https://me:p?w@h/v1", "[redacted]")]
+    #[case("https://me:1/w@h/v1", "[redacted]")]
     #[case("https://h/sk-planted-secret/v1", "https://h/[redacted]/v1")]
     #[case(
         "https://h/k/0123456789abcdef0123456789abcdef",

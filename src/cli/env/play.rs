@@ -126,7 +126,7 @@ pub(crate) fn execute(
     let RunInputs {
         mut settings,
         resumed,
-        cassette,
+        replay,
         recorded,
     } = load(
         args,
@@ -149,12 +149,13 @@ pub(crate) fn execute(
     let mut command = EpisodeRun {
         args,
         gives_steps: matches.value_source("max_steps") == Some(ValueSource::CommandLine),
-        replayed: recorded.and_then(|run| run.episodes),
+        replayed: recorded.as_ref().and_then(|run| run.episodes.clone()),
         server: None,
     };
     let context = RunContext {
         resumed,
-        cassette,
+        replay,
+        recorded,
         variables,
         ..RunContext::default()
     };

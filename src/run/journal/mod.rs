@@ -184,27 +184,14 @@ impl Journal {
         &self,
         visit: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.rows(None, EntryReader::whole, EntryReader::whole, visit)
-    }
-
-    /// The answered rows of a record, which is named by its id or by one of its questions,
-    /// `ID#PART`, in the plan's order.
-    pub(crate) fn rows_of(&self, record: &str) -> Result<Vec<Row>, JournalError> {
-        let mut rows = Vec::new();
-        let visit = |row| {
-            rows.push(row);
-            Ok::<_, JournalError>(())
-        };
-        let record = Some(record);
-        self.rows(record, EntryReader::whole, EntryReader::whole, visit)?;
-        Ok(rows)
+        self.rows(EntryReader::whole, EntryReader::whole, visit)
     }
 
     /// Like [`Self::for_each_row`], but without the texts sent and received, which are
     /// nearly all of a journal.
     pub(super) fn for_each_result(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
         let (read_row, read_call) = (EntryReader::without_texts, EntryReader::without_texts);
-        self.rows(None, read_row, read_call, |row| {
+        self.rows(read_row, read_call, |row| {
             visit(row);
             Ok(())
         })
@@ -212,7 +199,6 @@ impl Journal {
 
     fn rows<'j, E: From<JournalError>>(
         &'j self,
-        record: Option<&str>,
         read_row: ReadEntry<'j, Row>,
         read_call: ReadEntry<'j, Call>,
         mut visit: impl FnMut(Row) -> Result<(), E>,
@@ -224,14 +210,10 @@ impl Journal {
             .map_err(sqlite)?;
         let mut answers = self
             .connection
-            .prepare(
-                "SELECT question, json FROM answers WHERE ?1 IS NULL OR id IN
-                     (SELECT id FROM answers WHERE id = ?1 OR id || '#' || part = ?1)
-                 ORDER BY question",
-            )
+            .prepare("SELECT question, json FROM answers ORDER BY question")
             .map_err(sqlite)?;
         let mut entries = EntryReader::new(&self.connection, &self.example);
-        let mut rows = answers.query(params![record]).map_err(sqlite)?;
+        let mut rows = answers.query([]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
             let question: usize = found.get(0).map_err(sqlite)?;
             let unreadable = |source| self.entry_error(&format!("question {question}"), source);

@@ -16,7 +16,7 @@ use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
 use super::retry::{FailedAttempt, RetryLimit};
-use super::transport::{Attempt, HttpReply, TransportFailure};
+use super::transport::{Attempt, HttpReply};
 
 /// A server's description of a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -176,37 +176,19 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
 /// answered before.
 pub(super) fn classify_attempt(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
     let exchange = &attempt.exchange;
-    if let Some((broken, source)) = &attempt.broken {
-        let kind = match broken {
-            TransportFailure::Timeout => ErrorKind::Timeout,
-            TransportFailure::Connect => ErrorKind::Connect,
-            TransportFailure::Tls => ErrorKind::Tls,
-            TransportFailure::CutOff => ErrorKind::CutOff,
-            TransportFailure::TooLarge => ErrorKind::Malformed,
-            TransportFailure::Request => ErrorKind::Settings,
-            TransportFailure::NotRecorded => ErrorKind::NotRecorded,
-        };
-        let message = match (broken, source) {
-            (TransportFailure::TooLarge, _) => "the body is larger than allowed".to_owned(),
-            // It is cut where values are quoted.
-            (TransportFailure::NotRecorded, Some(source)) => source.to_string(),
-            (_, Some(source)) => one_line(&innermost(source.as_ref()).to_string()),
-            (_, None) => String::new(),
-        };
-        let mut error = with_exchange(ModelError::new(kind, message), exchange, secret);
-        error.source.clone_from(source);
-        let retry_limit = match broken {
-            TransportFailure::Connect if reached => RetryLimit::Full,
-            TransportFailure::Connect => RetryLimit::FirstContact,
-            TransportFailure::Timeout | TransportFailure::CutOff => RetryLimit::Full,
+    if let Some(broken) = &attempt.broken {
+        let retry_limit = match broken.kind {
+            ErrorKind::Connect if !reached => RetryLimit::FirstContact,
+            ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::CutOff => RetryLimit::Full,
             // Certificates do not fix themselves; a body too large comes again.
-            TransportFailure::Tls
-            | TransportFailure::TooLarge
-            | TransportFailure::Request
-            | TransportFailure::NotRecorded => RetryLimit::None,
+            _ => RetryLimit::None,
         };
+        let mut error = broken.clone();
+        if let Some(source) = &broken.source {
+            error.message = one_line(&innermost(source.as_ref()).to_string());
+        }
         return FailedAttempt {
-            error: Box::new(error),
+            error: Box::new(with_exchange(error, exchange, secret)),
             retry_limit,
             hint: None,
         };

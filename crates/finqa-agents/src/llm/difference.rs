@@ -16,13 +16,13 @@ const NAMED: usize = 4;
 
 /// A field in which a request differs from a stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldDifference {
+pub(super) struct FieldDifference {
     /// JSON pointer.
-    pub(crate) pointer: String,
+    pointer: String,
     /// The stored value, cut to where it differs; `None` if the field is absent.
-    pub stored: Option<String>,
+    stored: Option<String>,
     /// The requested value.
-    pub asked: Option<String>,
+    asked: Option<String>,
     /// The number of characters that differ.
     weight: usize,
 }

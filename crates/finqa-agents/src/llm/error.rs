@@ -6,8 +6,21 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The kind of an error; callers branch on it, never on the text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error, strum::IntoStaticStr)]
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    Eq,
+    Hash,
+    thiserror::Error,
+    strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
     /// The key is missing, wrong, or not allowed here (401, 403).
@@ -55,9 +68,9 @@ pub enum ErrorKind {
     /// The caller's token was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The cassette that is replayed does not hold the request.
-    #[error("the request is not recorded")]
-    NotRecorded,
+    /// The folder that is replayed holds no reply to the request.
+    #[error("the reply is not stored")]
+    NotStored,
     /// The settings cannot work: a malformed address, or one that redirects elsewhere.
     #[error("the model's settings cannot work")]
     Settings,
@@ -97,7 +110,7 @@ pub enum Scope {
 }
 
 /// A call without an answer.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
 pub struct ModelError {
     pub kind: ErrorKind,
     /// The server's or the transport's words, one line.
@@ -117,8 +130,10 @@ pub struct ModelError {
     /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
     /// The time that the call waited for slots.
+    #[serde(skip)]
     pub waited: Duration,
     #[source]
+    #[serde(skip)]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -151,7 +166,6 @@ impl ModelError {
                 | ErrorKind::Connect
                 | ErrorKind::Tls
                 | ErrorKind::CutOff
-                | ErrorKind::Malformed
                 | ErrorKind::Cancelled
                 | ErrorKind::Settings
         );
@@ -198,7 +212,7 @@ impl ModelError {
             | ErrorKind::Timeout
             | ErrorKind::CutOff
             | ErrorKind::Malformed => Scope::Provider,
-            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded => Scope::Run,
+            ErrorKind::QuotaExceeded | ErrorKind::NotStored => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings

@@ -25,15 +25,13 @@ use super::address::ServerAddress;
 use super::batch::{BatchClient, BatchQueue};
 use super::budget::Budget;
 use super::capabilities::Capabilities;
-use super::cassette::{Cassette, CassetteCall};
-use super::error::{ErrorKind, ModelError};
+use super::error::ModelError;
 use super::event::Observer;
 use super::http::HttpClients;
 use super::limits::Limiter;
 use super::price::PriceList;
 use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
-use super::retry::RetryOptions;
 use super::settings::{ModelConnection, SettingsError};
 use super::trace;
 use super::transport::Transport;
@@ -42,7 +40,6 @@ use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
 pub struct HttpModel {
     server: ModelServer,
     capabilities: Capabilities,
-    cassette: Option<Cassette>,
     limiter: Option<Limiter>,
 }
 
@@ -79,7 +76,6 @@ impl HttpModel {
                 batches: None,
             },
             capabilities,
-            cassette: None,
             limiter: None,
         })
     }
@@ -88,17 +84,6 @@ impl HttpModel {
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
         self.server.observer = Some(observer);
-        self
-    }
-
-    /// Records the calls to `cassette`, or answers them from it without a request.
-    #[must_use]
-    pub fn with_cassette(mut self, cassette: Option<Cassette>) -> Self {
-        self.cassette = cassette;
-        if self.is_replayed() {
-            // The waits are recorded, and so is how often a request was repeated.
-            self.server.settings.retry = RetryOptions::without_limit();
-        }
         self
     }
 
@@ -138,21 +123,8 @@ impl HttpModel {
         &self.server.settings
     }
 
-    fn is_replayed(&self) -> bool {
-        let cassette = self.cassette.as_ref();
-        cassette.is_some_and(|it| it.replay().is_some())
-    }
-
     async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let mut dialect = self.server.dialect();
-        let cassette = self.cassette.clone().map(|cassette| {
-            let call = CassetteCall::new(cassette, request, self.server.protocol.path(), dialect);
-            dialect = call.dialect();
-            call
-        });
-        let transport = self.server.transport.fresh(cassette);
-        // A replayed request is not sent.
-        let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
+        let transport = self.server.transport.fresh();
         let batches = self.server.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
         let call = HttpCall {
@@ -163,16 +135,11 @@ impl HttpModel {
                 .clone()
                 .with_http_service(transport.clone()),
             transport,
-            limited: limiter.map(Limiter::call),
+            limited: self.limiter.as_ref().map(Limiter::call),
             request,
             stop,
         };
-        let outcome = call.converse(dialect).await;
-        // A cancelled call is made again by the run that is resumed.
-        if !matches!(&outcome, Err(error) if error.kind == ErrorKind::Cancelled) {
-            call.transport.finish(&self.server.settings.secrets());
-        }
-        outcome
+        call.converse().await
     }
 }
 

@@ -7,9 +7,7 @@
 mod address;
 mod batch;
 mod budget;
-mod cache;
 pub mod capabilities;
-mod cassette;
 mod chat_json;
 mod classify;
 mod cost;
@@ -22,6 +20,7 @@ pub mod limits;
 mod price;
 mod protocol;
 mod provider;
+mod replies;
 mod request_budget;
 mod resolve;
 pub mod retry;
@@ -33,13 +32,9 @@ pub mod usage;
 
 pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
 pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
-pub use cache::CacheStats;
-pub use cache::{CacheError, CacheKey, CacheLookup, ResponseCache};
 pub use capabilities::Correction;
-pub use cassette::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RecordedRow};
 pub use chat_json::{messages_json, tools_json};
 pub use cost::Cost;
-pub use difference::FieldDifference;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use event::{CallEvent, Observer};
 pub use http::{
@@ -49,6 +44,7 @@ pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::{Dollars, PriceError, PriceList};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
+pub use replies::{RepliesError, StoredReplies};
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{

@@ -10,6 +10,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use finqa_core::net::is_loopback;
+use reqwest::Url;
 use rust_decimal::Decimal;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
@@ -137,9 +139,22 @@ impl Price {
     /// True if it applies to this server.
     fn applies(&self, base_url: &str) -> bool {
         self.address.as_ref().is_none_or(|address| {
+            let (base_url, address) = (with_one_loopback(base_url), with_one_loopback(address));
             let rest = base_url.strip_prefix(address.trim_end_matches('/'));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
+    }
+}
+
+/// The address with the same name for this machine, whichever of its names it has.
+fn with_one_loopback(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(mut url) if url.host_str().is_some_and(is_loopback) => {
+            // Only an address without a host is refused.
+            let _ = url.set_host(Some("localhost"));
+            url.as_str().trim_end_matches('/').to_owned()
+        }
+        _ => address.to_owned(),
     }
 }
 
@@ -343,6 +358,7 @@ mod tests {
         let list = PriceList::from_json(
             r#"{"version": 1, "models": {
                 "here": {"input": "1", "output": "2", "address": "https://gateway.example/v1"},
+                "mine": {"input": "1", "output": "2", "address": "http://127.0.0.1:80/v1/"},
                 "gpt-4o": {"input": "7", "output": "8"}}}"#,
         )
         .unwrap();
@@ -350,6 +366,10 @@ mod tests {
         assert!(has("https://gateway.example/v1", "here"));
         assert!(has("https://gateway.example/v1/eu", "here"));
         assert!(!has("https://gateway.example/v11", "here"));
+        // This machine has several names, and 80 is the scheme's own port.
+        assert!(has("http://localhost/v1", "mine"));
+        assert!(has("http://[::1]:80/v1", "mine"));
+        assert!(!has("http://localhost:8080/v1", "mine"));
         for anywhere in ["https://api.openai.com/v1", "http://127.0.0.1:1/v1"] {
             assert!(has(anywhere, "gpt-4o"));
         }

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use finqa_core::secrets::shown_address;
+use finqa_core::secrets::{HIDDEN, shown_address};
 
 use super::capabilities::Capabilities;
 use super::provider::{Endpoint, Provider};
@@ -97,6 +97,7 @@ impl ModelConnection {
             organization,
             project,
             model,
+            proxy: proxy(vars, &url, endpoint),
             timeouts,
             retry: RetryOptions {
                 max_attempts: flags.attempts,
@@ -105,6 +106,25 @@ impl ModelConnection {
             max_body: Self::MAX_BODY,
         })
     }
+}
+
+/// The proxy that the HTTP client takes from the environment, unless exceptions are set.
+fn proxy(vars: VariableLookup<'_>, url: &Url, endpoint: Endpoint) -> Option<String> {
+    let var = |name: &'static str| {
+        let names = [name.to_owned(), name.to_lowercase()];
+        names
+            .into_iter()
+            .find_map(|name| Some((vars(&name).filter(|it| !it.is_empty())?, name)))
+    };
+    if endpoint == Endpoint::Loopback || var("NO_PROXY").is_some() {
+        return None;
+    }
+    let of_scheme = match url.scheme() {
+        "https" => "HTTPS_PROXY",
+        _ => "HTTP_PROXY",
+    };
+    let (address, name) = var(of_scheme).or_else(|| var("ALL_PROXY"))?;
+    Some(format!("{} ({name})", shown_address(&address)))
 }
 
 fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
@@ -148,6 +168,12 @@ fn checked_url(variable: &str, value: &str) -> Result<Url, SettingsError> {
         value: shown_address(value),
         reason: reason.to_owned(),
     };
+    if value.contains('@') && shown_address(value) == HIDDEN {
+        return Err(fail(
+            value,
+            "it contains a user name; give the key in its variable",
+        ));
+    }
     let url = Url::parse(value).map_err(|source| {
         fail(
             value,

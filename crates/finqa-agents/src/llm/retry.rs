@@ -31,10 +31,8 @@ pub struct RetryOptions {
     pub total: Duration,
     /// The first wait; each further one is twice as long.
     pub first_delay: Duration,
-    /// The longest wait without a hint.
+    /// The longest wait without a hint; a server's hint is obeyed within `total`.
     pub max_delay: Duration,
-    /// The longest wait after a server's hint.
-    pub max_hint: Duration,
 }
 
 /// The default of `--attempts`.
@@ -48,21 +46,6 @@ impl Default for RetryOptions {
             total: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
-            max_hint: Duration::from_secs(90),
-        }
-    }
-}
-
-impl RetryOptions {
-    /// No wait, and as many attempts as the caller likes.
-    pub(super) fn without_limit() -> Self {
-        Self {
-            max_attempts: u32::MAX,
-            first_contact_attempts: u32::MAX,
-            total: Duration::MAX,
-            first_delay: Duration::ZERO,
-            max_delay: Duration::ZERO,
-            max_hint: Duration::ZERO,
         }
     }
 }
@@ -162,10 +145,11 @@ impl Backoff for RetryBudget {
         self.delay = self.delay.saturating_mul(2).min(options.max_delay);
         let wait = match hint {
             // Every refused call got the same hint: spread them behind it.
-            Some(hint) => hint.min(options.max_hint).max(own) + self.jittered(own) / 4,
+            Some(hint) => hint.max(own).saturating_add(self.jittered(own) / 4),
             None => own,
         };
-        (self.started.elapsed() + wait <= options.total).then_some(wait)
+        let ends = self.started.elapsed().saturating_add(wait);
+        (ends <= options.total).then_some(wait)
     }
 }
 
@@ -271,7 +255,6 @@ mod tests {
         total: Duration::from_secs(60),
         first_delay: Duration::from_micros(500),
         max_delay: Duration::from_millis(30),
-        max_hint: Duration::from_millis(90),
     };
 
     async fn run(
@@ -325,15 +308,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hint_is_obeyed_capped_and_never_shortens_our_own_wait() {
-        let options = RetryOptions {
-            max_hint: Duration::from_millis(20),
-            ..QUICK
-        };
-        let (_, notices, _) = run(options, |attempt| {
+    async fn a_hint_is_obeyed_and_never_shortens_our_own_wait() {
+        let (_, notices, _) = run(QUICK, |attempt| {
             Err(failure(
                 RetryLimit::Full,
-                [Some(3), Some(9999), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
+                [Some(3), Some(20), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
             ))
         })
         .await;
@@ -344,6 +323,24 @@ mod tests {
         assert!((3.0..3.2).contains(&waits[0]), "{waits:?}");
         assert!((20.0..20.3).contains(&waits[1]), "{waits:?}");
         assert!((1.0..2.6).contains(&waits[2]), "{waits:?}");
+    }
+
+    /// It was once cut to 90 s without a word, and the server refused again.
+    #[tokio::test(start_paused = true)]
+    async fn a_retry_after_above_90_seconds_is_obeyed_and_above_the_total_time_ends_the_call() {
+        let hint = |seconds: u64| {
+            move |attempt| match attempt {
+                1 => Err(failure(RetryLimit::Full, Some(seconds * 1000))),
+                _ => Ok(42),
+            }
+        };
+        let options = RetryOptions::default();
+        let (outcome, notices, _) = run(options, hint(300)).await;
+        assert_eq!(outcome.unwrap(), 42);
+        assert_eq!(notices[0].delay.as_secs(), 300);
+        let (outcome, notices, calls) = run(options, hint(3600)).await;
+        assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
+        assert_eq!((notices.len(), calls), (0, 1));
     }
 
     #[tokio::test]

@@ -108,6 +108,8 @@ pub struct ModelConnection {
     pub project: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
+    /// The proxy of the environment that its requests take, as `ADDRESS (VARIABLE)`.
+    pub proxy: Option<String>,
     pub timeouts: Timeouts,
     pub retry: RetryOptions,
     /// Maximum bytes of a body.
@@ -153,7 +155,7 @@ pub struct ModelSettings {
     #[arg(long, value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm: Option<u64>,
-    /// Cache replies in this folder and reuse them for identical requests
+    /// Store replies in this folder and reuse them for identical requests
     #[arg(long, value_name = "DIR", help_heading = "Stored replies")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
@@ -194,12 +196,5 @@ impl ModelConnection {
         self.api_key
             .as_ref()
             .map_or("", ExposeSecret::expose_secret)
-    }
-
-    /// The secrets sent to the server, which must not be written anywhere.
-    pub(super) fn secrets(&self) -> Vec<&str> {
-        let ids = [&self.organization, &self.project];
-        let ids = ids.into_iter().filter_map(Option::as_deref);
-        std::iter::once(self.key()).chain(ids).collect()
     }
 }

@@ -2,13 +2,11 @@
 //!
 //! async-openai addresses and serialises a request; this service sends it and keeps
 //! status, headers and body, which async-openai would drop or misread (plain-text errors,
-//! integer codes, `retry-after-ms`). It classifies nothing. A cassette is recorded here, and
-//! replayed instead of using the network.
+//! integer codes, `retry-after-ms`). It classifies nothing.
 
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -18,10 +16,9 @@ use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use reqwest::header::{HeaderMap, HeaderValue};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cassette::{CassetteCall, body_of, failure_of};
+use super::error::{ErrorKind, ModelError};
 
 /// A complete answer, whatever its status.
 #[derive(Debug, Clone, Default)]
@@ -50,28 +47,12 @@ impl HttpReply {
     }
 }
 
-/// The reason why no complete answer came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum TransportFailure {
-    Timeout,
-    /// No connection; nothing was sent.
-    Connect,
-    /// No encrypted connection; nothing was sent.
-    Tls,
-    CutOff,
-    TooLarge,
-    Request,
-    /// The cassette that is replayed does not hold it; nothing was sent.
-    NotRecorded,
-}
-
 /// The end of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(crate) exchange: HttpReply,
     /// The reason why it is incomplete, if it is.
-    pub broken: Option<(TransportFailure, Option<Arc<dyn Error + Send + Sync>>)>,
+    pub broken: Option<ModelError>,
 }
 
 /// Sends the requests of one call and keeps the answers.
@@ -80,20 +61,20 @@ pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
-    sent: Arc<AtomicU32>,
-    lost: Arc<AtomicU32>,
-    last: Arc<Mutex<Option<Attempt>>>,
-    /// The cassette of the call, if any.
-    cassette: Option<Arc<Mutex<CassetteCall>>>,
-    clock: Arc<Mutex<CallClock>>,
+    call: Arc<Mutex<CallAccount>>,
 }
 
-/// The time that a call has taken: its attempts and the waits between them.
-#[derive(Debug, Clone, Copy, Default)]
-struct CallClock {
+/// What a call has taken so far.
+#[derive(Debug, Default)]
+struct CallAccount {
+    sent: u32,
+    /// Of these, requests that were neither answered nor refused.
+    lost: u32,
+    /// Its attempts and the waits between them.
     spent: Duration,
     /// The wait since the last attempt.
     waited: Duration,
+    last: Option<Attempt>,
 }
 
 impl Transport {
@@ -102,22 +83,14 @@ impl Transport {
             client,
             timeout,
             max_body,
-            sent: Arc::default(),
-            lost: Arc::default(),
-            last: Arc::default(),
-            cassette: None,
-            clock: Arc::default(),
+            call: Arc::default(),
         }
     }
 
     /// The same connections for a new call.
-    pub(crate) fn fresh(&self, cassette: Option<CassetteCall>) -> Self {
+    pub(crate) fn fresh(&self) -> Self {
         Self {
-            sent: Arc::default(),
-            lost: Arc::default(),
-            last: Arc::default(),
-            cassette: cassette.map(|call| Arc::new(Mutex::new(call))),
-            clock: Arc::default(),
+            call: Arc::default(),
             ..self.clone()
         }
     }
@@ -133,54 +106,38 @@ impl Transport {
 
     /// From the first request to the end of the last one, the waits between them included.
     pub(crate) fn latency(&self) -> Duration {
-        self.clock.lock().spent
+        self.call.lock().spent
     }
 
     /// Counts a wait before the next attempt.
     pub(crate) fn waits(&self, wait: Duration) {
-        self.clock.lock().waited += wait;
-    }
-
-    /// True if another attempt of the last request is recorded; `None` if nothing is
-    /// replayed.
-    pub(crate) fn has_another_attempt(&self) -> Option<bool> {
-        self.cassette()?.has_another_attempt()
-    }
-
-    /// Writes the call to the cassette that is recorded, without these `secrets`.
-    pub(crate) fn finish(&self, secrets: &[&str]) {
-        if let Some(mut call) = self.cassette() {
-            call.finish(secrets);
-        }
-    }
-
-    fn cassette(&self) -> Option<parking_lot::MutexGuard<'_, CassetteCall>> {
-        self.cassette.as_ref().map(|call| call.lock())
+        self.call.lock().waited += wait;
     }
 
     pub(crate) fn sent(&self) -> u32 {
-        self.sent.load(Ordering::Relaxed)
+        self.call.lock().sent
     }
 
     /// Of these, requests that were neither answered nor refused.
     pub(crate) fn lost(&self) -> u32 {
-        self.lost.load(Ordering::Relaxed)
+        self.call.lock().lost
     }
 
-    /// Counts a request that was sent in a batch.
-    pub(super) fn sent_in_batch(&self, is_lost: bool) {
-        self.sent.fetch_add(1, Ordering::Relaxed);
-        self.lost.fetch_add(u32::from(is_lost), Ordering::Relaxed);
+    /// Counts a request, of this call or in a batch.
+    pub(super) fn count(&self, is_lost: bool) {
+        let mut call = self.call.lock();
+        call.sent += 1;
+        call.lost += u32::from(is_lost);
     }
 
     /// Marks the last request as answered or refused.
     pub(crate) fn accounted_for(&self) {
-        self.lost.fetch_sub(1, Ordering::Relaxed);
+        self.call.lock().lost -= 1;
     }
 
     /// Takes the end of the last attempt.
     pub(crate) fn take(&self) -> Option<Attempt> {
-        self.last.lock().take()
+        self.call.lock().last.take()
     }
 
     async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
@@ -189,92 +146,59 @@ impl Transport {
             Err(source) => {
                 return Attempt {
                     exchange: HttpReply::default(),
-                    broken: Some((TransportFailure::Request, Some(Arc::new(source)))),
+                    broken: Some(broken(ErrorKind::Settings, source)),
                 };
             }
         };
         // Counted before it is sent, so that a cancelled request counts too.
-        self.sent.fetch_add(1, Ordering::Relaxed);
-        self.lost.fetch_add(1, Ordering::Relaxed);
-        let replayed = self.cassette().and_then(|mut call| call.replay(&request));
-        let (ended, wait, took) = match replayed {
-            None => self.send(request).await,
-            Some(Ok(recorded)) => {
-                let [wait, took] = [recorded.wait, recorded.seconds]
-                    .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
-                (recorded.into_attempt(), wait, took)
-            }
-            Some(Err(words)) => {
-                let broken = Some((TransportFailure::NotRecorded, Some(failure_of(words))));
-                let exchange = HttpReply::default();
-                (Attempt { exchange, broken }, Duration::ZERO, Duration::ZERO)
-            }
-        };
-        {
-            let mut clock = self.clock.lock();
-            clock.spent += wait + took;
-            clock.waited = Duration::ZERO;
-        }
-        let unsent = [
-            TransportFailure::Connect,
-            TransportFailure::Tls,
-            TransportFailure::NotRecorded,
-        ];
-        if ended
-            .broken
-            .as_ref()
-            .is_some_and(|(why, _)| unsent.contains(why))
-        {
-            self.sent.fetch_sub(1, Ordering::Relaxed);
-            self.lost.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.count(true);
+        let started = Instant::now();
+        let ended = self.send(request).await;
+        let is_unsent = matches!(
+            &ended.broken,
+            Some(error) if matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls)
+        );
+        let mut call = self.call.lock();
+        let waited = std::mem::take(&mut call.waited);
+        call.spent += waited + started.elapsed();
+        call.sent -= u32::from(is_unsent);
+        call.lost -= u32::from(is_unsent);
         ended
     }
 
-    /// Sends a request; returns its result, the wait before it and its duration.
-    async fn send(&self, request: reqwest::Request) -> (Attempt, Duration, Duration) {
-        let method = request.method().to_string();
-        let recorded = self.cassette.is_some().then(|| body_of(&request));
+    async fn send(&self, request: reqwest::Request) -> Attempt {
         let mut exchange = HttpReply::default();
-        let started = Instant::now();
         let outcome = self.exchange(request, &mut exchange);
-        let outcome = tokio::time::timeout(self.timeout, outcome).await;
-        let took = started.elapsed();
-        let broken = match outcome {
-            Ok(Ok(())) => None,
-            Ok(Err(BrokenExchange::TooLarge)) => Some((TransportFailure::TooLarge, None)),
-            Ok(Err(BrokenExchange::Http(source))) => {
-                let broken = judge(&source, exchange.status != 0);
-                // The caller names the URL, without its query.
-                Some((broken, Some(Arc::new(source.without_url()) as _)))
-            }
-            Err(_) => Some((TransportFailure::Timeout, None)),
+        let broken = match tokio::time::timeout(self.timeout, outcome).await {
+            Ok(outcome) => outcome.err(),
+            Err(_) => Some(ModelError::new(ErrorKind::Timeout, "")),
         };
-        let ended = Attempt { exchange, broken };
-        let wait = self.clock.lock().waited;
-        if let (Some(mut call), Some(body)) = (self.cassette(), recorded) {
-            call.record(&method, body, &ended, [wait, took]);
-        }
-        (ended, wait, took)
+        Attempt { exchange, broken }
     }
 
     async fn exchange(
         &self,
         request: reqwest::Request,
         into: &mut HttpReply,
-    ) -> Result<(), BrokenExchange> {
-        let mut response = self.client.execute(request).await?;
+    ) -> Result<(), ModelError> {
+        // The caller names the URL, without its query.
+        let failed = |answered| {
+            move |source: reqwest::Error| broken(kind_of(&source, answered), source.without_url())
+        };
+        let response = self.client.execute(request).await;
+        let mut response = response.map_err(failed(false))?;
         into.status = response.status().as_u16();
         into.headers = response.headers().clone();
         let mut body = BytesMut::new();
         let whole = loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > self.max_body => {
-                    break Err(BrokenExchange::TooLarge);
+                    let message = "the body is larger than allowed";
+                    break Err(ModelError::new(ErrorKind::Malformed, message));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break Ok(()),
-                Err(error) => break Err(error.into()),
+                Err(error) => break Err(failed(true)(error)),
             }
         };
         into.body = body.freeze();
@@ -282,15 +206,10 @@ impl Transport {
     }
 }
 
-/// The reason why an exchange ended before its body was complete.
-enum BrokenExchange {
-    Http(reqwest::Error),
-    TooLarge,
-}
-
-impl From<reqwest::Error> for BrokenExchange {
-    fn from(source: reqwest::Error) -> Self {
-        Self::Http(source)
+fn broken(kind: ErrorKind, source: impl Error + Send + Sync + 'static) -> ModelError {
+    ModelError {
+        source: Some(Arc::new(source)),
+        ..ModelError::new(kind, "")
     }
 }
 
@@ -307,26 +226,21 @@ impl tower::Service<HttpRequestFactory> for Transport {
         let this = self.clone();
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
-            *this.last.lock() = Some(attempt);
+            this.call.lock().last = Some(attempt);
             // We read the body, once; async-openai gets a placeholder.
             Ok(http::Response::new("null").into())
         })
     }
 }
 
-fn judge(error: &reqwest::Error, has_status: bool) -> TransportFailure {
-    if error.is_connect() {
-        if is_tls(error) {
-            TransportFailure::Tls
-        } else {
-            TransportFailure::Connect
-        }
-    } else if error.is_timeout() {
-        TransportFailure::Timeout
-    } else if !has_status && error.is_builder() {
-        TransportFailure::Request
-    } else {
-        TransportFailure::CutOff
+/// What an error of the HTTP client means; `answered` if a status has come.
+fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
+    match error {
+        error if error.is_connect() && is_tls(error) => ErrorKind::Tls,
+        error if error.is_connect() => ErrorKind::Connect,
+        error if error.is_timeout() => ErrorKind::Timeout,
+        error if !answered && error.is_builder() => ErrorKind::Settings,
+        _ => ErrorKind::CutOff,
     }
 }
 

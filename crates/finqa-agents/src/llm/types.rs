@@ -370,7 +370,7 @@ pub struct ChatReply {
     /// Of these, requests without an answer that may have been billed.
     #[serde(default)]
     pub lost: u32,
-    /// The reply comes from the response cache: an earlier call paid for its tokens.
+    /// The reply was stored by an earlier call, which paid for its tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// The batch that it came from, at half the price.

@@ -27,7 +27,7 @@ pub struct NodeUsage {
     pub tokens: Usage,
     /// Answers whose tokens are not all known: `tokens` lacks theirs.
     pub without_usage: u64,
-    /// Calls answered by the response cache.
+    /// Calls answered by stored replies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_calls: u64,
     /// Tokens, read and written, that those calls did not need.

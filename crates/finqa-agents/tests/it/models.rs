@@ -14,12 +14,11 @@ use serde_json::json;
 use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
 
 mod batches;
-mod caches;
-mod cassettes;
 mod corrections;
 mod faults;
 mod limits;
 mod protocols;
+mod replies;
 mod wire;
 
 /// Waits short enough for tests; the number of attempts is the default.
@@ -29,7 +28,6 @@ const QUICK: RetryOptions = RetryOptions {
     total: Duration::from_secs(30),
     first_delay: Duration::from_millis(2),
     max_delay: Duration::from_millis(10),
-    max_hint: Duration::from_millis(200),
 };
 
 fn settings(vars: &[(&str, &str)], model: &str) -> ModelConnection {

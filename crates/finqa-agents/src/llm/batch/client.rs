@@ -177,7 +177,7 @@ impl BatchClient {
 
     /// Sends a request once.
     async fn attempt(&self, request: &ApiRequest<'_>) -> Result<HttpReply, FailedAttempt> {
-        let transport = self.transport.fresh(None);
+        let transport = self.transport.fresh();
         let client = self.client.clone().with_http_service(transport.clone());
         let sent: Result<IgnoredAny, OpenAIError> = async {
             match request {

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
-use finqa_core::secrets::redact_json;
+use finqa_core::secrets::{redact, redact_json};
+use finqa_core::text;
 
 use super::call::{HttpCall, unsendable};
 use crate::llm::batch::{BatchReply, BatchSender};
@@ -41,7 +42,7 @@ impl HttpCall<'_> {
         let judged = self.judge(&attempt);
         let failed = judged.as_ref().err();
         let is_lost = is_lost || failed.is_some_and(|failed| failed.error.lost_an_answer());
-        self.transport.sent_in_batch(is_lost);
+        self.transport.count(is_lost);
         if let Some(reservation) = reservation {
             let answer = judged.as_ref().ok();
             model
@@ -74,7 +75,7 @@ impl HttpCall<'_> {
             } else {
                 (
                     ErrorKind::Malformed,
-                    format!("the body is not JSON: {error}"),
+                    unreadable(&format!("the body is not JSON: {error}"), exchange, secret),
                 )
             };
             classify::classify_refusal(kind, &message, exchange, secret)
@@ -99,10 +100,18 @@ impl HttpCall<'_> {
             }
             Err(missing) => Err(classify::classify_refusal(
                 ErrorKind::Malformed,
-                missing,
+                &unreadable(missing, exchange, secret),
                 exchange,
                 secret,
             )),
         }
     }
+}
+
+/// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.
+fn unreadable(reason: &str, exchange: &HttpReply, secret: &str) -> String {
+    const QUOTED: usize = 80;
+    let body = String::from_utf8_lossy(&exchange.body);
+    let begins = text::one_line(&redact(&body, &[secret]), QUOTED);
+    format!("{reason}; it begins with `{begins}`")
 }

@@ -22,7 +22,7 @@ use crate::llm::limits::{LimitVerdict, LimitedCall, TokenBound, reported_quotas}
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use crate::llm::provider::Provider;
 use crate::llm::request_budget::RequestBudget;
-use crate::llm::retry::{FailedAttempt, RetryLimit, retry};
+use crate::llm::retry::{FailedAttempt, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
@@ -72,10 +72,11 @@ pub(super) struct HttpCall<'a> {
 
 impl HttpCall<'_> {
     /// The reply, in a dialect that the server accepts.
-    pub(super) async fn converse(&self, mut dialect: ApiDialect) -> Result<ChatReply, ModelError> {
+    pub(super) async fn converse(&self) -> Result<ChatReply, ModelError> {
         let Self {
             model, transport, ..
         } = self;
+        let mut dialect = model.dialect();
         let mut tried = vec![dialect];
         loop {
             match self.send(dialect).await {
@@ -217,14 +218,6 @@ impl HttpCall<'_> {
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
-        let judged = judged.map_err(|mut failed| {
-            match transport.has_another_attempt() {
-                None => {}
-                Some(true) => failed.retry_limit = RetryLimit::Full,
-                Some(false) => failed.retry_limit = RetryLimit::None,
-            }
-            failed
-        });
         if let Some(slot) = slot {
             let verdict = match &judged {
                 Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
@@ -300,9 +293,11 @@ impl HttpCall<'_> {
                 "{base} within {} s",
                 model.settings.timeouts.attempt.as_secs_f64()
             ),
-            ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
-                base
-            }
+            ErrorKind::Connect | ErrorKind::Tls => match &model.settings.proxy {
+                Some(proxy) => format!("{base} through the proxy {proxy}"),
+                None => base,
+            },
+            ErrorKind::Unauthorized | ErrorKind::Settings => base,
             _ => return error,
         };
         error.message = if error.message.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! A limit belongs to an endpoint, a model and a key, and counts HTTP attempts: a call that
 //! waits for its next attempt holds no slot, and what is stored never reaches it. It grows
-//! while it is used and answered, is halved by a 429, and obeys the reported quotas and the
+//! while it is used and answered, is lowered by a 429, and obeys the reported quotas and the
 //! user's ceilings. Reading order: `quota` (the headers), `state` (the rules, without a
 //! clock), this file (the waiting).
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use super::settings::ModelConnection;
 use super::types::Stop;
@@ -25,15 +25,15 @@ pub use state::LimitOptions;
 pub(crate) use state::LimitVerdict;
 use state::{LimitState, StartedAttempt};
 
+/// Endpoint, model and the hash of the key.
+type LimitKey = (String, String, blake3::Hash);
+
 /// The limits of a run, one for each endpoint, model and key.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     limiters: Arc<Mutex<Vec<(LimitKey, Limiter)>>>,
     changed: Arc<Notify>,
 }
-
-/// Endpoint, model and the hash of the key.
-type LimitKey = (String, String, blake3::Hash);
 
 /// The state of a run's limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -92,10 +92,9 @@ impl Limits {
             in_flight: one.in_flight + other.in_flight,
             limit: one.limit + other.limit,
             rate_limited: one.rate_limited + other.rate_limited,
-            pause: match (one.pause, other.pause) {
-                _ if one.in_flight + other.in_flight > 0 => None,
-                (Some(one), Some(other)) => Some(one.min(other)),
-                (one, other) => one.or(other),
+            pause: match one.in_flight + other.in_flight {
+                0 => one.pause.into_iter().chain(other.pause).min(),
+                _ => None,
             },
         })
     }
@@ -105,6 +104,8 @@ impl Limits {
 #[derive(Debug, Clone)]
 pub struct Limiter {
     queue: Arc<Mutex<SlotQueue>>,
+    /// Has the calls that wait look again whether they may start.
+    wake: Arc<Notify>,
     /// Notifies the run that the limit may have changed.
     changed: Arc<Notify>,
 }
@@ -113,20 +114,11 @@ pub struct Limiter {
 struct SlotQueue {
     state: LimitState,
     calls: u64,
-    /// Calls that wait for a slot, and what wakes them. The oldest call is first, so that a
-    /// retried one does not wait behind all that began later.
-    waiting: BTreeMap<u64, (TokenBound, Arc<Notify>)>,
+    /// Calls that wait for a slot. The oldest call is first, so that a retried one does not
+    /// wait behind all that began later.
+    waiting: BTreeMap<u64, TokenBound>,
     /// Calls that wait for their next attempt, and until when.
     delayed: BTreeMap<u64, Instant>,
-}
-
-impl SlotQueue {
-    /// Has the first that waits look again whether it may start.
-    fn wake_first(&self) {
-        if let Some((_, (_, wake))) = self.waiting.first_key_value() {
-            wake.notify_one();
-        }
-    }
 }
 
 impl Limiter {
@@ -139,6 +131,7 @@ impl Limiter {
         };
         Self {
             queue: Arc::new(Mutex::new(queue)),
+            wake: Arc::default(),
             changed,
         }
     }
@@ -158,17 +151,16 @@ impl Limiter {
     fn status(&self, now: Instant) -> LimitStatus {
         let queue = self.queue.lock();
         let in_flight = queue.state.in_flight();
-        let first = queue.waiting.first_key_value();
-        let next = first.and_then(|(_, (bound, _))| queue.state.ready(now, *bound).err()?);
-        let next = next.into_iter().chain(queue.delayed.values().copied());
+        let first = queue.waiting.values().next();
+        let first = first.and_then(|bound| queue.state.ready(now, *bound).err()?);
+        let next = queue.delayed.values().copied().chain(first).min();
         LimitStatus {
-            pause: match in_flight {
-                0 => next.min().map(|at| at.saturating_duration_since(now)),
-                _ => None,
-            },
             in_flight,
             limit: queue.state.limit(),
             rate_limited: queue.state.rate_limited(),
+            pause: next
+                .filter(|_| in_flight == 0)
+                .map(|at| at.saturating_duration_since(now)),
         }
     }
 }
@@ -184,22 +176,19 @@ pub struct LimitedCall {
 impl LimitedCall {
     /// Waits until an attempt may start; `None` if the run is stopped before.
     pub(crate) async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
-        let wake = Arc::new(Notify::new());
         let mut waits_since = None;
-        let place = PlaceInQueue(self);
-        {
-            let mut queue = self.limiter.queue.lock();
-            queue.delayed.remove(&self.number);
-            let waiter = (bound, Arc::clone(&wake));
-            queue.waiting.insert(self.number, waiter);
-        }
+        let place = PlaceInQueue::new(self, bound);
         let attempt = loop {
+            let woken = self.limiter.wake.notified();
+            tokio::pin!(woken);
+            // Before the state is read, so that no change is missed.
+            woken.as_mut().enable();
             let now = Instant::now();
             let next = {
                 let mut queue = self.limiter.queue.lock();
-                let first = queue.waiting.first_key_value();
+                let first = queue.waiting.keys().next();
                 // Only the first needs a clock: it wakes the others.
-                match first.is_some_and(|(first, _)| *first == self.number) {
+                match first == Some(&self.number) {
                     false => None,
                     true => match queue.state.ready(now, bound) {
                         Ok(()) => break queue.state.start(now, bound),
@@ -208,18 +197,12 @@ impl LimitedCall {
                 }
             };
             waits_since.get_or_insert(now);
-            let time = async {
-                match next {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 biased;
                 () = stop.abort.cancelled() => return None,
                 () = stop.drain.cancelled() => return None,
-                () = wake.notified() => {}
-                () = time => {}
+                () = woken => {}
+                () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
             }
         };
         drop(place);
@@ -228,7 +211,9 @@ impl LimitedCall {
         }
         Some(Slot {
             limiter: self.limiter.clone(),
-            attempt: Some(attempt),
+            attempt,
+            verdict: LimitVerdict::Unrelated,
+            reported: ReportedQuotas::default(),
         })
     }
 
@@ -262,11 +247,20 @@ impl Drop for LimitedCall {
 /// A call's place among those that wait, given up when it has its slot or is cancelled.
 struct PlaceInQueue<'c>(&'c LimitedCall);
 
+impl<'c> PlaceInQueue<'c> {
+    fn new(call: &'c LimitedCall, bound: TokenBound) -> Self {
+        let mut queue = call.limiter.queue.lock();
+        queue.delayed.remove(&call.number);
+        queue.waiting.insert(call.number, bound);
+        Self(call)
+    }
+}
+
 impl Drop for PlaceInQueue<'_> {
     fn drop(&mut self) {
-        let mut queue = self.0.limiter.queue.lock();
-        queue.waiting.remove(&self.0.number);
-        queue.wake_first();
+        let limiter = &self.0.limiter;
+        limiter.queue.lock().waiting.remove(&self.0.number);
+        limiter.wake.notify_waiters();
     }
 }
 
@@ -274,32 +268,31 @@ impl Drop for PlaceInQueue<'_> {
 #[derive(Debug)]
 pub(crate) struct Slot {
     limiter: Limiter,
-    attempt: Option<StartedAttempt>,
+    attempt: StartedAttempt,
+    verdict: LimitVerdict,
+    reported: ReportedQuotas,
 }
 
 impl Slot {
     pub(crate) fn end(mut self, verdict: LimitVerdict, reported: &ReportedQuotas) {
-        self.finish(verdict, reported);
-    }
-
-    fn finish(&mut self, verdict: LimitVerdict, reported: &ReportedQuotas) {
-        let Some(attempt) = self.attempt.take() else {
-            return;
-        };
-        let mut queue = self.limiter.queue.lock();
-        let before = queue.state.limit();
-        queue.state.end(Instant::now(), attempt, verdict, reported);
-        queue.wake_first();
-        if queue.state.limit() != before {
-            tracing::debug!(from = before, to = queue.state.limit(), "limit");
-            self.limiter.changed.notify_one();
-        }
+        self.verdict = verdict;
+        self.reported = *reported;
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.finish(LimitVerdict::Unrelated, &ReportedQuotas::default());
+        let (before, after) = {
+            let state = &mut self.limiter.queue.lock().state;
+            let before = state.limit();
+            state.end(Instant::now(), self.attempt, self.verdict, &self.reported);
+            (before, state.limit())
+        };
+        self.limiter.wake.notify_waiters();
+        if after != before {
+            tracing::debug!(from = before, to = after, "limit");
+            self.limiter.changed.notify_one();
+        }
     }
 }
 

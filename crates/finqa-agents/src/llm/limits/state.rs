@@ -22,7 +22,7 @@ const LONGEST_RESET: Duration = Duration::from_secs(60);
 const NEWEST: f64 = 1.0 / 16.0;
 
 /// Maximum number of concurrent attempts, and of started attempts per minute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitOptions {
     /// Attempts in flight at first.
     pub start: usize,
@@ -40,8 +40,7 @@ impl LimitOptions {
         Self {
             start: attempts,
             max: attempts,
-            rpm: None,
-            tpm: None,
+            ..Self::default()
         }
     }
 }
@@ -77,7 +76,7 @@ struct KnownQuota {
     until: Instant,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LimitState {
     options: LimitOptions,
     limit: f64,
@@ -100,16 +99,8 @@ impl LimitState {
         let max = options.max.max(1);
         Self {
             options: LimitOptions { max, ..options },
-            limit: as_f64(options.start.clamp(1, max)),
-            cuts: 0,
-            rate_limited: 0,
-            refused: 0.0,
-            in_flight: 0,
-            started: 0,
-            next: None,
-            minute: VecDeque::new(),
-            used: [0; KINDS],
-            quotas: [None; KINDS],
+            limit: options.start.clamp(1, max) as f64,
+            ..Self::default()
         }
     }
 
@@ -143,10 +134,10 @@ impl LimitState {
             (used.saturating_add(amount) > known.allowed).then_some(known.until)
         });
         let times = quotas.chain(self.next).chain(self.tokens_free_at(bound));
-        match times.filter(|at| *at > now).max() {
-            None => Ok(()),
-            Some(at) => Err(Some(at)),
-        }
+        times
+            .filter(|at| *at > now)
+            .max()
+            .map_or(Ok(()), |at| Err(Some(at)))
     }
 
     /// The time at which tokens fit into the minute. A request above the ceiling fits when
@@ -195,15 +186,41 @@ impl LimitState {
         verdict: LimitVerdict,
         reported: &ReportedQuotas,
     ) {
-        let tokens = match verdict {
-            LimitVerdict::Answered(tokens) => tokens,
-            LimitVerdict::RateLimited => Some(0),
-            LimitVerdict::Unrelated => None,
+        self.learn_quotas(now, attempt, reported);
+        let (tokens, refused) = match verdict {
+            LimitVerdict::Answered(tokens) => (tokens, Some(0.0)),
+            LimitVerdict::RateLimited => (Some(0), Some(1.0)),
+            LimitVerdict::Unrelated => (None, None),
         };
         let mut minute = self.minute.iter_mut();
         if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
             entry.2 = tokens;
         }
+        self.refused += refused.map_or(0.0, |refused: f64| (refused - self.refused) * NEWEST);
+        self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
+        // What started before the last cut says nothing about the limit since: a burst of
+        // 429s cuts once, and late answers to an old burst do not raise it.
+        let current = attempt.cuts == self.cuts;
+        match verdict {
+            LimitVerdict::RateLimited if current => {
+                // A server that refuses some attempts whatever the limit is needs no
+                // smaller one for each of them.
+                let share = if self.cuts > 0 { self.refused } else { 1.0 };
+                self.cuts += 1;
+                self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
+            }
+            // A limit that is not used is not tested either. It grows by one with every
+            // answer, after the first 429 by one with every limit's worth of answers.
+            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
+                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
+                self.limit = (self.limit + step).min(self.options.max as f64);
+            }
+            _ => {}
+        }
+        self.in_flight -= 1;
+    }
+
+    fn learn_quotas(&mut self, now: Instant, attempt: StartedAttempt, reported: &ReportedQuotas) {
         for ((known, quota), used) in self.quotas.iter_mut().zip(reported).zip(attempt.used) {
             // The replies of attempts that started earlier arrive late at times.
             let newer = known.is_none_or(|known| known.used < used);
@@ -215,36 +232,5 @@ impl LimitState {
                 });
             }
         }
-        // What started before the last cut says nothing about the limit since: a burst of
-        // 429s cuts once, and late answers to an old burst do not raise it.
-        let current = attempt.cuts == self.cuts;
-        if verdict != LimitVerdict::Unrelated {
-            let refused = f64::from(u8::from(verdict == LimitVerdict::RateLimited));
-            self.refused += (refused - self.refused) * NEWEST;
-        }
-        match verdict {
-            LimitVerdict::RateLimited => {
-                self.rate_limited += 1;
-                if current {
-                    // A server that refuses some attempts whatever the limit is needs no
-                    // smaller one for each of them.
-                    let share = if self.cuts > 0 { self.refused } else { 1.0 };
-                    self.cuts += 1;
-                    self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
-                }
-            }
-            // A limit that is not used is not tested either. It grows by one with every
-            // answer, after the first 429 by one with every limit's worth of answers.
-            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
-                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
-                self.limit = (self.limit + step).min(as_f64(self.options.max));
-            }
-            _ => {}
-        }
-        self.in_flight -= 1;
     }
-}
-
-fn as_f64(count: usize) -> f64 {
-    count as f64
 }

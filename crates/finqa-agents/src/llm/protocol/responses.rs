@@ -23,13 +23,17 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     let format = |name: &str, strict: bool, schema: &Value| json!({"type": "json_schema", "name": name, "strict": strict, "schema": schema});
     let format = openai_format(request, dialect, format);
     let function = |name: &str| json!({"type": "function", "name": name});
+    let mut input = Vec::new();
+    for message in messages {
+        push_items(message, &mut input);
+    }
     object([
         ("model", Some(model.into())),
         (
             "instructions",
             (!instructions.is_empty()).then(|| instructions.join("\n\n").into()),
         ),
-        ("input", Some(messages.flat_map(items).collect())),
+        ("input", Some(input.into())),
         ("temperature", temperature(request, dialect)),
         (
             "max_output_tokens",
@@ -42,26 +46,29 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     ])
 }
 
-fn items(message: &ChatMessage) -> Vec<Value> {
+fn push_items(message: &ChatMessage, input: &mut Vec<Value>) {
     match message.role {
-        Role::System => Vec::new(),
-        Role::User => vec![json!({"role": "user", "content": message.content})],
-        Role::Tool => vec![json!({
+        Role::System => {}
+        Role::User => input.push(json!({"role": "user", "content": message.content})),
+        Role::Tool => input.push(json!({
             "type": "function_call_output",
             "call_id": message.tool_call_id,
             "output": message.content,
-        })],
+        })),
         Role::Assistant => {
             // An assistant message that only calls tools has no text.
             let silent = message.content.is_empty() && !message.tool_calls.is_empty();
-            // In the long form, which llama-server requires of a model's own words.
-            let text = (!silent).then(|| {
-                json!({
+            if !silent {
+                // In the long form, which llama-server requires of a model's own words, and
+                // with all of its fields, which OpenAI's types require.
+                input.push(json!({
                     "type": "message",
+                    "id": format!("msg_{}", input.len()),
+                    "status": "completed",
                     "role": "assistant",
-                    "content": [{"type": "output_text", "text": message.content}],
-                })
-            });
+                    "content": [{"type": "output_text", "text": message.content, "annotations": []}],
+                }));
+            }
             let calls = message.tool_calls.iter().map(|call| {
                 json!({
                     "type": "function_call",
@@ -70,7 +77,7 @@ fn items(message: &ChatMessage) -> Vec<Value> {
                     "arguments": call.arguments,
                 })
             });
-            text.into_iter().chain(calls).collect()
+            input.extend(calls);
         }
     }
 }

@@ -54,9 +54,28 @@ async fn broken_connections_and_bodies_are_repeated() {
     recovers(Reply::plain(200, &deep)).await;
 }
 
+/// It was "the body is not JSON: expected value at line 1 column 1", whatever the body.
+#[tokio::test]
+async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {
+    let page = format!(
+        "<html>sk-test-key welcomes\n you{}</html>",
+        " ever so much".repeat(20)
+    );
+    for reply in [
+        Reply::plain(200, &page),
+        Reply::json(200, &json!({"welcome": page})),
+    ] {
+        let error = one(reply).await.0.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Malformed);
+        let (_, quoted) = error.message.split_once("; it begins with `").unwrap();
+        assert!(quoted.contains("[redacted] welcomes"), "{error}");
+        assert!(quoted.chars().count() <= 82, "{error}");
+    }
+}
+
 #[tokio::test]
 async fn every_form_of_retry_after_is_waited_for() {
-    let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(3));
+    let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(2));
     for (name, value) in [
         ("retry-after", "0.1"),
         ("retry-after-ms", "100"),
@@ -67,7 +86,7 @@ async fn every_form_of_retry_after_is_waited_for() {
             once(reply).await
         };
         let reply = outcome.unwrap();
-        // Without the hint the wait would be 2 ms; a date is cut to 200 ms by the options.
+        // Without the hint the wait would be 2 ms.
         assert!(
             reply.latency >= Duration::from_millis(100),
             "{name} {value}"
@@ -77,13 +96,13 @@ async fn every_form_of_retry_after_is_waited_for() {
 }
 
 #[tokio::test]
-async fn an_endless_wait_is_cut() {
+async fn a_wait_longer_than_the_whole_call_may_take_ends_it_at_once() {
     let (outcome, server) = {
         let reply = Reply::error(429, "x", "slow down").header("retry-after", "86400");
         once(reply).await
     };
-    assert_eq!(outcome.unwrap().content, "recovered");
-    assert_eq!(server.count(), 2);
+    assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
+    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
@@ -379,7 +398,6 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
     let stop = Stop::default();
     let busy = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "3600"));
     let mut patient = openai(&busy);
-    patient.retry.max_hint = Duration::from_secs(3600);
     patient.retry.total = Duration::from_secs(36_000);
     let drain = stop.drain.clone();
     let waiting = HttpModel::new(patient).unwrap().with_observer(Arc::new({
@@ -443,12 +461,12 @@ async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() 
 
     let stop = Stop::default();
     let server = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "20"));
-    let mut settings = openai(&server);
-    settings.retry.max_hint = Duration::from_secs(20);
-    let model = HttpModel::new(settings).unwrap().with_observer(Arc::new({
-        let abort = stop.abort.clone();
-        move |_, _| abort.cancel()
-    }));
+    let model = HttpModel::new(openai(&server))
+        .unwrap()
+        .with_observer(Arc::new({
+            let abort = stop.abort.clone();
+            move |_, _| abort.cancel()
+        }));
     let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
     assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 0));
 }

@@ -140,7 +140,7 @@ async fn responses_get_instructions_input_and_a_format_and_store_nothing() {
 }
 
 #[tokio::test]
-async fn responses_get_the_model_s_own_words_as_an_output_message() {
+async fn responses_get_the_model_s_own_words_as_a_whole_output_message() {
     let mut again = question();
     again.messages.push(ChatMessage::assistant("About 5."));
     again.messages.push(ChatMessage::user("As JSON, please."));
@@ -148,8 +148,8 @@ async fn responses_get_the_model_s_own_words_as_an_output_message() {
     outcome.unwrap();
     assert_eq!(
         server.requests()[0].body["input"][1],
-        json!({"type": "message", "role": "assistant",
-            "content": [{"type": "output_text", "text": "About 5."}]})
+        json!({"type": "message", "id": "msg_1", "status": "completed", "role": "assistant",
+            "content": [{"type": "output_text", "text": "About 5.", "annotations": []}]})
     );
 }
 

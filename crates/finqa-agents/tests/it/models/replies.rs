@@ -1,17 +1,19 @@
-//! The response cache: what is stored, what never is, and what happens to damage.
+//! Stored replies: what is stored, what is reused and replayed, and what happens to damage.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use finqa_agents::llm::{
-    BatchQueue, CacheError, CacheKey, CacheLookup, LimitOptions, Limits, RequestOrigin,
-    ResponseCache, RunBatches,
+    BatchQueue, LimitOptions, Limits, RepliesError, RequestOrigin, RunBatches,
+    StoredReplies,
 };
 use futures::future::join_all;
 use rstest::rstest;
 
 use super::*;
 use crate::support::batch_server::{BatchServer, Ending};
+
+const SERVER: &str = "openai http://a/v1 m";
 
 /// A cache in a folder, and what it warned of.
 struct Cached {
@@ -31,15 +33,26 @@ impl Cached {
         self.folder.path().join("cache")
     }
 
-    fn cache(&self) -> Arc<ResponseCache> {
+    fn cache(&self) -> Arc<StoredReplies> {
         let warnings = Arc::clone(&self.warnings);
         let warn = Arc::new(move |line: &str| warnings.lock().unwrap().push(line.to_owned()));
-        Arc::new(ResponseCache::open(&self.path(), warn).unwrap())
+        Arc::new(StoredReplies::reuse(&self.path(), warn).unwrap())
     }
 
     fn model(&self, server: &FaultServer) -> Arc<dyn ChatModel> {
         let model = HttpModel::new(openai(server)).unwrap();
-        self.cache().wrap(Arc::new(model), "openai http://a/v1 m")
+        self.cache().wrap(Arc::new(model), SERVER)
+    }
+
+    /// A model that is not asked.
+    fn replayed(&self) -> Arc<dyn ChatModel> {
+        let vars = [
+            ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+            ("OPENAI_API_KEY", "none"),
+        ];
+        let model = HttpModel::new(settings(&vars, "gpt-4o")).unwrap();
+        let replies = Arc::new(StoredReplies::replay(&self.path()).unwrap());
+        replies.wrap(Arc::new(model), SERVER)
     }
 
     fn entries(&self) -> Vec<PathBuf> {
@@ -158,25 +171,40 @@ fn refusal(content: &str) -> Reply {
     Reply::json(200, &refusal)
 }
 
+/// What a call came to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kept {
+    /// Given again, to a run and to a replay.
+    Reused,
+    /// Given again to a replay only.
+    Replayed,
+    Nowhere,
+}
+
+/// A refusal settles its call, like an answer; what may pass is asked for again.
 #[rstest]
-#[case::refusal(refusal(""))]
-#[case::refusal_in_words(refusal("I am sorry."))]
-#[case::filtered_answer(Reply::json(200, &completion("In 20", "content_filter")))]
-#[case::filtered_prompt(Reply::content_filter())]
-#[case::truncated(Reply::json(200, &completion("In 20", "length")))]
-#[case::status_400(Reply::error(400, "x", "no"))]
-#[case::status_401(Reply::error(401, "x", "no"))]
-#[case::status_404(Reply::error(404, "x", "no"))]
-#[case::status_429(Reply::error(429, "x", "no"))]
-#[case::status_500(Reply::error(500, "x", "no"))]
-#[case::connection_reset(Reply::reset())]
-#[case::error_for_a_body(Reply::json(200, &json!({"error": {"code": 502, "message": "upstream"}})))]
-#[case::error_for_a_reason(Reply::json(200, &completion("Bad gateway", "error")))]
-#[case::web_page(Reply::plain(200, "<html>busy</html>"))]
-#[case::empty(Reply::json(200, &completion("", "stop")))]
-#[case::blank(Reply::json(200, &completion(" \n", "stop")))]
+#[case::refusal(refusal(""), Kept::Reused)]
+#[case::refusal_in_words(refusal("I am sorry."), Kept::Reused)]
+#[case::filtered_answer(Reply::json(200, &completion("In 20", "content_filter")), Kept::Reused)]
+#[case::filtered_prompt(Reply::content_filter(), Kept::Reused)]
+#[case::truncated(Reply::json(200, &completion("In 20", "length")), Kept::Reused)]
+#[case::status_400(Reply::error(400, "x", "no"), Kept::Replayed)]
+#[case::too_long(Reply::error(400, "context_length_exceeded", "no"), Kept::Replayed)]
+#[case::error_for_a_reason(Reply::json(200, &completion("Bad gateway", "error")), Kept::Replayed)]
+#[case::empty(Reply::json(200, &completion("", "stop")), Kept::Replayed)]
+#[case::blank(Reply::json(200, &completion(" \n", "stop")), Kept::Replayed)]
+#[case::status_401(Reply::error(401, "x", "no"), Kept::Nowhere)]
+#[case::status_404(Reply::error(404, "x", "no"), Kept::Nowhere)]
+#[case::status_429(Reply::error(429, "x", "no"), Kept::Nowhere)]
+#[case::status_500(Reply::error(500, "x", "no"), Kept::Nowhere)]
+#[case::connection_reset(Reply::reset(), Kept::Nowhere)]
+#[case::error_for_a_body(Reply::json(200, &json!({"error": {"code": 502, "message": "upstream"}})), Kept::Nowhere)]
+#[case::web_page(Reply::plain(200, "<html>busy</html>"), Kept::Nowhere)]
 #[tokio::test]
-async fn a_reply_without_a_whole_answer_is_never_stored(#[case] reply: Reply) {
+async fn what_settled_a_call_is_stored_and_what_may_pass_is_not(
+    #[case] reply: Reply,
+    #[case] kept: Kept,
+) {
     let told = format!("{reply:?}");
     let cached = Cached::new();
     let server = FaultServer::start(move |_| reply.clone());
@@ -188,12 +216,38 @@ async fn a_reply_without_a_whole_answer_is_never_stored(#[case] reply: Reply) {
         ..openai(&server)
     };
     let model = Arc::new(HttpModel::new(connection).unwrap());
-    let model = cached.cache().wrap(model, "s");
-    for _ in 0..2 {
-        let outcome = ask_model(&model, &ask("How much?")).await;
-        assert!(outcome.is_err() || !outcome.unwrap().cached, "{told}");
+    let model = cached.cache().wrap(model, SERVER);
+    let first = ask_model(&model, &ask("How much?")).await;
+    let again = ask_model(&model, &ask("How much?")).await;
+    assert_eq!(
+        server.count(),
+        2 - usize::from(kept == Kept::Reused),
+        "{told} {again:?}"
+    );
+    let replayed = ask_model(&cached.replayed(), &ask("How much?")).await;
+    match (&replayed, &first) {
+        _ if kept == Kept::Nowhere => {
+            assert_eq!(cached.entries().len(), 0, "{told}");
+            assert_eq!(replayed.unwrap_err().kind, ErrorKind::NotStored, "{told}");
+        }
+        (Ok(replayed), Ok(first)) => {
+            assert_eq!(
+                (&replayed.content, replayed.usage),
+                (&first.content, first.usage)
+            );
+            assert_eq!((replayed.attempts, replayed.cached), (1, false));
+            assert!(replayed.latency > Duration::ZERO);
+        }
+        (Err(replayed), Err(first)) => {
+            assert_eq!(replayed.to_string(), first.to_string());
+            assert_eq!(
+                (replayed.attempts, replayed.lost),
+                (first.attempts, first.lost)
+            );
+            assert_eq!(replayed.scope(), first.scope());
+        }
+        (replayed, first) => panic!("{told}: {first:?} {replayed:?}"),
     }
-    assert_eq!((server.count(), cached.entries().len()), (2, 0), "{told}");
 }
 
 #[tokio::test]
@@ -233,7 +287,7 @@ async fn of_equal_requests_at_the_same_time_one_is_sent() {
 #[tokio::test]
 async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drained() {
     let cached = Cached::new();
-    let cut = completion("In 20", "length");
+    let cut = completion("In 20", "error");
     let server =
         FaultServer::start(move |_| Reply::json(200, &cut).after(Duration::from_millis(50)));
     let model = cached.model(&server);
@@ -245,9 +299,9 @@ async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drain
         }
         stop.drain.cancel();
     };
-    // The first is not stored, so that the second would have to ask.
+    // The first is not reused, so that the second would have to ask.
     let (first, second, ()) = tokio::join!(first, second, drain);
-    assert_eq!(first.unwrap().finish, FinishReason::Length);
+    assert_eq!(first.unwrap().content, "In 20");
     assert_eq!(second.unwrap_err().kind, ErrorKind::Cancelled);
     assert_eq!(server.count(), 1);
 }
@@ -367,83 +421,105 @@ async fn a_folder_that_cannot_be_written_warns_once_and_fails_nothing() {
 }
 
 #[test]
-fn only_a_cache_is_used_and_cleared() {
+fn only_a_folder_of_replies_or_an_empty_one_is_used() {
     let folder = tempfile::tempdir().unwrap();
-    let quiet = || Arc::new(|_: &str| {});
-    let open = |path: &Path| ResponseCache::open(path, quiet());
+    let open = |path: &Path| StoredReplies::reuse(path, Arc::new(|_: &str| {}));
     let mine = folder.path().join("mine.txt");
     std::fs::write(&mine, "mine").unwrap();
     assert!(matches!(
         open(folder.path()),
-        Err(CacheError::Occupied { .. })
+        Err(RepliesError::Occupied { .. })
     ));
-    assert!(matches!(open(&mine), Err(CacheError::Folder { .. })));
+    assert!(matches!(open(&mine), Err(RepliesError::Folder { .. })));
     assert!(matches!(
-        ResponseCache::existing(folder.path(), quiet()),
-        Err(CacheError::Foreign { .. })
+        StoredReplies::replay(folder.path()),
+        Err(RepliesError::Foreign { .. })
     ));
     let path = folder.path().join("a/cache");
-    open(&path).unwrap();
-    std::fs::create_dir(path.join("ab")).unwrap();
-    for mine in ["mine.txt", "ab/mine.json"] {
-        std::fs::write(path.join(mine), "mine").unwrap();
-        assert_eq!(open(&path).unwrap().clear().unwrap(), 0);
-        assert!(path.join(mine).exists(), "{mine}");
-    }
-    std::fs::write(
-        path.join("convfinqa-cache.json"),
-        r#"{"convfinqa_cache":2}"#,
-    )
-    .unwrap();
+    let replies = open(&path).unwrap();
+    assert_eq!(replies.run().unwrap(), None);
+    replies.begin_run(json!({"id": "x"})).unwrap();
+    let again = StoredReplies::replay(&path).unwrap();
+    assert_eq!(again.run().unwrap(), Some(json!({"id": "x"})));
+    std::fs::write(path.join("replies.json"), r#"{"convfinqa_replies":2}"#).unwrap();
     let error = open(&path).unwrap_err().to_string();
     assert!(
-        error.ends_with("is a cache of version 2; this program reads version 1"),
+        error.ends_with("holds replies of version 2; this program reads version 1"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn a_miss_is_explained_by_the_nearest_entry_and_entries_are_counted_and_deleted() {
+async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42"));
     let model = cached.model(&server);
-    let asked = ChatRequest {
+    let asked = |question: &str, text: &str| ChatRequest {
         seed: Some(7),
-        ..ask("What was revenue in 2008?")
+        origin: RequestOrigin {
+            question: question.to_owned(),
+            ..RequestOrigin::default()
+        },
+        ..ask(text)
     };
-    let cache = cached.cache();
-    let key = |server: &str, request: &ChatRequest| CacheKey::new(server, request);
-    let here = "openai http://a/v1 m";
-    assert_eq!(cache.explain(&key(here, &asked)), CacheLookup::Empty);
-    ask_model(&model, &asked).await.unwrap();
-    ask_model(&model, &ask("What is 2 + 2?")).await.unwrap();
-    assert!(matches!(
-        cache.explain(&key(here, &asked)),
-        CacheLookup::Stored { .. }
-    ));
     let other = ChatRequest {
-        seed: Some(8),
-        ..asked.clone()
+        temperature: Some(0.7),
+        ..asked("a", "What was revenue in 2009?")
     };
-    let CacheLookup::Nearest { differences, .. } =
-        cache.explain(&key("openai http://b/v1 m", &other))
-    else {
-        panic!("it is not stored");
-    };
-    let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        differences,
-        [
-            "/server (\"…enai http://a/v1 m\" stored, \"…enai http://b/v1 m\" asked)",
-            "/request/seed (7 stored, 8 asked)"
-        ]
+    let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
+    assert!(
+        error
+            .message
+            .ends_with("holds no reply, and analyst of a asks for one"),
+        "{error}"
     );
-    let stats = cache.stats();
+    for (question, text) in [("a", "What was revenue in 2008?"), ("b", "What is 2 + 2?")] {
+        ask_model(&model, &asked(question, text)).await.unwrap();
+    }
+    let sent = server.count();
+    let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
     assert_eq!(
-        (stats.entries, stats.damaged, stats.servers[here]),
-        (2, 0, 2)
+        (
+            error.kind.clone(),
+            error.scope(),
+            error.attempts,
+            server.count()
+        ),
+        (ErrorKind::NotStored, Scope::Run, 0, sent)
     );
-    assert!(stats.bytes > 0 && stats.stored.is_some());
-    assert_eq!(cache.clear().unwrap(), 2);
-    assert_eq!(cache.stats().entries, 0);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the reply is not stored: {} holds no reply to the request of analyst of a; the nearest, of \
+             analyst of a, differs in /request/messages/0/content (\"…venue in 2008?\" stored, \
+             \"…venue in 2009?\" asked), /request/temperature (null stored, 0.7 asked)",
+            cached.path().display()
+        )
+    );
+}
+
+/// Also where the calls are made in another order, and by another server's dialect.
+#[tokio::test]
+async fn a_replay_gives_the_recorded_replies_with_their_retries() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::error(500, "x", "y"),
+        repeat => Reply::chat(&repeat.to_string()),
+    });
+    let model = cached.model(&server);
+    let requests = ["a", "b"].map(ask);
+    let mut live = Vec::new();
+    for request in &requests {
+        live.push(ask_model(&model, request).await.unwrap());
+    }
+    let sent = server.count();
+    let model = cached.replayed();
+    for (request, live) in requests.iter().zip(live).rev() {
+        let expected = ChatReply {
+            waited: Duration::ZERO,
+            ..live
+        };
+        assert_eq!(ask_model(&model, request).await.unwrap(), expected);
+    }
+    assert_eq!((sent, server.count()), (4, 4));
 }

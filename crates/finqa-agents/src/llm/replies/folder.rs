@@ -1,0 +1,319 @@
+//! The folder of stored replies: how it is opened, its files, and what of it is nearest to a
+//! request that it does not hold.
+//!
+//! An entry is one file, named by the hash of its request and holding the request in full, so
+//! that a missing one can be explained. The folder also describes the last run that used it, so
+//! that a replay needs no other option.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use finqa_core::files;
+use finqa_core::text::{cut, single_spaced};
+
+use crate::llm::difference::{canonical, differences, distance, in_words};
+use crate::llm::error::ModelError;
+use crate::llm::types::ChatReply;
+
+/// The version of the folder's layout; another one is refused.
+const VERSION: u64 = 1;
+
+/// The file that marks a folder of replies and describes the last run.
+const MARKER: &str = "replies.json";
+
+/// The prefix of files that are being written.
+const UNFINISHED: &str = ".writing-";
+
+/// Called with warnings that stop nothing.
+pub(crate) type RepliesWarning = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A folder that cannot be used for stored replies.
+#[derive(Debug, Error)]
+pub enum RepliesError {
+    #[error("cannot use {path} for stored replies: {source}")]
+    Folder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{path} holds no stored replies; name the folder that was given to --cache")]
+    Foreign { path: PathBuf },
+    #[error("{path} is not empty and holds no stored replies; name a new or empty folder")]
+    Occupied { path: PathBuf },
+    #[error("{path} holds replies of version {found}; this program reads version {VERSION}")]
+    Version { path: PathBuf, found: u64 },
+}
+
+/// The content of [`MARKER`].
+#[derive(Debug, Serialize, Deserialize)]
+struct FolderHeader {
+    convfinqa_replies: u64,
+    /// The last run, as its journal describes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<Value>,
+}
+
+/// A folder of replies. Several processes may use one at a time.
+pub struct StoredReplies {
+    folder: PathBuf,
+    /// Nothing is sent or stored.
+    pub(super) replays: bool,
+    warn: RepliesWarning,
+    /// A reply could not be stored, and the warning was given.
+    full: AtomicBool,
+    /// One request a key is in flight at a time; the others wait for its reply.
+    pub(super) in_flight: Mutex<HashMap<blake3::Hash, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredCall {
+    version: u64,
+    key: Value,
+    /// The question that was asked first; for messages.
+    question: String,
+    outcome: CallOutcome,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CallOutcome {
+    Reply(ChatReply),
+    Failure(ModelError),
+}
+
+pub(super) fn hash(key: &Value) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    canonical(key, &mut hasher);
+    hasher.finalize()
+}
+
+impl StoredReplies {
+    /// A folder that replies are stored in and reused from; made if it does not exist. `warn`
+    /// hears of damaged entries and of a full disk.
+    ///
+    /// # Errors
+    /// A folder that cannot be made, holds something else, or is of another version.
+    pub fn reuse(folder: &Path, warn: RepliesWarning) -> Result<Self, RepliesError> {
+        let error = |source| RepliesError::Folder {
+            path: folder.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(folder).map_err(error)?;
+        if !folder.join(MARKER).exists() {
+            for entry in std::fs::read_dir(folder).map_err(error)? {
+                let name = entry.map_err(error)?.file_name();
+                // Another process may be starting in the same folder.
+                if name != MARKER && !name.to_string_lossy().starts_with(UNFINISHED) {
+                    return Err(RepliesError::Occupied {
+                        path: folder.to_owned(),
+                    });
+                }
+            }
+            write_header(folder, None).map_err(error)?;
+        }
+        header(folder)?;
+        Ok(Self::of(folder, false, warn))
+    }
+
+    /// A folder whose replies are the only ones.
+    ///
+    /// # Errors
+    /// A folder without replies, or of another version.
+    pub fn replay(folder: &Path) -> Result<Self, RepliesError> {
+        header(folder)?;
+        Ok(Self::of(folder, true, Arc::new(|_| {})))
+    }
+
+    fn of(folder: &Path, replays: bool, warn: RepliesWarning) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            replays,
+            warn,
+            full: AtomicBool::new(false),
+            in_flight: Mutex::default(),
+        }
+    }
+
+    /// True if nothing is sent.
+    pub fn replays(&self) -> bool {
+        self.replays
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The last run that used the folder; `None` if only single questions did.
+    ///
+    /// # Errors
+    /// As [`StoredReplies::replay`].
+    pub fn run(&self) -> Result<Option<Value>, RepliesError> {
+        header(&self.folder).map(|header| header.run)
+    }
+
+    /// Describes the run that begins to use the folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn begin_run(&self, run: Value) -> Result<(), RepliesError> {
+        write_header(&self.folder, Some(run)).map_err(|source| RepliesError::Folder {
+            path: self.folder.clone(),
+            source,
+        })
+    }
+
+    pub(super) fn warn(&self, line: &str) {
+        (self.warn)(line);
+    }
+
+    /// What is stored for a request, `None` if nothing is, or which file is damaged.
+    pub(super) fn read(&self, key: &Value) -> Result<Option<CallOutcome>, String> {
+        let path = self.path(key);
+        read(&path, key).map_err(|reason| format!("{} is damaged ({reason})", path.display()))
+    }
+
+    fn path(&self, key: &Value) -> PathBuf {
+        let name = hash(key).to_hex();
+        let folder: String = name.chars().take(2).collect();
+        self.folder.join(folder).join(format!("{name}.json"))
+    }
+
+    /// Describes the stored request nearest to one that is not stored, preferably of the same
+    /// node.
+    pub(super) fn miss(&self, asked: &Value, question: &str) -> String {
+        let nearest = entries(&self.folder)
+            .filter_map(|path| parse(&files::read(&path).ok()?).ok())
+            .map(|entry| {
+                let found = differences(&entry.key, asked);
+                let rank = (entry.key.get("node") != asked.get("node"), distance(&found));
+                (rank, entry, found)
+            })
+            .min_by_key(|(rank, ..)| *rank);
+        let (who, folder) = (asker(asked, question), self.folder.display());
+        match nearest {
+            None => format!("{folder} holds no reply, and {who} asks for one"),
+            Some((_, entry, found)) => format!(
+                "{folder} holds no reply to the request of {who}; the nearest, of {}, differs in {}",
+                asker(&entry.key, &entry.question),
+                in_words(&found)
+            ),
+        }
+    }
+
+    pub(super) fn store(&self, key: Value, question: &str, outcome: CallOutcome) {
+        let path = self.path(&key);
+        let entry = StoredCall {
+            version: VERSION,
+            key,
+            question: question.to_owned(),
+            outcome,
+        };
+        let written = serde_json::to_vec(&entry)
+            .map_err(io::Error::from)
+            .and_then(|json| {
+                std::fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+                write(&path, &json)
+            });
+        if let Err(error) = written
+            && !self.full.swap(true, Ordering::Relaxed)
+        {
+            (self.warn)(&format!(
+                "{} cannot be written ({error}); the run continues without storing replies",
+                self.folder.display()
+            ));
+        }
+    }
+}
+
+impl std::fmt::Debug for StoredReplies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredReplies")
+            .field("folder", &self.folder)
+            .field("replays", &self.replays)
+            .finish_non_exhaustive()
+    }
+}
+
+fn header(folder: &Path) -> Result<FolderHeader, RepliesError> {
+    let path = folder.to_owned();
+    let bytes = files::read(&folder.join(MARKER)).ok();
+    let header = bytes.and_then(|bytes| serde_json::from_slice::<FolderHeader>(&bytes).ok());
+    match header {
+        None => Err(RepliesError::Foreign { path }),
+        Some(header) if header.convfinqa_replies != VERSION => Err(RepliesError::Version {
+            path,
+            found: header.convfinqa_replies,
+        }),
+        Some(header) => Ok(header),
+    }
+}
+
+fn write_header(folder: &Path, run: Option<Value>) -> io::Result<()> {
+    let header = FolderHeader {
+        convfinqa_replies: VERSION,
+        run,
+    };
+    write(&folder.join(MARKER), &serde_json::to_vec(&header)?)
+}
+
+/// The files of a folder that are named like entries.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let children = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
+    };
+    let files = children(folder).flat_map(move |folder| children(&folder));
+    files.filter(|path| path.extension().is_some_and(|it| it == "json"))
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    Ok(())
+}
+
+/// What an entry holds, `None` without a file, or why it is damaged.
+fn read(path: &Path, key: &Value) -> Result<Option<CallOutcome>, String> {
+    let bytes = match files::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let entry = parse(&bytes)?;
+    match entry.key == *key {
+        true => Ok(Some(entry.outcome)),
+        false => Err("it is the entry of another request".to_owned()),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<StoredCall, String> {
+    let entry: StoredCall = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    match entry.version {
+        VERSION => Ok(entry),
+        other => Err(format!("it has version {other}")),
+    }
+}
+
+/// Who asks, for a person: `analyst of Single_A/2019/page_1.pdf-1#question`.
+fn asker(key: &Value, question: &str) -> String {
+    let node = key.get("node").and_then(Value::as_str).unwrap_or_default();
+    let mut words = format!("{node} of {}", cut(&single_spaced(question), 100, "…"));
+    if let Some(epoch @ 1..) = key.get("epoch").and_then(Value::as_u64) {
+        words.push_str(&format!(" in epoch {epoch}"));
+    }
+    words
+}

@@ -1,0 +1,186 @@
+//! Stored replies: what models answered, in a folder. `--cache` stores replies there and
+//! reuses them, `--replay` answers from it alone.
+//!
+//! Every reply is stored, and every failure that settles its call; a failure that may pass is
+//! not. Reading order: `folder` (the files), this file (the rules, and the model in front).
+
+mod folder;
+
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+use super::error::{ErrorKind, ModelError};
+use super::types::{ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Stop, Support};
+
+use folder::{CallOutcome, hash};
+pub use folder::{RepliesError, StoredReplies};
+
+/// The part of a request that determines its reply: requests with equal keys share it.
+/// `server` names provider, API, address and model.
+fn key(server: &str, request: &ChatRequest) -> Value {
+    let mut fields = serde_json::to_value(request).unwrap_or_default();
+    if let Some(fields) = fields.as_object_mut() {
+        fields.shift_remove("node");
+    }
+    json!({
+        "server": server,
+        // The node distinguishes the samples of one draft.
+        "node": request.node,
+        "epoch": request.origin.epoch,
+        "repeat": request.origin.repeat,
+        "request": fields,
+    })
+}
+
+impl StoredReplies {
+    /// Wraps a model so that it is asked only for replies that are not stored, and not at all
+    /// in a replay.
+    pub fn wrap(self: &Arc<Self>, model: Arc<dyn ChatModel>, server: &str) -> Arc<dyn ChatModel> {
+        Arc::new(StoredModel {
+            model,
+            replies: Arc::clone(self),
+            server: server.to_owned(),
+        })
+    }
+
+    fn replayed(&self, key: &Value, question: &str) -> Result<ChatReply, ModelError> {
+        let missing = |message| Err(ModelError::new(ErrorKind::NotStored, message));
+        match self.read(key) {
+            Ok(Some(CallOutcome::Reply(reply))) => Ok(reply),
+            Ok(Some(CallOutcome::Failure(error))) => Err(error),
+            Ok(None) => missing(self.miss(key, question)),
+            Err(damage) => missing(damage),
+        }
+    }
+
+    /// What is stored and may be reused, which is not all that a replay needs. A damaged entry
+    /// is replaced by the next reply.
+    fn reusable(&self, key: &Value) -> Option<CallOutcome> {
+        let found = self.read(key).unwrap_or_else(|damage| {
+            self.warn(&format!("{damage}; the model is asked again"));
+            None
+        });
+        found.filter(|outcome| match outcome {
+            CallOutcome::Reply(reply) => !may_pass(reply),
+            // The server may since have been started with a longer context, for example.
+            CallOutcome::Failure(error) => error.kind == ErrorKind::ContentFilter,
+        })
+    }
+
+    fn request_lock(&self, hash: blake3::Hash) -> Arc<tokio::sync::Mutex<()>> {
+        let mut gates = self.in_flight.lock();
+        if let Some(gate) = gates.get(&hash).and_then(Weak::upgrade) {
+            return gate;
+        }
+        gates.retain(|_, gate| gate.strong_count() > 0);
+        let gate = Arc::default();
+        gates.insert(hash, Arc::downgrade(&gate));
+        gate
+    }
+}
+
+/// True for the failure of a request that another attempt would not change: it is the
+/// outcome of its call.
+fn settles(error: &ModelError) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::ContentFilter | ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }
+    )
+}
+
+/// True for a reply without an answer where another request may give one.
+fn may_pass(reply: &ChatReply) -> bool {
+    match &reply.finish {
+        // Some servers give no reason; any word that is not known may be a failure.
+        FinishReason::Other(word) if !word.is_empty() => true,
+        _ => reply.content.trim().is_empty() && reply.tool_calls.is_empty() && !reply.is_withheld(),
+    }
+}
+
+/// A model in front of which replies are stored.
+struct StoredModel {
+    model: Arc<dyn ChatModel>,
+    replies: Arc<StoredReplies>,
+    server: String,
+}
+
+#[async_trait]
+impl ChatModel for StoredModel {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        self.model.supports(feature)
+    }
+
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        self.model.cost(reply)
+    }
+
+    fn sends_batches(&self) -> bool {
+        self.model.sends_batches()
+    }
+
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+        let started = Instant::now();
+        let key = key(&self.server, request);
+        let question = &request.origin.question;
+        if self.replies.replays {
+            return self.replies.replayed(&key, question);
+        }
+        let gate = self.replies.request_lock(hash(&key));
+        // A wave is sent when every conversation waits for it, so none may wait for the equal
+        // request of another.
+        let _alone = match self.model.sends_batches() {
+            true => None,
+            false => tokio::select! {
+                biased;
+                () = stop.abort.cancelled() => {
+                    return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
+                }
+                alone = gate.lock() => Some(alone),
+            },
+        };
+        match self.replies.reusable(&key) {
+            None => {}
+            Some(CallOutcome::Reply(reply)) => {
+                return Ok(ChatReply {
+                    attempts: 0,
+                    lost: 0,
+                    cached: true,
+                    latency: started.elapsed(),
+                    ..reply
+                });
+            }
+            Some(CallOutcome::Failure(error)) => {
+                return Err(ModelError {
+                    attempts: 0,
+                    lost: 0,
+                    latency: started.elapsed(),
+                    ..error
+                });
+            }
+        }
+        // Whoever waited for another call begins none once the run is stopped.
+        if stop.drain.is_cancelled() {
+            return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
+        }
+        let outcome = self.model.chat(request, stop).await;
+        match &outcome {
+            Ok(reply) => self
+                .replies
+                .store(key, question, CallOutcome::Reply(reply.clone())),
+            Err(error) if settles(error) => {
+                self.replies
+                    .store(key, question, CallOutcome::Failure(error.clone()));
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+}

@@ -1,0 +1,85 @@
+//! Stored replies of a run: the folder that is used, and the run that it describes.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::run::{RunKind, RunMeta};
+use crate::settings::{Settings, with_effects_of};
+use finqa_agents::llm::StoredReplies;
+
+use super::resume::stored_settings;
+use super::{Notify, PipelineError, RunNotice};
+
+/// The folder that is replayed, or else the one that the settings name.
+pub(crate) fn stored_replies(
+    settings: &Settings,
+    replay: Option<&Arc<StoredReplies>>,
+    notify: &Notify,
+) -> Result<Option<Arc<StoredReplies>>, PipelineError> {
+    let folder = settings.model.cache.as_deref();
+    match (replay, folder) {
+        (Some(replay), _) => Ok(Some(Arc::clone(replay))),
+        (None, Some(folder)) if !settings.model.is_offline() => {
+            let notify = Arc::clone(notify);
+            let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
+            Ok(Some(Arc::new(StoredReplies::reuse(
+                folder,
+                Arc::new(warn),
+            )?)))
+        }
+        (None, _) => Ok(None),
+    }
+}
+
+/// The run of this `kind` that a folder describes; `None` for one of a command without runs.
+pub(crate) fn recorded_run(
+    replies: &StoredReplies,
+    kind: RunKind,
+) -> Result<Option<RunMeta>, PipelineError> {
+    let Some(run) = replies.run()? else {
+        return Ok(None);
+    };
+    let path = || replies.folder().to_owned();
+    let run = RunMeta::deserialize(run).map_err(|source| PipelineError::RecordedRun {
+        path: path(),
+        source,
+    })?;
+    match run.kind() == kind {
+        true => Ok(Some(run)),
+        false => Err(PipelineError::RecordedByOther {
+            path: path(),
+            command: run.kind().command(),
+        }),
+    }
+}
+
+/// The settings of a replay: the recorded run's, and `now` for what affects no answer, such
+/// as where results go.
+pub(crate) fn replay_settings(
+    recorded: &RunMeta,
+    now: &Settings,
+) -> Result<toml::Table, PipelineError> {
+    Ok(with_effects_of(
+        toml::Table::try_from(now)?,
+        stored_settings(recorded),
+    ))
+}
+
+/// Describes a run to the folder that it stores replies in. Shards describe the whole run.
+pub(super) fn describe_run(
+    replies: Option<&Arc<StoredReplies>>,
+    meta: &RunMeta,
+) -> Result<(), PipelineError> {
+    let Some(replies) = replies.filter(|replies| !replies.replays()) else {
+        return Ok(());
+    };
+    let meta = RunMeta {
+        // A path of this machine.
+        data_file: None,
+        shard: None,
+        ..meta.clone()
+    };
+    let described = serde_json::to_value(meta).unwrap_or_default();
+    Ok(replies.begin_run(described)?)
+}
