@@ -194,8 +194,6 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     place.run("--shard 4/3").fails(2, &["4/3"]);
     let nowhere = place.run("--shard auto");
     nowhere.fails(2, &["not a task of an array job"]);
-    let recorded = place.chat(&filtered, "--shard 1/2 --record x");
-    recorded.fails(2, &["leave out --shard"]);
 }
 
 /// An engine that reads 0 would not start it again.
