@@ -43,11 +43,6 @@ impl ModelContext {
         }
     }
 
-    /// A context that discards all events.
-    pub(super) fn silent() -> Self {
-        Self::new(Arc::new(|_, _| {}))
-    }
-
     pub(super) fn is_replayed(&self) -> bool {
         self.replies.as_ref().is_some_and(|it| it.replays())
     }

@@ -206,8 +206,6 @@ fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     for more in ["", "--dry-run"] {
         let ran = later(&place, &format!("--engine batch --model offline {more}"));
         ran.fails(2, &["a batch run needs a chat model"]);
-        let ran = later(&place, &format!("--engine batch {model} --record x {more}"));
-        ran.fails(2, &["a batch run cannot be recorded"]);
     }
     let mut play = resume(&place, &format!("env play {model}"));
     let ran = play.env("CONVFINQA_ENGINE", "batch").ran();
