@@ -151,7 +151,7 @@ fn a_request_that_is_not_stored_ends_the_replay_and_names_what_differs() {
         ],
     );
     let play = format!(
-        "env play --model m --data sample --replay {}",
+        "env play --model m --data-path sample --replay {}",
         place.path("replies").display()
     );
     again.run(&play).fails(2, &["holds the replies of `run`"]);
@@ -211,7 +211,7 @@ fn a_folder_that_cannot_be_used_is_one_line(#[case] stored: &str, #[case] words:
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
     let base = "--model m --base-url http://127.0.0.1:9/v1";
     for command in [
-        "--data-path sample", "ask page.md 'what was revenue?'", "env play --data sample",
+        "--data-path sample", "ask page.md 'what was revenue?'", "env play --data-path sample",
     ] {
         let ran = place.run(&format!("{command} {base} {stored}"));
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);

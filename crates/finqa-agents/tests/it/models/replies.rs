@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use finqa_agents::llm::{
-    BatchQueue, LimitOptions, Limits, RepliesError, RequestOrigin, RunBatches,
-    StoredReplies,
+    BatchQueue, LimitOptions, Limits, RepliesError, RequestOrigin, RunBatches, StoredReplies,
 };
 use futures::future::join_all;
 use rstest::rstest;
