@@ -74,12 +74,13 @@ pub(super) fn describe_run(
     let Some(replies) = replies.filter(|replies| !replies.replays()) else {
         return Ok(());
     };
-    let meta = RunMeta {
-        // A path of this machine.
+    let mut meta = RunMeta {
+        // A path of this machine, as the folder's own is.
         data_file: None,
         shard: None,
         ..meta.clone()
     };
+    meta.settings.remove("cache");
     let described = serde_json::to_value(meta).unwrap_or_default();
     Ok(replies.begin_run(described)?)
 }

@@ -279,7 +279,7 @@ fn a_dead_proxy_is_named() {
     let place = Workplace::new();
     let mut command = place.command_with_key("sk-x", "https://provider.example/v1");
     command.env("HTTPS_PROXY", "http://me:pw@127.0.0.1:9");
-    let ran = command.given("--data-path sample --n 1 --attempts 1").ran();
+    let ran = command.given("--n 1 --attempts 1").ran();
     ran.fails(
         5,
         &["https://provider.example/v1 through the proxy http://127.0.0.1:9 (HTTPS_PROXY)"],
