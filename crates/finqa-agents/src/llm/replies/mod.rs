@@ -47,14 +47,14 @@ impl StoredReplies {
         })
     }
 
-    fn replayed(&self, key: &Value, question: &str) -> Result<ChatReply, ModelError> {
-        let missing = |message| Err(ModelError::new(ErrorKind::NotStored, message));
-        match self.read(key) {
-            Ok(Some(CallOutcome::Reply(reply))) => Ok(reply),
-            Ok(Some(CallOutcome::Failure(error))) => Err(error),
-            Ok(None) => missing(self.miss(key, question)),
-            Err(damage) => missing(damage),
-        }
+    /// What is stored, or that it is not.
+    fn replayed(&self, key: &Value, question: &str) -> CallOutcome {
+        let missing = match self.read(key) {
+            Ok(Some(outcome)) => return outcome,
+            Ok(None) => self.miss(key, question),
+            Err(damage) => damage,
+        };
+        CallOutcome::Failure(ModelError::new(ErrorKind::NotStored, missing))
     }
 
     /// What is stored and may be reused, which is not all that a replay needs. A damaged entry
@@ -131,7 +131,10 @@ impl ChatModel for StoredModel {
         let key = key(&self.server, request);
         let question = &request.origin.question;
         if self.replies.replays {
-            return self.replies.replayed(&key, question);
+            return match self.replies.replayed(&key, question) {
+                CallOutcome::Reply(reply) => Ok(reply),
+                CallOutcome::Failure(error) => Err(error),
+            };
         }
         let gate = self.replies.request_lock(hash(&key));
         // A wave is sent when every conversation waits for it, so none may wait for the equal
