@@ -161,7 +161,13 @@ async fn run_tool(
     if !queries.needs_long() {
         let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
         let work = move || tools.call_briefly(&call.0, &call.1);
-        match app.brief.run(work).await.ok_or(BUG)? {
+        let turn = match queries.is_new() {
+            true => app.newcomers.acquire().await.ok(),
+            false => None,
+        };
+        let tried = app.brief.run(work).await.ok_or(BUG)?;
+        drop(turn);
+        match tried {
             Ok(Some(text)) => {
                 queries.set_needs_long(false);
                 return Ok(Ok(text));

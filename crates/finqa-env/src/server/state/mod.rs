@@ -8,6 +8,7 @@ pub(crate) mod sessions;
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -29,6 +30,8 @@ pub(crate) struct ServerState {
     pub metrics: Arc<Metrics>,
     /// Queries that are done in milliseconds: each is tried here first.
     pub(crate) brief: QueryQueue,
+    /// Of these, the one turn that new sessions share.
+    pub(crate) newcomers: Semaphore,
     /// The others, one at a time.
     pub(crate) long: QueryQueue,
     pub(crate) answers: AnswerMemory,
@@ -49,6 +52,7 @@ impl ServerState {
             sessions: Arc::new(SessionTable::new(&options, Arc::clone(&metrics))),
             metrics,
             brief: QueryQueue::new(options.worker_count()),
+            newcomers: Semaphore::new(1),
             long: QueryQueue::new(1),
             answers: AnswerMemory::new(options.answer_bytes),
             tracker: TaskTracker::new(),

@@ -1,7 +1,8 @@
 //! The turns of queries. There are two queues: brief turns, which end after milliseconds, side by
 //! side, and long turns, one at a time. Every query is tried in a brief turn first, unless the
 //! last one of its session needed a long one, so that an ordinary query waits for milliseconds
-//! of others and never for a slow one.
+//! of others and never for a slow one. Sessions that have finished no brief turn yet share one:
+//! a crowd that arrives at once does not hold up those that were there before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,7 @@ impl QueryQueue {
 #[derive(Default)]
 pub(crate) struct QueryHabit {
     needs_long: AtomicBool,
+    has_finished_brief: AtomicBool,
 }
 
 impl QueryHabit {
@@ -51,6 +53,14 @@ impl QueryHabit {
     /// Records whether the last query needed a long turn.
     pub(crate) fn set_needs_long(&self, slow: bool) {
         self.needs_long.store(slow, Ordering::Relaxed);
+        if !slow {
+            self.has_finished_brief.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True if no query has finished in a brief turn.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.has_finished_brief.load(Ordering::Relaxed)
     }
 }
 
