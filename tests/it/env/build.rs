@@ -256,11 +256,11 @@ fn a_note_of_a_newer_version_or_none_at_all_is_named() {
         &note.replace("\"version\":1", "\"version\":2"),
     );
     for command in [
-        vec!["check", "made"],
+        vec!["check", "--data-path", "made"],
         vec!["build", "--data-path", "sample", "--output", "made"],
     ] {
         let ran = place.run(&[vec!["env"], command].concat());
-        ran.fails(3, &["convfinqa-env.json", "version 2", "update it"]);
+        ran.fails(3, &["convfinqa-env.json", "version 2, not 1"]);
     }
     place.write("made/convfinqa-env.json", "{");
     place

@@ -35,7 +35,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     place.write(stale, "{}");
     let again = run(&place, &hub.url, &["--output", "data/finqa"]).await;
     again.succeeds();
-    again.prints("found 1 problem; run `convfinqa env check");
+    again.prints("problems; run `convfinqa env check");
 }
 
 /// A hub keeps large files at other hosts, and sends the reader there.
