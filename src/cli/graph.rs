@@ -16,7 +16,6 @@ pub(crate) struct GraphArgs {
 enum Format {
     Mermaid,
     Dot,
-    Svg,
 }
 
 /// Prints the drawing.
@@ -25,7 +24,6 @@ pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
     let drawing = match args.format {
         Format::Mermaid => pair.graph().mermaid(),
         Format::Dot => pair.graph().dot(),
-        Format::Svg => pair.graph().svg(),
     };
     stdout::print(|out| writeln!(out, "{}", drawing.trim_end()))?;
     Ok(Exit::Done)

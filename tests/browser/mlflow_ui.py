@@ -15,7 +15,7 @@ PAGES = [
     ("overview", "", ["About this run", "financial_equivalence"]),
     ("metrics", "/model-metrics", ["exact_match", "critic_fixed"]),
     ("table", "/artifacts/eval_results_table.json", ["ground_truth", "report.html"]),
-    ("graph", "/artifacts/graph/graph.svg", ["graph.svg"]),
+    ("graph", "/artifacts/graph/graph.mmd", ["graph.mmd"]),
     ("traces", "/traces", ["Trace ID"]),
 ]
 # It covers a third of the page.

@@ -39,7 +39,7 @@ fn a_reader_that_goes_away_is_not_an_error() {
     for arguments in [
         &["completions", "bash"][..],
         &["graph"],
-        &["graph", "--format", "svg"],
+        &["graph", "--format", "dot"],
         &["data", "show", "Single_QELM/2012/page_88.pdf-4"],
         &["data", "stats", "sample"],
         &["--data-path", "sample", "--n", "2"],

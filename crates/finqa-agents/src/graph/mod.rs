@@ -47,7 +47,6 @@ mod build;
 mod draw;
 mod error;
 mod run;
-mod svg;
 
 use async_trait::async_trait;
 
