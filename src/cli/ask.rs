@@ -78,11 +78,6 @@ struct AskSettings {
 /// Asks the question, or one after the other.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
-    if settings.agents.needs_pilot() && !settings.model.is_offline() {
-        let line = "--second-opinion arbitrate needs --model-accuracy here; a run with \
-                    --second-opinion show estimates it (second_opinion in summary.json)";
-        return Err(Failure::usage(line).into());
-    }
     let (own, question) = document(args)?;
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;

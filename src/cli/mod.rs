@@ -81,9 +81,6 @@ enum Command {
         mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")),
         mut_arg("max_tokens", |arg| arg.help(
             "Maximum output tokens per reply [default: no limit, but 4096 for Anthropic]"
-        )),
-        mut_arg("model_accuracy", |arg| arg.help(
-            "Share of the model's answers that are right (0 to 1); required by --second-opinion arbitrate"
         ))
     )]
     Ask(Box<ask::AskArgs>),

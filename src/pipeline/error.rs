@@ -121,12 +121,18 @@ pub enum PipelineError {
          environment in this process (--data-path)"
     )]
     ShardOfServer,
-    /// Every shard would estimate another accuracy.
+    #[error(
+        "--second-opinion arbitrate needs --model-accuracy: no run in {} has {least} answers of \
+         this model with a second opinion to estimate it from (--second-opinion show)",
+        output.display()
+    )]
+    NoAccuracy { output: PathBuf, least: usize },
+    /// Every shard might take it from another run.
     #[error(
         "with --shard, --second-opinion arbitrate needs --model-accuracy, so that all shards choose \
-         alike; a run with --second-opinion show estimates it"
+         alike"
     )]
-    ShardOfPilot,
+    ShardWithoutAccuracy,
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

@@ -44,6 +44,7 @@ pub(super) fn questions(
     let dataset = load_selected(settings, setup.is_remote(), note)?;
     let plan = Plan::of(&dataset, &settings.questions)?;
     let pair = &setup.pair;
+    let resolved = setup.resolved(settings);
     let meta = RunMeta {
         identity: Identity {
             model: setup.name.clone(),
@@ -51,20 +52,19 @@ pub(super) fn questions(
             data: dataset.hash.clone(),
             prompts: pair.prompts.hash(),
             plan: plan.hash(),
-            settings: settings.answer_settings(),
+            settings: resolved.answer_settings(),
         },
         data: dataset.source.clone(),
         data_file: RunMeta::file_of(&dataset),
         invented: dataset.invented,
         total: Some(plan.total()),
-        settings: setup::settings_to_store(&setup.resolved(settings))?,
+        settings: setup::settings_to_store(&resolved)?,
         ..RunMeta::default()
     };
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
     Ok(Job {
         workload: Workload {
             concurrency: *setup.concurrency(settings).end(),
-            pilot: !settings.model.is_offline() && settings.agents.needs_pilot(),
             ..Workload::new(plan, Arc::new(Pair::new(pair)?))
         },
         meta,

@@ -6,6 +6,7 @@
 //! `job` (what is asked, and who answers), `resume` (new and earlier runs),
 //! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
+mod accuracy;
 mod advice;
 mod batches;
 mod context;

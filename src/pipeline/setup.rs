@@ -14,6 +14,7 @@ use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
+use super::accuracy;
 use super::context::{ModelContext, http_model};
 use super::examples;
 
@@ -26,7 +27,7 @@ pub(crate) struct PairSetup {
     pub name: String,
     /// `off`, `rules`, or provider, address and model of the critic.
     pub critic_name: String,
-    /// Warnings to show before a key is sent, one line each.
+    /// Notes to show before a key is sent, one line each.
     pub notices: Vec<String>,
 }
 
@@ -67,11 +68,15 @@ pub(crate) fn pair_setup(
             (backend, analyst.name.clone(), critic.name.as_str())
         }
     };
-    let pair = PairOptions {
+    let mut pair = PairOptions {
         backend,
         settings: settings.agents.clone(),
         sampling: settings.sampling.clone(),
         prompts: Arc::new(prompts),
+    };
+    let estimated = match settings.model.is_offline() {
+        true => None,
+        false => accuracy::estimate(&mut pair, &name, &settings.run.output)?,
     };
     let critic_name = match pair.critic() {
         CriticMode::Llm => critic_model.to_owned(),
@@ -83,7 +88,11 @@ pub(crate) fn pair_setup(
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     Ok(PairSetup {
         pair,
-        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
+        notices: servers
+            .iter()
+            .filter_map(|it| it.notice.clone())
+            .chain(estimated)
+            .collect(),
         servers,
         name,
         critic_name,
@@ -98,13 +107,15 @@ impl PairSetup {
     }
 
     /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them, and with the critic of a chat model.
+    /// that a run can be resumed without them, and with the critic and the accuracy of a
+    /// chat model.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let Some(analyst) = self.servers.first() else {
             return settings.clone();
         };
         let mut resolved = analyst.resolved(settings);
         resolved.agents.critic = Some(self.pair.critic());
+        resolved.agents.model_accuracy = self.pair.settings.model_accuracy;
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());

@@ -19,8 +19,8 @@ pub(super) fn start_or_resume(
     job: &mut Job,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    if job.workload.pilot {
-        return Err(PipelineError::ShardOfPilot);
+    if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
+        return Err(PipelineError::ShardWithoutAccuracy);
     }
     let shard = chosen.shard;
     let name = match &settings.shards.run_name {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, PriceList};
-use finqa_agents::pair::AgreementCount;
 
 use crate::settings::{Change, RunAspect, RunSettings, Shard};
 use finqa_core::text::counted;
@@ -219,9 +218,6 @@ pub struct RunMeta {
     /// The merged shards, if it was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
-    /// The agreement of model and embedded analyst in the pilot, if there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pilot: Option<AgreementCount>,
     /// The environment, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,

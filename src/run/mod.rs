@@ -15,7 +15,6 @@ mod identity;
 pub mod journal;
 mod lock;
 mod pass;
-mod pilot;
 mod plan;
 mod reload;
 mod replay;

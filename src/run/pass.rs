@@ -9,7 +9,6 @@ use finqa_agents::llm::{BatchQueue, Limits};
 
 use super::ending::join_error_message;
 use super::event::Finish;
-use super::pilot::PilotUnit;
 use super::replay::UnfinishedUnits;
 use super::scheduler::RunModels;
 use super::worker::{PlanUnit, UnitOutcome, Worker};
@@ -17,8 +16,6 @@ use super::worker::{PlanUnit, UnitOutcome, Worker};
 /// Which questions a pass asks, and how it treats provider errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PassKind {
-    /// The pilot questions.
-    Pilot,
     /// All; a refusal of one may be a refusal of all.
     First,
     /// The questions that the provider failed; a refusal is now the question's outcome.
@@ -28,7 +25,6 @@ pub(super) enum PassKind {
 #[derive(Default)]
 pub(super) struct PassResult {
     pub postponed: Vec<PlanUnit>,
-    pub pilot_units: Vec<PilotUnit>,
     /// The first failure that ended it.
     pub failure: Option<Finish>,
 }
@@ -114,12 +110,7 @@ pub(super) async fn pass(
         let asking = Arc::clone(worker);
         let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
-            let ended = match kind {
-                PassKind::Pilot => asking.pilot(unit).await,
-                PassKind::First | PassKind::Last => {
-                    asking.ask_unit(unit, kind == PassKind::Last).await
-                }
-            };
+            let ended = asking.ask_unit(unit, kind == PassKind::Last).await;
             drop(in_flight);
             ended
         });
@@ -137,7 +128,6 @@ impl PassResult {
         let failure = match ended {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
-            Ok(UnitOutcome::Piloted(unit)) => return self.pilot_units.push(unit),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(join_error_message(error)),
         };

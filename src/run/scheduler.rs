@@ -3,7 +3,7 @@
 //! that the provider fails are asked again once the others are done.
 //!
 //! Reading order: this file, `services` (what runs alongside the questions), `pass` (several
-//! units at a time), `worker` (the questions of one unit), `pilot`, `ending`.
+//! units at a time), `worker` (the questions of one unit), `ending`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,6 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use finqa_agents::llm::{BatchQueue, Budget, Limits, Stop};
-use finqa_agents::pair::AgreementCount;
 use finqa_agents::solve::Solver;
 
 use super::ending::RunEnding;
@@ -20,7 +19,6 @@ use super::event::{Event, Finish};
 use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
-use super::pilot::pilot_pass;
 use super::plan::Plan;
 use super::replay::replay;
 use super::services::Services;
@@ -42,9 +40,6 @@ pub struct Workload {
     pub solver: Arc<dyn Solver>,
     /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
-    /// Ask the first questions before the first answer is recorded, to estimate the model's
-    /// accuracy.
-    pub pilot: bool,
 }
 
 /// The state that the models of a run share.
@@ -66,7 +61,6 @@ impl Workload {
             plan,
             solver,
             concurrency: 1,
-            pilot: false,
         }
     }
 }
@@ -87,7 +81,6 @@ impl Scheduler {
             plan,
             solver,
             concurrency,
-            pilot,
         } = self.workload;
         let meta = Arc::new(journal.meta()?);
         let total = plan.total();
@@ -120,13 +113,7 @@ impl Scheduler {
             replays: models.replays,
         });
 
-        let mut passed = match (meta.pilot, pilot) {
-            (None, true) => match pilot_pass(&worker, &mut queue, &width).await {
-                Ok(count) => ask_all(&worker, &mut queue, &width, Some(count)).await,
-                Err(passed) => passed,
-            },
-            (known, _) => ask_all(&worker, &mut queue, &width, known).await,
-        };
+        let mut passed = ask_all(&worker, &mut queue, &width).await;
         if let Err(failure) = services.end_batches().await {
             passed.stop(failure, &worker);
         }
@@ -160,18 +147,8 @@ impl Scheduler {
     }
 }
 
-/// Asks all questions, and those that the provider fails a second time. The model's accuracy
-/// is estimated from its `agreement` with the embedded analyst.
-async fn ask_all(
-    worker: &Arc<Worker>,
-    queue: &mut UnitQueue,
-    width: &Concurrency,
-    agreement: Option<AgreementCount>,
-) -> PassResult {
-    if let Some(count) = agreement {
-        worker.writer.record(JournalEntry::Pilot(count));
-        worker.solver.set_model_accuracy(count.model_accuracy());
-    }
+/// Asks all questions, and those that the provider fails a second time.
+async fn ask_all(worker: &Arc<Worker>, queue: &mut UnitQueue, width: &Concurrency) -> PassResult {
     let passed = pass(worker, queue, width, PassKind::First).await;
     // Only a provider that answers others may be asked again.
     if passed.failure.is_some() || !worker.has_answered() {

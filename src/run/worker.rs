@@ -20,7 +20,6 @@ use super::episodes::gold_of_truth;
 use super::event::Event;
 use super::failures::FailureStreaks;
 use super::journal::JournalEntry;
-use super::pilot::PilotUnit;
 use super::plan::PlannedQuestion;
 use super::trace::{self, RunTrace};
 use super::writer::JournalWriter;
@@ -63,8 +62,6 @@ pub(super) enum UnitOutcome {
     Postponed(PlanUnit),
     /// To a failure that ends the run.
     Fatal(RunFailure),
-    /// Through the pilot.
-    Piloted(PilotUnit),
 }
 
 impl PlanUnit {
@@ -191,7 +188,7 @@ impl Worker {
     }
 
     /// Asks the solver. In the last pass a provider's refusal is the question's outcome.
-    pub(super) async fn solve(
+    async fn solve(
         &self,
         planned: &PlannedQuestion,
         history: Vec<HistoryEntry>,
@@ -219,11 +216,7 @@ impl Worker {
     }
 
     /// The consequence of an interruption for the question and the run.
-    pub(super) async fn no_outcome(
-        &self,
-        planned: &PlannedQuestion,
-        why: Interruption,
-    ) -> NoOutcome {
+    async fn no_outcome(&self, planned: &PlannedQuestion, why: Interruption) -> NoOutcome {
         match why {
             Interruption::Cancelled => NoOutcome::Stopped,
             Interruption::Fatal(failure) => NoOutcome::Fatal(failure),
@@ -232,7 +225,7 @@ impl Worker {
     }
 
     /// The recorded calls of a question, and the recorder of new ones.
-    pub(super) fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
+    fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
         // What they waited is not part of the time that is measured now.
         for call in &mut earlier {
             call.waited = Duration::ZERO;

@@ -1,12 +1,10 @@
 //! The second opinion alongside a chat model, through the binary.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::agents::{is_critic, question_of};
+use crate::support::agents::is_critic;
 use crate::support::cli::{Ran, Workplace, csv_rows};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
@@ -221,40 +219,6 @@ fn chosen(rows: Vec<HashMap<String, String>>) -> Vec<[String; 6]> {
 }
 
 #[test]
-fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
-    for mode in ["questions", "conversations"] {
-        let server = FaultServer::start(|_| analysis("1"));
-        let (place, other, replayed) = (Workplace::new(), Workplace::new(), Workplace::new());
-        let options = format!("--mode {mode} --n 12");
-        let recorded = format!("{options} -j 1 --cache replies");
-        arbitrated(&place, &server, &recorded).succeeds();
-        let rows = choices(&place);
-        assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
-        let summary = place.summary();
-        let pilot = &summary["run"]["pilot"];
-        assert!(
-            pilot["agreed"].as_u64() < pilot["answers"].as_u64(),
-            "{pilot}"
-        );
-        let effect = &summary["second_opinion"]["arbitration"];
-        assert!(
-            effect["fixed"].as_u64() > effect["broken"].as_u64(),
-            "{effect}"
-        );
-        if mode == "questions" {
-            // The pilot's calls are recalled: none is made twice.
-            assert_eq!(server.count(), rows.len());
-        }
-        arbitrated(&other, &server, &format!("{options} -j 8")).succeeds();
-        assert_eq!(choices(&other), rows, "{mode}");
-        let replies = place.path("replies");
-        let replay = format!("--replay {} -j 3 --quiet", replies.display());
-        replayed.run(&replay).succeeds();
-        assert_eq!(choices(&replayed), rows, "{mode}");
-    }
-}
-
-#[test]
 fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
     let server = FaultServer::start(|request| match is_critic(request) {
         true => Reply::chat(
@@ -274,63 +238,30 @@ fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
 }
 
 #[test]
-fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
-    let calm = FaultServer::start(|_| analysis("1"));
+fn arbitration_takes_the_accuracy_of_an_earlier_run_of_the_model() {
+    let server = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();
-    arbitrated(&place, &calm, "--n 12 -j 1").succeeds();
-    let (rows, pilot) = (choices(&place), place.summary()["run"]["pilot"].clone());
-    let failing = FaultServer::start(|request| match request.index {
-        // The key runs out in the pilot, once.
-        3 => Reply::error(401, "invalid_api_key", "the key has run out"),
-        _ => analysis("1"),
-    });
-    let place = Workplace::new();
-    arbitrated(&place, &failing, "--n 12 -j 1").ends(5);
-    let csv = place.path("output/output.csv");
-    assert!(!csv.exists(), "no row before the pilot is over");
-    place.run("--resume last --quiet").succeeds();
-    assert_eq!(place.summary()["run"]["pilot"], pilot);
-    // All but the calls, of which one failed.
-    for (was, now) in rows.iter().zip(choices(&place)) {
-        assert_eq!(was[..5], now[..5]);
-    }
-    assert_eq!(failing.count(), calm.count() + 1);
-}
-
-#[test]
-fn a_question_that_fails_in_the_pilot_is_not_counted_and_the_others_are_answered() {
-    for mode in ["questions", "conversations"] {
-        let run = |jobs: &str| {
-            let recovered = Arc::new(AtomicBool::new(false));
-            let is_back = Arc::clone(&recovered);
-            let server = FaultServer::start(move |request| {
-                let fails = question_of(request).contains("minimum lease payments");
-                match fails && !is_back.load(Ordering::Relaxed) {
-                    true => Reply::error(500, "server_error", "try again later"),
-                    false => analysis("1"),
-                }
-            });
-            let place = Workplace::new();
-            let options = format!("--mode {mode} --n 12 -j {jobs} --attempts 1");
-            arbitrated(&place, &server, &options).ends(4);
-            (place, server, recovered)
-        };
-        let (one, _server, recovered) = run("1");
-        let rows = choices(&one);
-        assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
-        let summary = one.summary();
-        let (total, pilot) = (&summary["run"]["total"], &summary["run"]["pilot"]);
-        assert!(Some(rows.len() as u64) < total.as_u64(), "{rows:?}");
-        assert!(pilot["answers"].as_u64() > Some(0), "{pilot}");
-        let (many, ..) = run("8");
-        assert_eq!(choices(&many), rows, "{mode}");
-        assert_eq!(&many.summary()["run"]["pilot"], pilot, "{mode}");
-        // What is asked later is chosen by the same figure.
-        recovered.store(true, Ordering::Relaxed);
-        one.run("--resume last --quiet").succeeds();
-        assert_eq!(&one.summary()["run"]["pilot"], pilot, "{mode}");
-        assert_eq!(Some(choices(&one).len() as u64), total.as_u64());
-    }
+    let options = "--mode conversations --n 12";
+    let words = ["--model-accuracy", "no run in output has 20 answers"];
+    arbitrated(&place, &server, options).fails(2, &words);
+    place.chat(&server, &format!("{options} --critic off"));
+    let count = &place.summary()["second_opinion"]["count"];
+    assert!(
+        count["agreed"].as_u64() < count["answers"].as_u64(),
+        "{count}"
+    );
+    arbitrated(&place, &server, options).succeeds();
+    let rows = choices(&place);
+    assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
+    let effect = &place.summary()["second_opinion"]["arbitration"];
+    assert!(
+        effect["fixed"].as_u64() > effect["broken"].as_u64(),
+        "{effect}"
+    );
+    let given = Workplace::new();
+    let accuracy = format!("{options} --model-accuracy {}", effect["model_accuracy"]);
+    arbitrated(&given, &server, &accuracy).succeeds();
+    assert_eq!(choices(&given), rows);
 }
 
 #[test]

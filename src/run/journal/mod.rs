@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
 use finqa_agents::llm::{BatchRecord, BudgetLimit, Spending};
-use finqa_agents::pair::{AgreementCount, Call, order_samples};
+use finqa_agents::pair::{Call, order_samples};
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -90,8 +90,8 @@ impl Journal {
     }
 
     /// Records entries in their order and in one transaction; when this returns they are
-    /// durable against the death of the process. The pilot must not be recorded after a row
-    /// that it has chosen, nor the end of a batch before the calls that it answered.
+    /// durable against the death of the process. The end of a batch must
+    /// not be recorded before the calls that it answered.
     ///
     /// # Errors
     /// [`JournalError`] if they cannot be written; then none of them is.
@@ -134,7 +134,6 @@ impl Journal {
                 }
                 JournalEntry::Batch(batch) => batches::store(&transaction, batch)?,
                 JournalEntry::Paused(limit) => set(&transaction, "$.paused", limit)?,
-                JournalEntry::Pilot(count) => set(&transaction, "$.pilot", count)?,
             }
         }
         transaction.commit()
@@ -285,6 +284,4 @@ pub(super) enum JournalEntry {
     Batch(BatchRecord),
     /// The limit that has paused the run.
     Paused(BudgetLimit),
-    /// What the pilot has found.
-    Pilot(AgreementCount),
 }

@@ -160,7 +160,10 @@ fn known(
         })
 }
 
-pub(super) fn name_of<S, R, E>(graph: &DiGraph<Vertex<S, R, E>, Option<R>>, node: NodeIndex) -> String {
+pub(super) fn name_of<S, R, E>(
+    graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
+    node: NodeIndex,
+) -> String {
     graph
         .node_weight(node)
         .map_or_else(String::new, |vertex| vertex.name().to_string())

@@ -119,7 +119,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "P", default_value_t = 0.85)]
     pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
-    /// [default: estimated by asking the first 100 questions before the others; required with --shard]
+    /// [default: estimated from an earlier run of the model; required with --shard]
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
@@ -154,8 +154,8 @@ impl AgentSettings {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
     }
 
-    /// True if the model's accuracy must be estimated first.
-    pub fn needs_pilot(&self) -> bool {
+    /// True if the two answers are weighed by an accuracy that is not given.
+    pub fn lacks_accuracy(&self) -> bool {
         self.second_opinion == OpinionUse::Arbitrate && self.model_accuracy.is_none()
     }
 }

@@ -1,7 +1,7 @@
 //! The two agents on the graph: `START → analyst → critic → END`, with
 //! `critic → analyst` on *revise*.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -92,10 +92,8 @@ pub struct Pair {
     second_opinion: Option<EmbeddedAgent>,
     /// The second opinion must agree.
     agreement_required: bool,
-    /// The likelier of the two answers is returned.
-    arbitrates: bool,
-    /// The model's accuracy; without it nothing is weighed.
-    model_accuracy: OnceLock<f64>,
+    /// The model's accuracy, if the likelier of the two answers is returned.
+    model_accuracy: Option<f64>,
 }
 
 impl Pair {
@@ -119,11 +117,10 @@ impl Pair {
             second_opinion: (is_llm && options.settings.second_opinion != OpinionUse::Off)
                 .then(EmbeddedAgent::default),
             agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
-            arbitrates: is_llm && options.settings.second_opinion == OpinionUse::Arbitrate,
             model_accuracy: options
                 .settings
                 .model_accuracy
-                .map_or_else(OnceLock::new, OnceLock::from),
+                .filter(|_| is_llm && options.settings.second_opinion == OpinionUse::Arbitrate),
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
                 Backend::Embedded => options.settings.min_confidence,
@@ -135,11 +132,6 @@ impl Pair {
 
     pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
         &self.graph
-    }
-
-    /// Sets the model's accuracy, unless the options do.
-    pub(crate) fn set_model_accuracy(&self, accuracy: f64) {
-        self.model_accuracy.get_or_init(|| accuracy);
     }
 
     /// Answers one question in the pass `epoch` (from 0); `on_round` is called with every
@@ -201,12 +193,8 @@ impl Pair {
     /// Replaces an answer that is less likely right than the embedded analyst's, and
     /// withholds one that is not certain enough.
     fn choose(&self, solution: Solution, question: &Question) -> Solution {
-        if let (true, Some(accuracy), Some(embedded)) = (
-            self.arbitrates,
-            self.model_accuracy.get(),
-            &self.second_opinion,
-        ) {
-            return arbitrate(solution, *accuracy, || embedded.answer(question));
+        if let (Some(accuracy), Some(embedded)) = (self.model_accuracy, &self.second_opinion) {
+            return arbitrate(solution, accuracy, || embedded.answer(question));
         }
         let solution = abstain(solution, self.min_confidence);
         if self.agreement_required {

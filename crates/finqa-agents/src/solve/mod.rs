@@ -40,10 +40,6 @@ pub trait Solver: Send + Sync {
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption>;
 
-    /// Sets the model's accuracy, by which `--second-opinion arbitrate` chooses; before,
-    /// every answer is kept.
-    fn set_model_accuracy(&self, _accuracy: f64) {}
-
     /// The span of a question, the root of its trace; `run` it is asked in, if any.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
         pair::trace::question(question, run)
@@ -61,9 +57,5 @@ impl Solver for Pair {
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         self.ask(question, epoch, memory, stop, on_round).await
-    }
-
-    fn set_model_accuracy(&self, accuracy: f64) {
-        Self::set_model_accuracy(self, accuracy);
     }
 }

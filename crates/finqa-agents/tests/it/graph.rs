@@ -141,7 +141,11 @@ async fn a_third_node_is_only_wired() {
     graph.run(&mut state, RunOptions::default()).await.unwrap();
     assert_eq!(state, ["analyst", "verify", "analyst", "verify", "critic"]);
     assert!(graph.mermaid().contains("    verify -->|revise| analyst\n"));
-    assert!(graph.dot().contains("    2 -> 3 [ label = \"answered\" ]\n"));
+    assert!(
+        graph
+            .dot()
+            .contains("    2 -> 3 [ label = \"answered\" ]\n")
+    );
 }
 
 #[test]
