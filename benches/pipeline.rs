@@ -27,7 +27,7 @@ use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
 use finqa_agents::llm::ChatModel;
 use finqa_agents::pair::{Answer, Solution, StopReason};
-use finqa_agents::prompt::{Prompts, Rendering};
+use finqa_agents::prompt::Prompts;
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_embedded::EmbeddedAnalyst;
@@ -90,9 +90,7 @@ fn measure(file: Option<&Path>) {
         "prompts",
         || {
             for case in &cases {
-                prompts
-                    .analyst(&case.question, &Rendering::default())
-                    .unwrap();
+                prompts.analyst(&case.question).unwrap();
             }
         },
     );

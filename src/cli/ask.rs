@@ -122,8 +122,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         document: Arc::new(own.document),
         json: args.json,
         quiet,
-        opinion_from: (settings.agents.second_opinion == OpinionUse::Show)
-            .then_some(settings.agents.opinion_confidence),
+        shows_opinion: settings.agents.second_opinion == OpinionUse::Show,
         stop: Stop::default(),
         writer,
     };
@@ -179,8 +178,8 @@ struct Session {
     json: bool,
     /// Only the answers are printed.
     quiet: bool,
-    /// The least confidence at which a second opinion is shown.
-    opinion_from: Option<f64>,
+    /// A second opinion that is sure and differs is a caveat.
+    shows_opinion: bool,
     stop: Stop,
     writer: TerminalWriter,
 }
@@ -299,9 +298,10 @@ impl Session {
             }
         }
         history.push(answer_history(&question.text, solution.answer.as_ref()));
-        let doubt = self
-            .opinion_from
-            .and_then(|least| opinion_caveat(&solution, least));
+        let doubt = match self.shows_opinion {
+            true => opinion_caveat(&solution),
+            false => None,
+        };
         if let (Some(answer), Some(doubt)) = (&mut solution.answer, doubt) {
             answer.doubt.get_or_insert(doubt);
         }
@@ -336,12 +336,12 @@ impl Session {
     }
 }
 
-/// A caveat if a second opinion of at least confidence `least` disagrees.
-fn opinion_caveat(solution: &Solution, least: f64) -> Option<String> {
+/// A caveat if a second opinion that is sure disagrees.
+fn opinion_caveat(solution: &Solution) -> Option<String> {
     solution.answer.as_ref()?.value.as_ref()?;
     let other = solution.opinion.as_ref()?;
     let differs = other.agrees == Some(false) && other.arbitration.is_none();
-    (differs && other.confidence >= least).then(|| {
+    (differs && other.is_sure()).then(|| {
         let (printed, confidence) = (single_spaced(&other.printed), other.confidence);
         format!("the second opinion is {printed}, confidence {confidence:.2}")
     })

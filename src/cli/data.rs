@@ -13,7 +13,6 @@ use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
-use finqa_core::page::TableStyle;
 use finqa_core::text::counted;
 
 use super::{Exit, Failure, runtime, settings, stdout};
@@ -55,9 +54,6 @@ pub(crate) enum DataCommand {
         /// Also print the gold answers and programs
         #[arg(long)]
         gold: bool,
-        /// How to show the table
-        #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
-        table_style: TableStyle,
     },
     /// Count records, questions, turns, operations and cells
     Stats {
@@ -115,12 +111,7 @@ pub(crate) fn execute(
             ..
         } => check_programs(&load(Some(&path))?),
         DataCommand::Check { data, all, .. } => check(&data.load(matches)?, all),
-        DataCommand::Show {
-            id,
-            data,
-            gold,
-            table_style,
-        } => show(&data.load(matches)?, &id, gold, table_style),
+        DataCommand::Show { id, data, gold } => show(&data.load(matches)?, &id, gold),
         DataCommand::Stats { data } => print_stats(&data.load(matches)?, style),
     }
 }
@@ -259,7 +250,7 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     })
 }
 
-fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::Result<Exit> {
+fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
     let mut found = dataset
         .records
         .iter()
@@ -276,7 +267,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         }
     };
     stdout::print_words(|out| {
-        write!(out, "{}", dataset::record_text(record, style))?;
+        write!(out, "{}", dataset::record_text(record))?;
         if gold {
             write!(out, "\n{}", dataset::gold_text(record))?;
         }

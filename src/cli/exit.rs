@@ -178,7 +178,6 @@ fn by<E: Error + 'static>(
 fn of_pipeline(error: &PipelineError) -> Option<Exit> {
     match error {
         PipelineError::NoData
-        | PipelineError::NoExamples
         | PipelineError::NoEpisodeData
         | PipelineError::RecordedRun { .. } => Some(Exit::Data),
         PipelineError::Prices { .. } | PipelineError::PricesFile { .. } => Some(Exit::Usage),

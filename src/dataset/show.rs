@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use super::{Case, Record, RecordKind};
-use finqa_core::page::TableStyle;
 
-/// Page, its table in the given style, and questions, without any gold.
-pub fn record_text(record: &Record, style: TableStyle) -> String {
+/// Page and questions, without any gold.
+pub fn record_text(record: &Record) -> String {
     let document = &record.document;
     let kind = match record.kind {
         RecordKind::Single => "Single",
@@ -20,10 +19,7 @@ pub fn record_text(record: &Record, style: TableStyle) -> String {
         .map(|(index, text)| id_line(&format!("t{}", index + 1), text));
     let before = sentences.by_ref().take(document.pre_text.len()).collect();
     let after = sentences.collect();
-    let table = match style {
-        TableStyle::Published => document.published_table().to_markdown(),
-        TableStyle::Repaired => document.page().table.to_markdown(),
-    };
+    let table = document.page().table.to_markdown();
     out.push_str(&section("\n", before));
     out.push_str(&format!("\n{table}\n"));
     out.push_str(&section("\n", after));

@@ -3,7 +3,7 @@
 use crate::dataset::Mode;
 use crate::settings::{ExecutionEngine, Origin, Settings, Variables, flag};
 use finqa_agents::llm::Provider;
-use finqa_agents::pair::{CriticMode, OpinionUse, SampleCount};
+use finqa_agents::pair::OpinionUse;
 
 /// Notes about these settings to show before the first question, one line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
@@ -38,10 +38,10 @@ pub(crate) fn unused_server(
 }
 
 /// The keys that matter only to requests and to what chat models are shown.
-const OF_CHAT_MODELS: [&str; 20] = [
+const OF_CHAT_MODELS: [&str; 17] = [
     "allow_http", "attempts", "cache", "critic_base_url", "critic_model", "critic_provider",
-    "examples", "max_cost", "max_tokens", "max_tokens_total", "opinion_confidence", "prices",
-    "prompts", "rpm", "samples", "second_opinion", "table_style", "temperature", "timeout", "tpm",
+    "max_cost", "max_tokens", "max_tokens_total", "prices", "prompts", "rpm", "samples",
+    "second_opinion", "temperature", "timeout", "tpm",
 ];
 
 /// Options on the command line that this run ignores, and settings that have no effect, or not
@@ -51,8 +51,7 @@ fn without_effect(settings: &Settings) -> Vec<String> {
     let agents = &settings.agents;
     let offline = settings.model.is_offline();
     let critic = agents.critic(!offline);
-    let samples = agents.samples.most() > 1;
-    let asks_on_doubt = critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
+    let samples = agents.samples > 1;
     let batches = !offline && settings.batch.engine == ExecutionEngine::Batch;
     let ignored = [
         match offline {
@@ -69,14 +68,6 @@ fn without_effect(settings: &Settings) -> Vec<String> {
         (
             agents.critic != Some(critic) && given("critic"),
             "note: no LLM reviews the answers of --model offline; the critic is `rules`",
-        ),
-        (
-            !offline && asks_on_doubt && !agents.verify && agents.second_opinion == OpinionUse::Off,
-            "note: with --no-verify and --second-opinion off no answer is doubted, so `auto` never asks for a verdict or a further sample",
-        ),
-        (
-            !agents.verify && critic == CriticMode::Rules,
-            "note: with --no-verify and without an LLM critic, an answer is sent back only if it has no value or its program cannot be executed",
         ),
         (
             settings.questions.mode == Mode::Questions && given("history"),
@@ -115,6 +106,7 @@ fn ignored(settings: &Settings, keys: &[&str], run: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use finqa_agents::pair::CriticMode;
 
     #[test]
     fn options_that_a_run_ignores_are_named() {
@@ -173,23 +165,5 @@ mod tests {
         assert_eq!(given(CriticMode::Rules), "");
         let accuracy = notes(&|settings| settings.agents.model_accuracy = Some(0.5));
         assert!(accuracy.contains("--model-accuracy"), "{accuracy}");
-        let unchecked = |settings: &mut Settings| settings.agents.verify = false;
-        assert!(notes(&unchecked).contains("sent back only if"));
-        let unreviewed = notes(&|settings| {
-            unchecked(settings);
-            settings.agents.critic = Some(CriticMode::Off);
-        });
-        assert_eq!(unreviewed, "");
-        let undoubted = |settings: &mut Settings| {
-            model(settings);
-            settings.agents.critic = Some(CriticMode::Auto);
-            settings.agents.verify = false;
-        };
-        assert_eq!(notes(&undoubted), "", "the second opinion may differ");
-        let off = notes(&|settings| {
-            undoubted(settings);
-            settings.agents.second_opinion = OpinionUse::Off;
-        });
-        assert!(off.contains("no answer is doubted"), "{off}");
     }
 }

@@ -16,7 +16,7 @@ use finqa_agents::llm::{
     ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
 };
 use finqa_agents::pair::{
-    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
+    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions,
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
@@ -173,13 +173,8 @@ async fn measure(
         critic: Arc::clone(&critic) as _,
     };
     // Neither knows the measuring model's answers.
-    options.settings.verify = false;
+    options.checks = false;
     options.settings.second_opinion = OpinionUse::Off;
-    // Nothing is doubted where every answer is accepted, and everything elsewhere.
-    if options.settings.samples == SampleCount::AUTO {
-        let most = options.settings.samples.most();
-        options.settings.samples = SampleCount::Fixed(if accepted { 1 } else { most });
-    }
     let chosen = options.critic();
     // Where the checks send answers back, an LLM does so in their place: it is not counted.
     options.settings.critic = Some(match chosen {

@@ -30,11 +30,6 @@ pub enum PipelineError {
     )]
     NoData,
     #[error(
-        "--examples takes labelled questions from data/train.json, which does not exist; fetch it \
-         with `convfinqa data download`"
-    )]
-    NoExamples,
-    #[error(
         "no data: a remote model is not run on the built-in sample by default; \
          name a directory or `sample` with --data-path, or a server with --url"
     )]

@@ -61,7 +61,7 @@ pub(super) fn questions(
         settings: setup::settings_to_store(&resolved)?,
         ..RunMeta::default()
     };
-    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
+    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
     Ok(Job {
         workload: Workload {
             concurrency: *setup.concurrency(settings).end(),

@@ -12,7 +12,6 @@ mod batches;
 mod context;
 mod dry_run;
 mod error;
-mod examples;
 mod files;
 mod job;
 mod merge;

@@ -16,7 +16,6 @@ use finqa_core::secrets::shown_address;
 use super::PipelineError;
 use super::accuracy;
 use super::context::{ModelContext, http_model};
-use super::examples;
 
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
@@ -41,12 +40,6 @@ pub(crate) fn pair_setup(
     let prompts = match &settings.agents.prompts {
         Some(folder) => prompts.with_dir(folder)?,
         None => prompts,
-    };
-    let prompts = match settings.agents.examples {
-        count if count > 0 && !settings.model.is_offline() => {
-            prompts.with_examples(Arc::new(examples::store()?), count as usize)?
-        }
-        _ => prompts,
     };
     if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
         return Err(PipelineError::TextWithoutModel);
@@ -73,6 +66,7 @@ pub(crate) fn pair_setup(
         settings: settings.agents.clone(),
         sampling: settings.sampling.clone(),
         prompts: Arc::new(prompts),
+        checks: true,
     };
     let estimated = match settings.model.is_offline() {
         true => None,

@@ -121,24 +121,17 @@ pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
 
 /// An option as it is given on the command line.
 pub(crate) fn flag(key: &str) -> String {
-    match key {
-        "verify" => "--no-verify".to_owned(),
-        key => format!("--{}", key.replace('_', "-")),
-    }
+    format!("--{}", key.replace('_', "-"))
 }
 
 /// The spelling of a value on the command line.
-fn flag_value(key: &str, value: Option<&Value>) -> String {
+fn flag_value(value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
-        Some(Value::Boolean(on)) => {
-            // The option turns the checks off.
-            let given = *on != (key == "verify");
-            if given { "given" } else { "not given" }.to_owned()
-        }
+        Some(Value::Boolean(given)) => if *given { "given" } else { "not given" }.to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(items)) => {
-            let items = items.iter().map(|item| flag_value(key, Some(item)));
+            let items = items.iter().map(|item| flag_value(Some(item)));
             items.collect::<Vec<_>>().join(",")
         }
         Some(other) => other.to_string(),
@@ -231,8 +224,8 @@ impl Settings {
             .map(|key| Change {
                 affects: affects(key),
                 option: flag(key),
-                was: flag_value(key, was.get(key)),
-                now: flag_value(key, now.get(key)),
+                was: flag_value(was.get(key)),
+                now: flag_value(now.get(key)),
             })
             .collect()
     }
@@ -241,7 +234,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use finqa_agents::pair::SampleCount;
 
     #[test]
     fn a_mistyped_variable_is_named_with_the_nearest() {
@@ -292,7 +284,6 @@ critic_provider = 'anthropic'
 data_path = 'x'
 engine = 'batch'
 epochs = 4
-examples = 3
 filter = 'x'
 history = 'gold'
 ids = ['a', 'b']
@@ -308,7 +299,6 @@ mode = 'conversations'
 model = 'm'
 model_accuracy = 0.25
 n = 7
-opinion_confidence = 0.25
 output = 'x'
 prices = 'x'
 prompts = 'x'
@@ -320,11 +310,9 @@ second_opinion = 'require'
 seed = 9
 shard = '1/2'
 shuffle = true
-table_style = 'published'
 temperature = 0.75
 timeout = 10
 traces = 'on'
-verify = false
 ";
 
     fn read(table: &Table) -> Settings {
@@ -364,7 +352,7 @@ verify = false
         assert_eq!(plain, with(&|s| s.run.concurrency = Some(3)));
         assert_eq!(plain, with(&|s| s.run.output = "elsewhere".into()));
         assert_ne!(plain, with(&|s| s.agents.max_rounds = 1));
-        assert_ne!(plain, with(&|s| s.agents.samples = SampleCount::AUTO));
+        assert_ne!(plain, with(&|s| s.agents.samples = 5));
         assert!(plain.contains("second_opinion = \"show\""), "{plain}");
     }
 
@@ -389,13 +377,13 @@ verify = false
         was.questions.ids = vec!["a".into(), "b".into()];
         was.run.concurrency = Some(4);
         now.sampling.temperature = Some(0.7);
-        now.agents.verify = false;
+        now.questions.shuffle = true;
         now.model.timeout = Some(5);
         let changes = was.changes(&now);
         assert_eq!(
             changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
-                "--temperature was 0.2, now 0.7", "--no-verify was not given, now given",
+                "--temperature was 0.2, now 0.7", "--shuffle was not given, now given",
                 "--ids was a,b, now not set",
             ]
         );

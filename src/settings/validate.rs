@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use finqa_agents::pair::SampleCount;
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;
@@ -94,7 +93,6 @@ impl Settings {
         for (key, share) in [
             ("temperature", self.sampling.temperature),
             ("min_confidence", Some(agents.min_confidence)),
-            ("opinion_confidence", Some(agents.opinion_confidence)),
             ("model_accuracy", agents.model_accuracy),
         ] {
             if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
@@ -106,10 +104,6 @@ impl Settings {
 
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
-        let samples = match self.agents.samples {
-            SampleCount::Fixed(count) => Some(count.into()),
-            SampleCount::Auto(_) => None,
-        };
         let size = |count: Option<usize>| count.map(|count| count as u64);
         // The upper bounds are more than any machine can hold at once; a run plans all questions
         // in memory.
@@ -120,8 +114,7 @@ impl Settings {
             ("rpm", self.model.rpm, 1..=ANY),
             ("tpm", self.model.tpm, 1..=ANY),
             ("epochs", Some(self.questions.epochs.into()), 1..=1_000),
-            ("samples", samples, 1..=1_000),
-            ("examples", Some(self.agents.examples.into()), 0..=100),
+            ("samples", Some(self.agents.samples.into()), 1..=1_000),
             ("n", size(self.questions.n), 1..=ANY),
             ("concurrency", size(self.run.concurrency), 1..=10_000),
             ("max_tokens_total", self.budget.max_tokens_total, 1..=ANY),

@@ -147,7 +147,7 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
 #[test]
 fn the_settings_file_of_a_run_repeats_it() {
     let place = Workplace::new();
-    let first = place.answer("n = 3\nmode = 'conversations'\ntable_style = 'published'");
+    let first = place.answer("n = 3\nmode = 'conversations'\nmax_rounds = 2");
     let layers = Layers::default().file(&first.folder.file(RunFolder::CONFIG), true);
     let mut repeated = layers.unwrap().settings().unwrap();
     repeated.run.output = place.path("again");

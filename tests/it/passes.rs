@@ -133,59 +133,6 @@ fn no_request_of_a_question_holds_any_gold() {
     }
 }
 
-/// Every label of the asked record and of its company's other pages is a marker: none may be
-/// in any request, whatever else of the train file is.
-#[test]
-fn worked_examples_show_no_gold_of_the_asked_company() {
-    let record = |company: &str, page: u32, program: &str| {
-        json!({
-            "id": format!("Single_{company}/2001/page_{page}.pdf-1"),
-            "filename": format!("{company}/2001/page_{page}.pdf"),
-            "pre_text": ["an invented company ."], "post_text": [],
-            "table": [["", "2001", "2000"], ["sales", format!("4{page}"), "30"]],
-            "qa": {"question": format!("what is the growth of sales of {company}?"), "answer": "1",
-                "program": program, "exe_ans": 1.0},
-        })
-    };
-    let mut train = records();
-    let all = train.as_array_mut().unwrap();
-    all.push(record("ZED", 2, "add(771004.5, const_0)"));
-    all.push(record("ONE", 3, "subtract(43, 30), divide(#0, 30)"));
-    all.push(record("TWO", 4, "subtract(44, 30)"));
-    // The asked page under another company's name.
-    let mut copy = record("SIX", 5, "add(771005.5, const_0)");
-    copy["table"] = all[0]["table"].clone();
-    all.push(copy);
-    let server = FaultServer::start(disapproved);
-    let place = Workplace::new();
-    std::fs::create_dir(place.path("data")).unwrap();
-    place.write("data/train.json", &train.to_string());
-    let url = server.base_url();
-    let line = format!("--model m --base-url {url} --n 1 --examples 9 --quiet");
-    for mode in ["questions", "conversations"] {
-        place.run(&format!("{line} --mode {mode}"));
-    }
-    let requests = server.requests();
-    assert!(requests.len() >= 4);
-    for request in &requests {
-        let text = String::from_utf8_lossy(&request.raw);
-        for marker in MARKERS
-            .iter()
-            .chain(&[ANSWER_MARKER, "771004.5", "771005.5"])
-        {
-            assert!(!text.contains(marker), "{marker}");
-        }
-        let shown = text.contains("program: subtract(43, 30), divide(#0, 30)")
-            && text.contains("figures: 43 (sales, 2001); 30 (sales, 2000)");
-        // A turn without a word of its own is like no other question.
-        if text.contains("Question: what is the growth of sales?") {
-            assert_eq!(shown, !is_critic(request), "{text}");
-        }
-    }
-    let nowhere = workplace().run(&format!("{line} --data-path data.json"));
-    nowhere.fails(3, &["data/train.json", "convfinqa data download"]);
-}
-
 #[test]
 fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
     // The seed tells the samples apart, as a provider that honours it would.

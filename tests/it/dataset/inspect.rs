@@ -1,7 +1,6 @@
 //! `check`, `stats` and `show`.
 
 use convfinqa::dataset::{RecordDefect, check, gold_text, record_text, sample};
-use finqa_core::page::TableStyle;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
@@ -98,7 +97,7 @@ fn a_shown_record_keeps_its_gold_apart() {
     shown["qa"]["answer"] = json!("ten dollars");
     let dataset = parse(&json!([shown])).unwrap();
     let record = &dataset.records[0];
-    insta::assert_snapshot!(record_text(record, TableStyle::Repaired), @r"
+    insta::assert_snapshot!(record_text(record), @r"
     Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
 
        t1  zed is an invented company .

@@ -194,7 +194,7 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     assert_eq!(repeat, Some(expected.as_str()), "{config}");
     // It has no critic, and no questions of the main job.
     for key in [
-        "critic", "max_rounds", "second_opinion", "table_style", "mode", "epochs",
+        "critic", "max_rounds", "second_opinion", "samples", "mode", "epochs",
     ] {
         assert!(!config.contains(&format!("{key} = ")), "{key}: {config}");
     }

@@ -12,9 +12,7 @@ use convfinqa::run::{Summary, summarise};
 use finqa_agents::llm::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
 };
-use finqa_agents::pair::{
-    AgentSettings, Backend, CriticMode, Pair, PairOptions, SampleCount, Sampling,
-};
+use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 
@@ -121,7 +119,7 @@ async fn ran(
     let options = PairOptions {
         settings: AgentSettings {
             critic: Some(CriticMode::Off),
-            samples: SampleCount::Fixed(samples),
+            samples,
             ..AgentSettings::default()
         },
         sampling,

@@ -9,7 +9,7 @@ use tracing::{Instrument, Span};
 use crate::graph::Node;
 use crate::llm::{ChatMessage, ChatModel, Scope};
 use crate::parse::{self, Leniency};
-use crate::prompt::{Prompts, Rendering};
+use crate::prompt::Prompts;
 use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
@@ -17,9 +17,8 @@ use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::calls::order_samples;
 use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, QuestionFailure, opening};
-use super::settings::{SampleCount, Sampling};
+use super::settings::Sampling;
 use super::trace;
-use super::verify;
 use super::vote::DraftVotes;
 use super::wiring::Route;
 
@@ -114,12 +113,9 @@ impl AnalystNode {
 pub(super) struct LlmAnalyst {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
-    pub(super) rendering: Rendering,
     pub(super) sampling: Sampling,
     /// First drafts.
-    pub(super) samples: SampleCount,
-    /// All deterministic checks are on.
-    pub(super) verify: bool,
+    pub(super) samples: u32,
 }
 
 impl LlmAnalyst {
@@ -130,34 +126,22 @@ impl LlmAnalyst {
         exchange: &mut Exchange,
         answer_from: AnswerFrom,
     ) -> Result<AnalystDraft, QuestionFailure> {
-        let most = match exchange.rounds.is_empty() {
-            true => self.samples.most(),
+        let samples = match exchange.rounds.is_empty() {
+            true => self.samples.max(1),
             false => 1,
         };
-        let is_auto = self.samples == SampleCount::AUTO;
-        // A live provider may serve the others from its prompt cache then.
-        let together = match self.model.sends_batches() && !is_auto {
-            true => most,
+        // A live provider may serve the others from its prompt cache if one is asked first.
+        let together = match self.model.sends_batches() {
+            true => samples,
             false => 1,
         };
         let asked = exchange.calls.calls.len();
         let mut votes = DraftVotes::default();
-        let mut doubted = false;
-        for numbers in [1..=together, together + 1..=most] {
-            let settled = is_auto && !doubted && *numbers.start() > 1;
-            if settled || numbers.is_empty() {
-                break;
-            }
+        for numbers in [1..=together, together + 1..=samples] {
             for drafted in self.sample(exchange, numbers, answer_from).await? {
                 match drafted {
-                    Ok(draft) => {
-                        doubted |= is_auto && self.needs_more_samples(exchange, &draft.answer);
-                        votes.add(draft);
-                    }
-                    Err(failure) => {
-                        doubted = true;
-                        votes.add_failure(failure);
-                    }
+                    Ok(draft) => votes.add(draft),
+                    Err(failure) => votes.add_failure(failure),
                 }
             }
         }
@@ -165,18 +149,11 @@ impl LlmAnalyst {
             order_samples(made);
         }
         let chosen = votes.winner(exchange.opinion.as_ref())?;
-        if chosen.tally.is_of_several() {
+        if samples > 1 {
             exchange.votes = Some(chosen.tally);
             exchange.first_sample = chosen.first.map(Box::new);
         }
         Ok(chosen.draft)
-    }
-
-    /// True if a check objects to the answer, or the second opinion disagrees.
-    fn needs_more_samples(&self, exchange: &Exchange, answer: &Answer) -> bool {
-        let findings = verify::findings(&exchange.question, answer, self.verify);
-        findings.iter().any(|finding| finding.kind.sends_back())
-            || exchange.opinion_disagrees(answer)
     }
 
     /// The drafts with these numbers, from 1, sampled in parallel. Their node names differ,
@@ -189,7 +166,7 @@ impl LlmAnalyst {
     ) -> Result<Vec<Result<AnalystDraft, QuestionFailure>>, QuestionFailure> {
         let (round, epoch) = (exchange.next_round(), exchange.epoch);
         let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
-            let sampling = self.sampling.nth(epoch, self.samples.most(), number);
+            let sampling = self.sampling.nth(epoch, self.samples, number);
             match number {
                 1 => sampling.analysis_request(name, messages),
                 number => sampling.analysis_request(&format!("{name}#{number}"), messages),
@@ -246,7 +223,7 @@ impl LlmAnalyst {
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let prompt = self
             .prompts
-            .analyst(&exchange.question, &self.rendering)
+            .analyst(&exchange.question)
             .map_err(prompt_failure)?;
         let mut messages = opening(prompt);
         for round in &exchange.rounds {

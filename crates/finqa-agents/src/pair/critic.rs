@@ -8,7 +8,7 @@ use tracing::{Instrument, Span};
 use crate::graph::Node;
 use crate::llm::ChatModel;
 use crate::parse::{self, ParsedVerdict};
-use crate::prompt::{CriticView, Prompts, Rendering};
+use crate::prompt::{CriticView, Prompts};
 
 use super::StopReason;
 use super::analyst::prompt_failure;
@@ -21,10 +21,11 @@ use super::wiring::Route;
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
-    pub(super) verify: bool,
+    /// The deterministic checks are made.
+    pub(super) checks: bool,
     pub(super) max_rounds: u32,
-    /// From this confidence on a second opinion that differs is a finding.
-    pub(super) opinion_from: Option<f64>,
+    /// A second opinion that is sure and differs is a finding.
+    pub(super) shows_opinion: bool,
     pub(super) llm: Option<LlmCritic>,
 }
 
@@ -53,7 +54,7 @@ impl CriticNode {
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let findings = match exchange.rounds.last() {
             Some(round) if self.mode != CriticMode::Off => {
-                let mut findings = verify::findings(&exchange.question, &round.answer, self.verify);
+                let mut findings = verify::findings(&exchange.question, &round.answer, self.checks);
                 findings.extend(self.other_opinion(exchange, round));
                 findings
             }
@@ -94,11 +95,11 @@ impl CriticNode {
         Ok(self.decide(exchange))
     }
 
-    /// The second opinion, where it is confident and the answer differs.
+    /// The second opinion, where it is sure and the answer differs.
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
-        let opinion = exchange.opinion.as_ref()?;
-        let sure = opinion.confidence >= self.opinion_from?;
-        (sure && !opinion.agrees_with(&round.answer)).then(|| opinion.finding())
+        let opinion = exchange.opinion.as_ref().filter(|_| self.shows_opinion)?;
+        let differs = opinion.is_sure() && !opinion.agrees_with(&round.answer);
+        differs.then(|| opinion.finding())
     }
 
     fn decide(&self, exchange: &mut Exchange) -> Route {
@@ -155,7 +156,6 @@ pub(super) fn criticism(round: &Round) -> Vec<String> {
 pub(super) struct LlmCritic {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
-    pub(super) rendering: Rendering,
     pub(super) sampling: Sampling,
     /// First drafts of the analyst in each pass.
     pub(super) samples: u32,
@@ -178,7 +178,7 @@ impl LlmCritic {
         };
         let prompt = self
             .prompts
-            .critic(&exchange.question, &view, &self.rendering)
+            .critic(&exchange.question, &view)
             .map_err(prompt_failure)?;
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));

@@ -26,7 +26,7 @@ pub use calls::{Call, CallMemory, order_samples, total_seconds};
 pub use embedded::EmbeddedAgent;
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
 pub use opinion::{OpinionUse, SecondOpinion};
-pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, SampleCount, Sampling};
+pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use stated::printed_value;
 pub use vote::VoteTally;
 pub use wiring::{Fault, Interruption, Pair, Route, RunFailure};

@@ -72,7 +72,16 @@ impl From<EmbeddedAnswer> for SecondOpinion {
     }
 }
 
+/// The least confidence of an opinion that is shown where it differs. docs/offline.md counts
+/// the contradicted answers that were wrong, by confidence.
+const SURE: f64 = 0.85;
+
 impl SecondOpinion {
+    /// True if it is seldom wrong at its confidence.
+    pub fn is_sure(&self) -> bool {
+        self.confidence >= SURE
+    }
+
     pub(crate) fn agrees_with(&self, answer: &Answer) -> bool {
         let value = answer.value.as_ref();
         value.is_some_and(|value| self.is(value, &answer.printed))

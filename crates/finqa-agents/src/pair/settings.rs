@@ -1,15 +1,13 @@
 //! The settings of the two agents.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
 use crate::parse;
-use crate::prompt::{Prompts, Rendering};
-use finqa_core::page::TableStyle;
+use crate::prompt::Prompts;
 
 use super::answer::AnswerFrom;
 use super::opinion::OpinionUse;
@@ -26,51 +24,6 @@ pub enum CriticMode {
     Rules,
     /// No review and no revision.
     Off,
-}
-
-/// How many first drafts a question gets (`--samples`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a number, or \"auto\"")]
-pub enum SampleCount {
-    /// As many as this.
-    Fixed(u32),
-    Auto(AutoWord),
-}
-
-/// `auto`: one draft, and more if a check finds an error or the second opinion differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AutoWord {
-    Auto,
-}
-
-/// Drafts of a question with `--samples auto` where the first is doubted.
-const AUTO_SAMPLES: u32 = 5;
-
-impl SampleCount {
-    pub const AUTO: Self = Self::Auto(AutoWord::Auto);
-
-    /// The largest number of drafts, at least 1.
-    pub fn most(self) -> u32 {
-        match self {
-            Self::Fixed(count) => count.max(1),
-            Self::Auto(_) => AUTO_SAMPLES,
-        }
-    }
-}
-
-impl FromStr for SampleCount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::AUTO),
-            _ => text
-                .parse()
-                .map(Self::Fixed)
-                .map_err(|_| format!("`{text}` is neither a number nor `auto`")),
-        }
-    }
 }
 
 /// What decides the two agents' answers, whichever model they ask.
@@ -97,9 +50,6 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Skip the deterministic checks; whether the answer has a value and, unless --critic off is given, whether its program can be executed is checked in any case
-    #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
-    pub verify: bool,
     /// Which part of a reply gives the value of the answer
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub answer_from: AnswerFrom,
@@ -114,26 +64,14 @@ pub struct AgentSettings {
     /// How to use the embedded analyst's second opinion on a chat model's answer
     #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
-    /// Minimum confidence (0 to 1) at which a differing second opinion is shown to the critic
-    // docs/embedded-analyst.md counts the contradicted answers that were wrong, by confidence.
-    #[arg(long, value_name = "P", default_value_t = 0.85)]
-    pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
     /// [default: estimated from an earlier run of the model; required with --shard]
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
-    /// Number of first drafts that the analyst writes per question; the most common answer wins. `auto` asks for one,
-    /// and for four more if that one cannot be read, a check finds an error, or the second opinion differs
-    #[arg(long, value_name = "K", default_value = "1")]
-    pub samples: SampleCount,
-    /// Number of worked examples in the analyst's prompt: the most similar questions in
-    /// data/train.json that are about other companies, each with its gold program and the figures in it
-    #[arg(long, value_name = "K", default_value_t = 0)]
-    pub examples: u32,
-    /// How tables are shown to the model
-    #[arg(long, value_name = "STYLE", value_enum, default_value_t)]
-    pub table_style: TableStyle,
+    /// Number of first drafts that the analyst writes per question; the most common answer wins
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub samples: u32,
     /// Folder whose .j2 files replace the built-in prompt templates of the same name
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -243,6 +181,9 @@ pub struct PairOptions {
     pub settings: AgentSettings,
     pub sampling: Sampling,
     pub prompts: Arc<Prompts>,
+    /// The deterministic checks are made. Where the length of prompts is measured, there are
+    /// no answers to check.
+    pub checks: bool,
 }
 
 impl PairOptions {
@@ -253,13 +194,7 @@ impl PairOptions {
             settings: AgentSettings::default(),
             sampling: Sampling::default(),
             prompts: Arc::new(Prompts::embedded()),
-        }
-    }
-
-    /// The form in which a model sees the page.
-    pub fn rendering(&self) -> Rendering {
-        Rendering {
-            table_style: self.settings.table_style,
+            checks: true,
         }
     }
 

@@ -27,13 +27,6 @@ pub struct Vote {
     pub count: usize,
 }
 
-impl VoteTally {
-    pub(super) fn is_of_several(&self) -> bool {
-        let drafts: usize = self.votes.iter().map(|vote| vote.count).sum();
-        drafts + self.failed > 1
-    }
-}
-
 /// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
 /// draft.
 impl std::fmt::Display for VoteTally {

@@ -211,10 +211,8 @@ fn analyst(options: &PairOptions) -> AnalystNode {
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering(),
             sampling: options.sampling.clone(),
             samples: options.settings.samples,
-            verify: options.settings.verify,
         }),
     };
     AnalystNode {
@@ -228,21 +226,19 @@ fn critic(options: &PairOptions) -> CriticNode {
         (Backend::Llm { critic, .. }, CriticMode::Llm | CriticMode::Auto) => Some(LlmCritic {
             model: Arc::clone(critic),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering(),
             sampling: options.sampling.clone(),
-            samples: options.settings.samples.most(),
+            samples: options.settings.samples,
         }),
         _ => None,
     };
     CriticNode {
         mode: options.critic(),
-        verify: options.settings.verify,
+        checks: options.checks,
         max_rounds: options.settings.max_rounds.max(1),
-        opinion_from: matches!(
+        shows_opinion: matches!(
             options.settings.second_opinion,
             OpinionUse::Show | OpinionUse::Require | OpinionUse::Arbitrate
-        )
-        .then_some(options.settings.opinion_confidence),
+        ),
         llm,
     }
 }

@@ -16,8 +16,6 @@ pub enum PromptError {
     /// A file that overrides no template.
     #[error("{}: no template has this name; the templates are {known} (a name starting with `_` may be included)", path.display())]
     Unknown { path: PathBuf, known: String },
-    #[error("{}: analyst_user.j2 does not show `examples`, which --examples asks for", folder.display())]
-    NoExamples { folder: PathBuf },
     #[error("{template}, line {line}: {reason}")]
     Template {
         /// The file, or the embedded template's name.

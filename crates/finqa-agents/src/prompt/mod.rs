@@ -9,15 +9,12 @@
 //! (earlier turns, the question, the analysis), so that a provider's prefix cache serves
 //! rounds and turns over one page.
 //!
-//! No gold of the asked question can come in: a [`Question`](finqa_core::question::Question) has
-//! none, and worked examples are those of [`OtherCompanies`].
+//! No gold can come in: a [`Question`](finqa_core::question::Question) has none.
 
 mod error;
-mod examples;
 mod templates;
 mod view;
 
 pub use error::PromptError;
-pub use examples::{ExampleStore, OtherCompanies, WorkedExample};
 pub use templates::Prompts;
-pub use view::{CriticView, Prompt, Rendering};
+pub use view::{CriticView, Prompt};

@@ -8,11 +8,9 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 
 use super::error::PromptError;
-use super::examples::{ExampleStore, WorkedExample};
-use super::view::{CriticView, Prompt, Rendering, variables};
+use super::view::{CriticView, Prompt, variables};
 use finqa_core::files;
 use finqa_core::number::Value;
-use finqa_core::page::TableStyle;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 
 const EMBEDDED: [(&str, &str); 8] = [
@@ -47,7 +45,6 @@ pub struct Prompts {
     sources: BTreeMap<String, String>,
     /// The folder of overriding files, for errors.
     folder: Option<PathBuf>,
-    examples: Option<(Arc<ExampleStore>, usize)>,
 }
 
 impl Prompts {
@@ -56,7 +53,6 @@ impl Prompts {
             environment: environment(),
             sources: BTreeMap::new(),
             folder: None,
-            examples: None,
         };
         for (name, source) in EMBEDDED {
             // They parse, because a test renders them all; if one did not, rendering would report
@@ -118,37 +114,6 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// The same, with this many worked examples of a store in the analyst's prompt.
-    ///
-    /// # Errors
-    /// A template of a folder that does not show examples.
-    pub fn with_examples(
-        self,
-        store: Arc<ExampleStore>,
-        count: usize,
-    ) -> Result<Self, PromptError> {
-        let probe = WorkedExample {
-            question: "which example is shown?".to_owned(),
-            ..WorkedExample::default()
-        };
-        let variables = variables(
-            &rehearsed(),
-            &CriticView::default(),
-            &[&probe],
-            Rendering::default(),
-        );
-        let shown = self.render("analyst_user.j2", variables)?;
-        match self.folder {
-            Some(folder) if !shown.contains(&probe.question) => {
-                Err(PromptError::NoExamples { folder })
-            }
-            _ => Ok(Self {
-                examples: Some((store, count)),
-                ..self
-            }),
-        }
-    }
-
     /// blake3 over names and contents, in hex: the hash that a run records.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -159,69 +124,38 @@ impl Prompts {
                 hasher.update(part.as_bytes());
             }
         }
-        if let Some((store, _)) = &self.examples {
-            hasher.update(store.hash().as_bytes());
-        }
         hasher.finalize().to_hex().to_string()
     }
 
     /// Everything that the models are sent whatever the question is, by file name: the
     /// templates, and the two system prompts as sent.
-    pub fn texts(&self, rendering: &Rendering) -> Result<BTreeMap<String, String>, PromptError> {
+    pub fn texts(&self) -> Result<BTreeMap<String, String>, PromptError> {
         let mut texts = self.sources.clone();
         for agent in ["analyst", "critic"] {
-            let sent = self.system(&format!("{agent}_system.j2"), rendering)?;
+            let sent = self.render(&format!("{agent}_system.j2"), context! {})?;
             texts.insert(format!("{agent}_system.txt"), sent);
         }
         Ok(texts)
     }
 
     /// The analyst's prompt.
-    pub fn analyst(
-        &self,
-        question: &Question,
-        rendering: &Rendering,
-    ) -> Result<Prompt, PromptError> {
-        let examples = self.examples.as_ref().map(|(store, count)| {
-            let others = store.other_companies(&question.document);
-            others.most_similar(&question.text, *count)
-        });
-        let variables = variables(
-            question,
-            &CriticView::default(),
-            &examples.unwrap_or_default(),
-            *rendering,
-        );
-        self.prompt(
-            ["analyst_system.j2", "analyst_user.j2"],
-            variables,
-            rendering,
-        )
+    pub fn analyst(&self, question: &Question) -> Result<Prompt, PromptError> {
+        let variables = variables(question, &CriticView::default());
+        self.prompt("analyst", variables)
     }
 
     /// The critic's prompt for one analysis.
-    pub fn critic(
-        &self,
-        question: &Question,
-        view: &CriticView,
-        rendering: &Rendering,
-    ) -> Result<Prompt, PromptError> {
-        let variables = variables(question, view, &[], *rendering);
-        self.prompt(["critic_system.j2", "critic_user.j2"], variables, rendering)
+    pub fn critic(&self, question: &Question, view: &CriticView) -> Result<Prompt, PromptError> {
+        self.prompt("critic", variables(question, view))
     }
 
-    fn prompt(
-        &self,
-        [system, user]: [&str; 2],
-        variables: minijinja::Value,
-        rendering: &Rendering,
-    ) -> Result<Prompt, PromptError> {
+    fn prompt(&self, agent: &str, variables: minijinja::Value) -> Result<Prompt, PromptError> {
         let no_turns: [(); 0] = [];
         let page = context! { history => no_turns, ..variables.clone() };
         let page = self.render("page.j2", page)?;
-        let user = self.render(user, variables)?;
+        let user = self.render(&format!("{agent}_user.j2"), variables)?;
         Ok(Prompt {
-            system: self.system(system, rendering)?,
+            system: self.render(&format!("{agent}_system.j2"), context! {})?,
             page_bytes: if user.starts_with(&page) {
                 page.len()
             } else {
@@ -239,11 +173,6 @@ impl Prompts {
     /// The message that sends findings back to the analyst, one a line.
     pub fn revise(&self, findings: &[String]) -> Result<String, PromptError> {
         self.render("revise.j2", context! { findings => findings.to_vec() })
-    }
-
-    fn system(&self, name: &str, rendering: &Rendering) -> Result<String, PromptError> {
-        let ids = rendering.table_style == TableStyle::Repaired;
-        self.render(name, context! { ids })
     }
 
     fn add(&mut self, name: &str, source: String) -> Result<(), PromptError> {
@@ -298,24 +227,21 @@ impl Prompts {
     /// first call.
     fn rehearse(&self) -> Result<(), PromptError> {
         let mut question = rehearsed();
+        self.analyst(&question)?;
+        self.critic(&question, &CriticView::default())?;
+        question.history.push(HistoryEntry {
+            question: "q".to_string(),
+            value: Some(Value::Number(1.0)),
+            program: Some("add(1, 2)".to_string()),
+            label: Some("l".to_string()),
+            source: HistorySource::Own,
+        });
         let view = CriticView {
             findings: vec!["f".to_string()],
             ..CriticView::default()
         };
-        for table_style in [TableStyle::Repaired, TableStyle::Published] {
-            let rendering = Rendering { table_style };
-            self.analyst(&question, &rendering)?;
-            self.critic(&question, &CriticView::default(), &rendering)?;
-            question.history.push(HistoryEntry {
-                question: "q".to_string(),
-                value: Some(Value::Number(1.0)),
-                program: Some("add(1, 2)".to_string()),
-                label: Some("l".to_string()),
-                source: HistorySource::Own,
-            });
-            self.analyst(&question, &rendering)?;
-            self.critic(&question, &view, &rendering)?;
-        }
+        self.analyst(&question)?;
+        self.critic(&question, &view)?;
         self.reask("e")?;
         self.revise(&["f".to_string()])?;
         Ok(())

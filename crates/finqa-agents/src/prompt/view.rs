@@ -1,23 +1,14 @@
 //! The template variables of a question: plain text, ids, no gold.
 
 use minijinja::context;
-use minijinja::value::Serde;
 
-use super::examples::WorkedExample;
-use finqa_core::page::{TableStyle, normalise_sentence};
+use finqa_core::page::normalise_sentence;
 use finqa_core::question::{Document, HistoryEntry, Question};
-
-/// The form in which a page is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rendering {
-    /// The page unchanged, or with its table repaired and its ids shown.
-    pub table_style: TableStyle,
-}
 
 /// A rendered prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The system prompt, equal for every question of one rendering.
+    /// The system prompt, equal for every question.
     pub system: String,
     /// Page, earlier turns, question.
     pub user: String,
@@ -38,24 +29,17 @@ pub struct CriticView {
 }
 
 /// The variables of the user templates.
-pub(super) fn variables(
-    question: &Question,
-    critic: &CriticView,
-    examples: &[&WorkedExample],
-    rendering: Rendering,
-) -> minijinja::Value {
+pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::Value {
     let document = &*question.document;
-    let style = rendering.table_style;
-    let repaired = style == TableStyle::Repaired && !document.own;
+    let repaired = !document.own;
     let boundary = document.pre_text.len();
     let value = critic.value.as_deref();
     context! {
         before => sentences(&document.pre_text, 0, repaired),
-        table => table(document, style),
+        table => table(document),
         after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
-        examples => Serde(examples),
         analysis => critic.analysis.as_str(),
         value => value.unwrap_or("none, it could not be executed"),
         printed => critic.printed.as_str(),
@@ -79,14 +63,11 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
         .collect()
 }
 
-fn table(document: &Document, style: TableStyle) -> String {
+fn table(document: &Document) -> String {
     if document.table.is_empty() {
         return String::new();
     }
-    match style {
-        TableStyle::Published => document.published_table().to_markdown(),
-        TableStyle::Repaired => document.page().table.to_markdown(),
-    }
+    document.page().table.to_markdown()
 }
 
 fn turns(history: &[HistoryEntry]) -> Vec<minijinja::Value> {

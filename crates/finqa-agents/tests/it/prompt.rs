@@ -3,14 +3,9 @@
 use std::sync::Arc;
 
 use finqa_agents::parse;
-use finqa_agents::prompt::{CriticView, Prompts, Rendering};
+use finqa_agents::prompt::{CriticView, Prompts};
 use finqa_core::number::Value;
-use finqa_core::page::TableStyle;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-
-const PUBLISHED: Rendering = Rendering {
-    table_style: TableStyle::Published,
-};
 
 fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {
     cells
@@ -69,9 +64,7 @@ fn view() -> CriticView {
 
 #[test]
 fn the_user_message_of_the_analyst() {
-    let prompt = Prompts::embedded()
-        .analyst(&question(), &Rendering::default())
-        .unwrap();
+    let prompt = Prompts::embedded().analyst(&question()).unwrap();
     insta::assert_snapshot!(prompt.user, @r##"
     THE PAGE
     [t1] fees rose .
@@ -94,16 +87,15 @@ fn the_user_message_of_the_analyst() {
 
 #[test]
 fn the_user_message_of_the_critic() {
-    let prompt = Prompts::embedded()
-        .critic(&question(), &view(), &PUBLISHED)
-        .unwrap();
+    let prompt = Prompts::embedded().critic(&question(), &view()).unwrap();
     insta::assert_snapshot!(prompt.user, @r##"
     THE PAGE
     [t1] fees rose .
 
-    |      | 2031    | 2030             |
-    |------|---------|------------------|
-    | fees | $ 48300 | -40250 ( 40250 ) |
+    |     | c0   | c1      | c2     |
+    |-----|------|---------|--------|
+    | r0  |      | 2031    | 2030   |
+    | r1  | fees | $ 48300 | -40250 |
 
     [t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
     END OF THE PAGE
@@ -148,21 +140,17 @@ fn the_follow_ups() {
 #[test]
 fn page_text_passes_untouched() {
     let prompts = Prompts::embedded();
-    for rendering in [Rendering::default(), PUBLISHED] {
-        for user in [
-            prompts.analyst(&question(), &rendering).unwrap().user,
-            prompts
-                .critic(&question(), &view(), &rendering)
-                .unwrap()
-                .user,
-        ] {
-            let line = "[t3] so \"said\" {the} report & <b>{{ question }}</b> {% if x %} {# y #}\n";
-            assert!(user.contains(line), "{user}");
-            assert!(
-                user.contains("\nQuestion: by what percentage did fees grow?"),
-                "{user}"
-            );
-        }
+    for prompt in [
+        prompts.analyst(&question()),
+        prompts.critic(&question(), &view()),
+    ] {
+        let user = prompt.unwrap().user;
+        let line = "[t3] so \"said\" {the} report & <b>{{ question }}</b> {% if x %} {# y #}\n";
+        assert!(user.contains(line), "{user}");
+        assert!(
+            user.contains("\nQuestion: by what percentage did fees grow?"),
+            "{user}"
+        );
     }
 }
 
@@ -171,16 +159,15 @@ fn page_text_passes_untouched() {
 #[test]
 fn stable_text_comes_first() {
     let prompts = Prompts::embedded();
-    let rendering = Rendering::default();
     let later = question();
     let first = Question {
         history: later.history[..1].to_vec(),
         text: "another".into(),
         ..later.clone()
     };
-    let a = prompts.analyst(&first, &rendering).unwrap();
-    let b = prompts.analyst(&later, &rendering).unwrap();
-    let critic = prompts.critic(&later, &view(), &rendering).unwrap();
+    let a = prompts.analyst(&first).unwrap();
+    let b = prompts.analyst(&later).unwrap();
+    let critic = prompts.critic(&later, &view()).unwrap();
     assert_eq!(a.system, b.system);
     let shared = a.user.find("\n\nQuestion: ").unwrap();
     assert!(b.user.starts_with(&a.user[..shared]));
@@ -197,10 +184,8 @@ fn stable_text_comes_first() {
 #[test]
 fn only_the_critics_system_message_names_the_critic() {
     let prompts = Prompts::embedded();
-    let analyst = prompts.analyst(&question(), &Rendering::default()).unwrap();
-    let critic = prompts
-        .critic(&question(), &view(), &Rendering::default())
-        .unwrap();
+    let analyst = prompts.analyst(&question()).unwrap();
+    let critic = prompts.critic(&question(), &view()).unwrap();
     let lower = analyst.system.to_lowercase();
     assert!(
         !["critic", "critique", "all_ok", "reflective"]
@@ -219,9 +204,7 @@ fn only_the_critics_system_message_names_the_critic() {
 /// What the prompt shows as a reply is a reply that needs no leniency.
 #[test]
 fn the_example_in_the_prompt_is_read_without_leniency() {
-    let prompt = Prompts::embedded()
-        .analyst(&question(), &Rendering::default())
-        .unwrap();
+    let prompt = Prompts::embedded().analyst(&question()).unwrap();
     let (_, example) = prompt.system.rsplit_once("\n{\"steps\"").unwrap();
     let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
     assert_eq!(parsed.leniencies, []);
@@ -236,7 +219,7 @@ fn the_small_prompt_is_short_and_its_example_is_read_without_leniency() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../prompts/small");
     let small = Prompts::from_dir(&folder).unwrap();
     let system = |prompts: &Prompts| {
-        let prompt = prompts.analyst(&question(), &Rendering::default());
+        let prompt = prompts.analyst(&question());
         prompt.unwrap().system
     };
     let (short, long) = (system(&small), system(&Prompts::embedded()));
@@ -260,14 +243,14 @@ fn a_folder_overrides_by_file_name_and_changes_the_hash() {
     std::fs::write(folder.path().join("_house.j2"), "Say please.").unwrap();
     std::fs::write(
         folder.path().join("analyst_system.j2"),
-        "{% include \"_house.j2\" %} {{ ids }}",
+        "{% include \"_house.j2\" %}",
     )
     .unwrap();
     std::fs::write(folder.path().join("notes.txt"), "{{ not a template").unwrap();
     let other = Prompts::from_dir(folder.path()).unwrap();
     assert_ne!(other.hash(), same.hash());
-    let prompt = other.analyst(&question(), &Rendering::default()).unwrap();
-    assert_eq!(prompt.system, "Say please. True");
+    let prompt = other.analyst(&question()).unwrap();
+    assert_eq!(prompt.system, "Say please.");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl std::fmt::Display for Finding {
 }
 
 /// Findings that make an analysis unusable whatever a critic says: no value, or a program
-/// that cannot be executed. Checked with `--no-verify` too.
+/// that cannot be executed.
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
     checks::value(answer)
@@ -95,7 +95,7 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
-/// The findings of all checks, or of those that are never off.
+/// The findings of all checks, or of those that make an answer unusable.
 pub(super) fn findings(question: &Question, answer: &Answer, all: bool) -> Vec<Finding> {
     if all {
         check(question, answer)
