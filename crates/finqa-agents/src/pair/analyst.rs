@@ -7,27 +7,21 @@ use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::llm::{ChatMessage, ChatModel, Scope};
-use crate::parse::{self, Leniency};
+use crate::llm::{ChatMessage, ChatModel};
+use crate::parse;
 use crate::prompt::Prompts;
 use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
-use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
+use super::answer::{Answer, AnswerFrom};
 use super::calls::order_samples;
+use super::draft::{AnalystDraft, DraftVotes};
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, QuestionFailure, opening};
+use super::exchange::{Exchange, Route, opening};
+use super::failure::QuestionFailure;
 use super::settings::Sampling;
+use super::solution::{CriticVerdict, Round, StopReason};
 use super::trace;
-use super::vote::DraftVotes;
-use super::wiring::Route;
-
-pub(super) struct AnalystDraft {
-    pub(super) answer: Answer,
-    pub(super) leniencies: Vec<Leniency>,
-    pub(super) reply: String,
-    pub(super) reasked: bool,
-}
 
 /// Who writes analyses.
 pub(super) enum AnalystKind {
@@ -80,18 +74,18 @@ impl AnalystNode {
                         reason.to_owned(),
                     ));
                 }
-                exchange.stop = Some(super::StopReason::NoNewAnswer);
+                exchange.stop = Some(StopReason::NoNewAnswer);
                 return Ok(Route::Stop);
             }
             Err(failure) if !failure.is_outcome() => return Err(failure),
             Err(failure) => {
-                exchange.stop = Some(super::StopReason::Failed);
+                exchange.stop = Some(StopReason::Failed);
                 exchange.failure = Some(failure);
                 return Ok(Route::Stop);
             }
         };
         if let Some(reason) = no_value(&draft.answer) {
-            exchange.stop = Some(super::StopReason::Failed);
+            exchange.stop = Some(StopReason::Failed);
             exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
             return Ok(Route::Stop);
         }
@@ -188,7 +182,7 @@ impl LlmAnalyst {
                     // One re-ask that quotes the error; a second failure is the outcome.
                     Err(failure) => {
                         let mut messages = dialogue.clone();
-                        let reask = self.prompts.reask(&failure).map_err(prompt_failure)?;
+                        let reask = self.prompts.reask(&failure)?;
                         messages.push(ChatMessage::assistant(reply));
                         messages.push(ChatMessage::user(reask));
                         again.push((drafts.len(), request("analyst_reask", number, messages)));
@@ -221,17 +215,10 @@ impl LlmAnalyst {
 
     /// System and question, then each earlier reply with the criticism of it.
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
-        let prompt = self
-            .prompts
-            .analyst(&exchange.question)
-            .map_err(prompt_failure)?;
-        let mut messages = opening(prompt);
+        let mut messages = opening(self.prompts.analyst(&exchange.question)?);
         for round in &exchange.rounds {
             messages.push(ChatMessage::assistant(round.reply.clone()));
-            let criticism = super::critic::criticism(round);
-            messages.push(ChatMessage::user(
-                self.prompts.revise(&criticism).map_err(prompt_failure)?,
-            ));
+            messages.push(ChatMessage::user(self.prompts.revise(&round.criticism())?));
         }
         Ok(messages)
     }
@@ -305,12 +292,4 @@ fn is_echo(stated: &str, rounds: &[Round]) -> bool {
                     found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
                 })
         })
-}
-
-/// A template that cannot be rendered fails every question alike.
-pub(super) fn prompt_failure(error: crate::prompt::PromptError) -> QuestionFailure {
-    QuestionFailure {
-        scope: Scope::Run,
-        ..QuestionFailure::new(Outcome::ProviderError, error.to_string())
-    }
 }

@@ -1,15 +1,12 @@
-//! The choice between a model's answer and the embedded analyst's where they differ
-//! (`--second-opinion arbitrate`), by which of the two is more likely right.
+//! A model's accuracy, estimated without gold, for the choice between its answer and the
+//! embedded analyst's where they differ (`--second-opinion arbitrate`).
 //!
-//! The embedded analyst's confidence is calibrated. The model's accuracy is estimated without gold:
-//! answers that are wrong seldom coincide, so that the two agree where both are right, and
+//! The embedded analyst's confidence is calibrated. Answers that are wrong seldom coincide, so that the two agree where both are right, and
 //! with independent errors a model of accuracy m agrees with an analyst of confidence c on a
 //! share c × m of the questions. Where they differ, the analyst alone is right with odds
 //! c (1 - m) to (1 - c) m, which favours it from c > m on. Questions that are hard for
 //! both make m look larger than it is, and the upper end of its interval is compared: both
 //! keep more of the model's answers.
-
-use std::fmt;
 
 use finqa_core::stats::wilson;
 use serde::{Deserialize, Serialize};
@@ -57,46 +54,6 @@ impl AgreementCount {
     }
 }
 
-/// Whose answer was returned, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arbitration {
-    /// The embedded analyst's answer was chosen.
-    pub taken: bool,
-    /// The accuracy that the model has at most (the upper end of the 95 % interval, or
-    /// `--model-accuracy`), with which the embedded analyst's confidence
-    /// was compared.
-    pub model_accuracy: f64,
-}
-
-impl Arbitration {
-    /// The choice for an answer with this opinion: the embedded analyst's where the model has
-    /// no answer, or another that is less likely right.
-    pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
-        Self {
-            taken: match opinion.agrees {
-                Some(agrees) => !agrees && opinion.confidence > model_accuracy,
-                None => true,
-            },
-            model_accuracy,
-        }
-    }
-}
-
-impl fmt::Display for Arbitration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = if self.taken {
-            "the embedded analyst"
-        } else {
-            "the model"
-        };
-        write!(
-            f,
-            "{whose} decided at a model accuracy of {:.2}",
-            self.model_accuracy
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,14 +96,5 @@ mod tests {
         // More agreement than the analyst's confidence explains does not lift the accuracy above 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
         assert_eq!(count.estimate(), (1.0, 1.0));
-    }
-
-    #[test]
-    fn the_likelier_answer_is_chosen_and_a_missing_one_replaced() {
-        let taken =
-            |confidence, agrees| Arbitration::choose(&opinion(confidence, agrees), 0.6).taken;
-        assert!(taken(0.7, Some(false)) && !taken(0.5, Some(false)));
-        assert!(!taken(0.6, Some(false)) && !taken(0.9, Some(true)));
-        assert!(taken(0.1, None));
     }
 }

@@ -1,11 +1,11 @@
-//! Chooses the round whose answer is returned, and closes the exchange.
+//! Chooses whose answer is returned, and whether it is withheld.
 
 use finqa_core::outcome::Outcome;
 
-use super::answer::{Answer, CriticVerdict, Round, Solution, StopReason};
-use super::arbitration::Arbitration;
+use super::answer::Answer;
 use super::exchange::Exchange;
-use super::opinion::SecondOpinion;
+use super::opinion::{Arbitration, SecondOpinion};
+use super::solution::{Solution, StopReason, best_round};
 
 /// Closes an exchange: a failure before any answer is its outcome; after one (say, the
 /// critic cannot be reached) the best answer is kept.
@@ -134,19 +134,4 @@ pub(super) fn without_agreement(solution: Solution) -> Solution {
         None => "there is no second opinion to agree with".to_owned(),
     };
     withheld(solution, error)
-}
-
-/// An accepted round wins; else the one with the fewest deterministic findings; among
-/// equals the latest, because it has answered the most criticism. A revision that adds a
-/// finding is thereby dropped.
-pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
-    rounds
-        .iter()
-        .rev()
-        .find(|round| accepted(round))
-        .or_else(|| rounds.iter().rev().min_by_key(|round| round.objections()))
-}
-
-fn accepted(round: &Round) -> bool {
-    round.verdict == CriticVerdict::Ok && round.objections() == 0
 }

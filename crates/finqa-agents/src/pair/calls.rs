@@ -11,6 +11,7 @@ use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
     RequestOrigin, Stop,
 };
+use crate::telemetry::{attributes, set};
 use finqa_core::question::Question;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,7 +152,7 @@ impl RecordedCalls {
         if let Some(call) = known_at.map(|at| self.memory.replies.remove(at))
             && let Some(reply) = call.reply.clone()
         {
-            super::trace::record_recalled(model, &request, &call);
+            record_recalled(model, &request, &call);
             return PreparedCall::Recalled(Box::new((call, reply)));
         }
         let count = |is: &dyn Fn(&&Call) -> bool| {
@@ -238,6 +239,15 @@ enum PreparedCall {
         request: Box<ChatRequest>,
         hash: String,
     },
+}
+
+/// Records a reused reply as a call without a duration.
+fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
+    if let Some(reply) = &call.reply {
+        let span = crate::llm::trace::chat(model.name(), request);
+        set(&span, attributes::RECALLED, true);
+        crate::llm::trace::record_reply(&span, reply);
+    }
 }
 
 /// Puts the samples of a first draft into the order of their numbers: several are asked at a

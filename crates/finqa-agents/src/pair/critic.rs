@@ -10,14 +10,12 @@ use crate::llm::ChatModel;
 use crate::parse::{self, ParsedVerdict};
 use crate::prompt::{CriticView, Prompts};
 
-use super::StopReason;
-use super::analyst::prompt_failure;
-use super::answer::{CriticVerdict, Round};
-use super::exchange::{Exchange, QuestionFailure, opening};
+use super::exchange::{Exchange, Route, opening};
+use super::failure::QuestionFailure;
 use super::settings::{CriticMode, Sampling};
+use super::solution::{CriticVerdict, Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
-use super::wiring::Route;
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
@@ -143,16 +141,6 @@ fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
     }
 }
 
-/// The criticism of a round for the analyst: the findings of the checks and of the critic,
-/// one per line.
-pub(super) fn criticism(round: &Round) -> Vec<String> {
-    let mut lines: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
-    if let CriticVerdict::Revise { findings } = &round.verdict {
-        lines.extend(findings.iter().map(ToString::to_string));
-    }
-    lines
-}
-
 pub(super) struct LlmCritic {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
@@ -176,10 +164,7 @@ impl LlmCritic {
             printed: round.answer.printed.clone(),
             findings: round.findings.iter().map(ToString::to_string).collect(),
         };
-        let prompt = self
-            .prompts
-            .critic(&exchange.question, &view)
-            .map_err(prompt_failure)?;
+        let prompt = self.prompts.critic(&exchange.question, &view)?;
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));
         let reply = exchange.call(&*self.model, number, request).await?;

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::parse::Analysis;
+use finqa_core::number::print;
+use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
 
-use super::analyst::AnalystDraft;
-use super::answer::{Answer, AnswerFrom, Round};
-use super::exchange::Exchange;
+use super::answer::{Answer, AnswerFrom};
+use super::draft::AnalystDraft;
+use super::exchange::{EmbeddedCandidates, Exchange};
 use super::opinion::SecondOpinion;
+use super::percent;
+use super::solution::Round;
 use super::verify::{self, FindingKind};
 
 /// Pages whose index is kept: the turns of a conversation share a page.
@@ -42,12 +46,11 @@ impl EmbeddedAgent {
 
     /// Its answer as an answer of the two agents.
     pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
-        let guess = self.embedded_answer(question)?;
-        let doubt = guess.doubt.clone();
-        let analysis = analyses(guess).into_iter().next()?;
+        let EmbeddedCandidates { mut left, doubt } = self.embedded_answer(question)?.into();
+        let best = left.pop_front()?;
         Some(Answer {
             doubt,
-            ..Answer::from_analysis(&analysis, question, AnswerFrom::Program)
+            ..Answer::from_analysis(&best, question, AnswerFrom::Program)
         })
     }
 
@@ -74,36 +77,36 @@ impl EmbeddedAgent {
     }
 
     /// The next draft: the best answer first; when that is sent back, the next best to which
-    /// the checks do not object. `None` if none is left.
-    pub(super) fn draft(&self, exchange: &Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
+    /// the checks do not object. `None` if none is left. The question is ranked once.
+    pub(super) fn draft(&self, exchange: &mut Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
         let question = &exchange.question;
-        let guess = self.embedded_answer(question)?;
-        let doubt = guess.doubt.clone();
-        let candidates = analyses(guess);
-        let mut fresh = candidates.into_iter().filter(|analysis| {
-            !exchange
-                .rounds
-                .iter()
-                .any(|round| round.answer.program == analysis.program)
-        });
         // The choice has weighed an answer's size: exchanging it broke more than it fixed.
         let weighed = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
         let only_doubted = |round: &Round| {
             let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
             objections.all(|finding| weighed(finding.kind))
         };
-        let analysis = if exchange.rounds.is_empty() {
-            fresh.next()
-        } else if exchange.rounds.last().is_some_and(only_doubted) {
+        let candidates = match &mut exchange.candidates {
+            None => exchange
+                .candidates
+                .insert(self.embedded_answer(question)?.into()),
             // Nothing speaks for another answer.
-            None
-        } else {
-            fresh.find(|analysis| is_clean(question, analysis))
-        }?;
+            Some(_) if exchange.rounds.last().is_some_and(only_doubted) => return None,
+            Some(candidates) => candidates,
+        };
+        let analysis = loop {
+            let next = candidates.left.pop_front()?;
+            let mut rounds = exchange.rounds.iter();
+            let is_first = rounds.len() == 0;
+            let is_known = rounds.any(|round| round.answer.program == next.program);
+            if is_first || !is_known && is_clean(question, &next) {
+                break next;
+            }
+        };
         let reply = serde_json::to_string(&analysis).unwrap_or_default();
         Some(AnalystDraft {
             answer: Answer {
-                doubt,
+                doubt: candidates.doubt.clone(),
                 ..Answer::from_analysis(&analysis, question, from)
             },
             leniencies: Vec::new(),
@@ -122,22 +125,23 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
     .all(|finding| !finding.kind.sends_back())
 }
 
-/// The answer and its alternatives, best first, as analyses.
-fn analyses(answer: EmbeddedAnswer) -> Vec<Analysis> {
-    let first = Analysis {
-        confidence: Some(answer.confidence),
-        ..analysis(answer.best)
-    };
-    let first = match answer.words {
-        Some(words) => Analysis {
-            program: None,
-            answer: words,
-            ..first
-        },
-        None => first,
-    };
-    let rest = answer.alternatives.into_iter().map(analysis);
-    std::iter::once(first).chain(rest).collect()
+/// The answer and its alternatives, as analyses.
+impl From<EmbeddedAnswer> for EmbeddedCandidates {
+    fn from(answer: EmbeddedAnswer) -> Self {
+        let mut first = Analysis {
+            confidence: Some(answer.confidence),
+            ..analysis(answer.best)
+        };
+        if let Some(words) = answer.words {
+            first.program = None;
+            first.answer = words;
+        }
+        let rest = answer.alternatives.into_iter().map(analysis);
+        Self {
+            left: std::iter::once(first).chain(rest).collect(),
+            doubt: answer.doubt,
+        }
+    }
 }
 
 fn analysis(ranked: RankedAnswer) -> Analysis {
@@ -149,5 +153,24 @@ fn analysis(ranked: RankedAnswer) -> Analysis {
         unit: Some(ranked.unit),
         label: Some(ranked.label).filter(|label| !label.is_empty()),
         confidence: None,
+    }
+}
+
+impl From<EmbeddedAnswer> for SecondOpinion {
+    fn from(answer: EmbeddedAnswer) -> Self {
+        let best = answer.best;
+        let printed = match Program::parse(&best.program) {
+            Ok(program) => percent::print(&program, &best.value, best.unit, best.in_percent),
+            Err(_) => print(&best.value, best.unit, best.in_percent),
+        };
+        Self {
+            printed,
+            value: best.value,
+            program: best.program,
+            evidence: best.evidence,
+            confidence: answer.confidence,
+            agrees: None,
+            arbitration: None,
+        }
     }
 }

@@ -1,61 +1,34 @@
 //! The state that the two agents share while they answer one question.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tracing::Span;
 
-use crate::llm::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, ModelError, Scope,
-    Stop,
-};
+use crate::llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
+use crate::parse::Analysis;
 use crate::prompt::Prompt;
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
 
-use super::answer::{Answer, Round, Solution, StopReason};
+use super::answer::Answer;
 use super::calls::{CallMemory, RecordedCalls};
+use super::failure::QuestionFailure;
 use super::opinion::SecondOpinion;
-use super::vote::VoteTally;
+use super::solution::{Round, StopReason, VoteTally};
 
-/// The error that ends a question.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QuestionFailure {
-    pub outcome: Outcome,
-    /// One line.
-    pub message: String,
-    /// The scope of the error: it is an outcome only if this request alone is at fault.
-    pub(crate) scope: Scope,
-}
-
-impl QuestionFailure {
-    pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
-        Self {
-            outcome,
-            message: message.into(),
-            scope: Scope::Request,
-        }
-    }
-
-    /// True if it is the question's own outcome, rather than a failure of the provider or
-    /// the run.
-    pub(crate) fn is_outcome(&self) -> bool {
-        self.scope == Scope::Request
-    }
-}
-
-impl From<&ModelError> for QuestionFailure {
-    fn from(error: &ModelError) -> Self {
-        let outcome = match error.kind {
-            ErrorKind::ContentFilter => Outcome::ContentFilter,
-            _ => Outcome::ProviderError,
-        };
-        Self {
-            outcome,
-            message: error.to_string(),
-            scope: error.scope(),
-        }
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub enum Route {
+    /// The analyst has an answer.
+    Submit,
+    /// The analyst cannot continue, or has nothing new.
+    Stop,
+    /// The critic accepts the answer, or the loop is over.
+    Accept,
+    /// The critic sends it back.
+    Revise,
 }
 
 pub struct Exchange {
@@ -75,8 +48,17 @@ pub struct Exchange {
     pub first_sample: Option<Box<Answer>>,
     /// The repetition of the question, from 0.
     pub epoch: u32,
+    /// What the embedded analyst has left to draft, once it is asked.
+    pub(super) candidates: Option<EmbeddedCandidates>,
     /// The span of the round in progress.
     pub(super) round: Span,
+}
+
+/// Analyses of the embedded analyst that it has not drafted yet, best first.
+pub(super) struct EmbeddedCandidates {
+    pub(super) left: VecDeque<Analysis>,
+    /// Why the best of them is only a guess, if so.
+    pub(super) doubt: Option<String>,
 }
 
 impl Exchange {
@@ -92,6 +74,7 @@ impl Exchange {
             votes: None,
             first_sample: None,
             epoch,
+            candidates: None,
             round: Span::none(),
         }
     }
@@ -129,11 +112,6 @@ impl Exchange {
     pub(super) fn opinion_disagrees(&self, answer: &Answer) -> bool {
         let opinion = self.opinion.as_ref();
         opinion.is_some_and(|opinion| !opinion.agrees_with(answer))
-    }
-
-    /// Closes the exchange with the best candidate among its rounds.
-    pub(crate) fn into_solution(self) -> Solution {
-        super::best::close(self)
     }
 }
 

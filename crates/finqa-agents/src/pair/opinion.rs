@@ -5,16 +5,15 @@
 //! It breaks ties between samples, is shown to the critic where it is confident, and is
 //! recorded with the answer. It replaces answers on request alone (`arbitration`).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::{NEAR, Value, print, read};
-use finqa_core::program::Program;
+use finqa_core::number::{NEAR, Value, read};
 use finqa_core::question::CitedEvidence;
-use finqa_embedded::EmbeddedAnswer;
+use finqa_embedded::UNDEFINED;
 
 use super::answer::Answer;
-use super::arbitration::Arbitration;
-use super::percent;
 use super::verify::{Finding, FindingKind};
 
 /// The use of the second opinion (`--second-opinion`).
@@ -53,25 +52,6 @@ pub struct SecondOpinion {
     pub arbitration: Option<Arbitration>,
 }
 
-impl From<EmbeddedAnswer> for SecondOpinion {
-    fn from(answer: EmbeddedAnswer) -> Self {
-        let best = answer.best;
-        let printed = match Program::parse(&best.program) {
-            Ok(program) => percent::print(&program, &best.value, best.unit, best.in_percent),
-            Err(_) => print(&best.value, best.unit, best.in_percent),
-        };
-        Self {
-            printed,
-            value: best.value,
-            program: best.program,
-            evidence: best.evidence,
-            confidence: answer.confidence,
-            agrees: None,
-            arbitration: None,
-        }
-    }
-}
-
 /// The least confidence of an opinion that is shown where it differs. docs/offline.md counts
 /// the contradicted answers that were wrong, by confidence.
 const SURE: f64 = 0.85;
@@ -103,17 +83,59 @@ impl SecondOpinion {
         } else {
             format!(", from {}", cells.join(", "))
         };
+        let answer = match self.program.as_str() {
+            "" if self.printed == UNDEFINED => "finds that the figure is not defined".to_owned(),
+            "" => format!("answers {}, a label of the page", self.printed),
+            program => format!("answers {}, calculated as {program}", self.printed),
+        };
         Finding {
             kind: FindingKind::SecondOpinion,
             place: "answer".to_owned(),
-            problem: format!(
-                "a second analyst, which works by rules, answers {}, calculated as {}{from}.",
-                self.printed, self.program
-            ),
+            problem: format!("a second analyst, which works by rules, {answer}{from}."),
             fix:
                 "check which of the two answers the page supports: rows, columns, years, operation."
                     .to_owned(),
         }
+    }
+}
+
+/// Whose answer was returned, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arbitration {
+    /// The embedded analyst's answer was chosen.
+    pub taken: bool,
+    /// The accuracy that the model has at most (the upper end of the 95 % interval, or
+    /// `--model-accuracy`), with which the embedded analyst's confidence
+    /// was compared.
+    pub model_accuracy: f64,
+}
+
+impl Arbitration {
+    /// The choice for an answer with this opinion: the embedded analyst's where the model has
+    /// no answer, or another that is less likely right.
+    pub fn choose(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
+        Self {
+            taken: match opinion.agrees {
+                Some(agrees) => !agrees && opinion.confidence > model_accuracy,
+                None => true,
+            },
+            model_accuracy,
+        }
+    }
+}
+
+impl fmt::Display for Arbitration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = if self.taken {
+            "the embedded analyst"
+        } else {
+            "the model"
+        };
+        write!(
+            f,
+            "{whose} decided at a model accuracy of {:.2}",
+            self.model_accuracy
+        )
     }
 }
 
@@ -220,5 +242,58 @@ mod tests {
             (&word("yes"), "yes"),
             (&Value::Number(1.0), "1")
         ));
+    }
+
+    fn opinion(printed: &str, program: &str, confidence: f64) -> SecondOpinion {
+        SecondOpinion {
+            value: Value::Text(printed.to_owned()),
+            printed: printed.to_owned(),
+            program: program.to_owned(),
+            evidence: Vec::new(),
+            confidence,
+            agrees: None,
+            arbitration: None,
+        }
+    }
+
+    /// The critic once read "calculated as , from r3c2".
+    #[test]
+    fn an_opinion_without_a_program_is_said_in_words() {
+        let mut label = opinion("North", "", 0.95);
+        label.evidence.push(CitedEvidence {
+            id: "r3c2".to_owned(),
+            literal: "41".to_owned(),
+        });
+        for (opinion, words) in [
+            (label, "answers North, a label of the page, from r3c2 (41)."),
+            (
+                opinion("n/a", "", 0.95),
+                "finds that the figure is not defined.",
+            ),
+            (
+                opinion("5", "add(2, 3)", 0.95),
+                "answers 5, calculated as add(2, 3).",
+            ),
+        ] {
+            let problem = opinion.finding().problem;
+            assert_eq!(
+                problem,
+                format!("a second analyst, which works by rules, {words}")
+            );
+        }
+    }
+
+    #[test]
+    fn the_likelier_answer_is_chosen_and_a_missing_one_replaced() {
+        let taken = |confidence, agrees| {
+            let opinion = SecondOpinion {
+                agrees,
+                ..opinion("1", "1", confidence)
+            };
+            Arbitration::choose(&opinion, 0.6).taken
+        };
+        assert!(taken(0.7, Some(false)) && !taken(0.5, Some(false)));
+        assert!(!taken(0.6, Some(false)) && !taken(0.9, Some(true)));
+        assert!(taken(0.1, None));
     }
 }

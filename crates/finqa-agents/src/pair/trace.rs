@@ -4,7 +4,7 @@
 use serde_json::json;
 use tracing::{Span, info_span};
 
-use crate::llm::{ChatModel, ChatRequest, Scope};
+use crate::llm::Scope;
 use crate::telemetry::{
     attributes as names, count, fail, if_content, set, set_content, set_list, set_output,
     set_question, word,
@@ -12,10 +12,9 @@ use crate::telemetry::{
 use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
 
-use super::answer::{Round, Solution};
-use super::calls::Call;
-use super::exchange::QuestionFailure;
-use super::wiring::{Interruption, Route};
+use super::exchange::Route;
+use super::failure::{Interruption, QuestionFailure};
+use super::solution::{Round, Solution};
 
 /// The name of the two agents and their loop in traces.
 const WORKFLOW: &str = "analyst_critic";
@@ -149,13 +148,4 @@ pub(super) fn record_verdict(span: &Span, round: &Round) {
         set_list(span, names::FINDINGS, findings.iter().map(String::as_str));
     }
     set_output(span, &round.answer.printed);
-}
-
-/// Records a reused reply as a call without a duration.
-pub(super) fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
-    if let Some(reply) = &call.reply {
-        let span = crate::llm::trace::chat(model.name(), request);
-        set(&span, names::RECALLED, true);
-        crate::llm::trace::record_reply(&span, reply);
-    }
 }

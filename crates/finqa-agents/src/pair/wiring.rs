@@ -3,85 +3,23 @@
 
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, StepEvent};
 use crate::llm::{Scope, Stop};
 use finqa_core::question::Question;
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
-use super::answer::{Round, Solution};
-use super::best::{abstain, arbitrate, without_agreement};
+use super::best::{abstain, arbitrate, close, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, QuestionFailure};
+use super::exchange::{Exchange, Route};
+use super::failure::{Fault, Interruption, QuestionFailure, RunFailure};
 use super::opinion::OpinionUse;
 use super::settings::{Backend, CriticMode, PairOptions};
+use super::solution::{Round, Solution};
 
 const ANALYST: &str = "analyst";
 const CRITIC: &str = "critic";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
-#[strum(serialize_all = "lowercase")]
-pub enum Route {
-    /// The analyst has an answer.
-    Submit,
-    /// The analyst cannot continue, or has nothing new.
-    Stop,
-    /// The critic accepts the answer, or the loop is over.
-    Accept,
-    /// The critic sends it back.
-    Revise,
-}
-
-/// The reason why a question has no outcome and is asked again.
-#[derive(Debug, Error)]
-pub enum Interruption {
-    #[error("cancelled")]
-    Cancelled,
-    /// The provider failed; holds the result so far.
-    #[error("{}", .0.error.as_deref().unwrap_or_default())]
-    Provider(Box<Solution>),
-    /// No question of this run can succeed.
-    #[error("{0}")]
-    Fatal(RunFailure),
-}
-
-/// An error that no question of a run can avoid.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct RunFailure {
-    /// One line.
-    pub message: String,
-    /// The party at fault.
-    pub fault: Fault,
-}
-
-impl RunFailure {
-    /// A failure of a provider or of another server.
-    pub fn from_provider(message: String) -> Self {
-        Self {
-            message,
-            fault: Fault::Provider,
-        }
-    }
-}
-
-/// The party at fault when a run ends early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// A provider or an environment's server: it may answer later.
-    Provider,
-    /// The options: another model or address is needed.
-    Usage,
-    /// The model: it does not support tool calls, and another one is needed.
-    NoTools,
-    /// The data that a server sends.
-    Data,
-    /// This program.
-    Bug,
-}
 
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,
@@ -165,7 +103,7 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(()) => Ok(self.choose(exchange.into_solution(), &question)),
+            Ok(()) => Ok(self.choose(close(exchange), &question)),
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
@@ -174,11 +112,11 @@ impl Pair {
                 ))),
                 Scope::Provider => {
                     exchange.failure = Some(source);
-                    Err(Interruption::Provider(Box::new(exchange.into_solution())))
+                    Err(Interruption::Provider(Box::new(close(exchange))))
                 }
                 Scope::Request => {
                     exchange.failure = Some(source);
-                    Ok(self.choose(exchange.into_solution(), &question))
+                    Ok(self.choose(close(exchange), &question))
                 }
             },
             Err(error @ (GraphRunError::StepLimit { .. } | GraphRunError::Undeclared { .. })) => {

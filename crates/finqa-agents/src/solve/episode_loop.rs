@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
-use super::tool_agent::{INSTRUCTIONS, ToolAgent};
+use super::options::{INSTRUCTIONS, ToolAgentOptions};
 use super::{trace, written};
 use crate::llm::{
-    ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
 };
 use crate::pair::{
     Answer, AnswerFrom, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure,
@@ -45,7 +45,8 @@ impl From<EnvironmentError> for EpisodeFailure {
 
 /// An episode that is being played.
 pub(super) struct EpisodeLoop<'a> {
-    agent: &'a ToolAgent,
+    model: &'a dyn ChatModel,
+    options: &'a ToolAgentOptions,
     asked: EpisodeQuestion,
     /// The conversation so far is its messages.
     request: ChatRequest,
@@ -65,8 +66,12 @@ pub(super) struct EpisodeLoop<'a> {
 }
 
 impl<'a> EpisodeLoop<'a> {
-    pub(super) fn new(agent: &'a ToolAgent, asked: EpisodeQuestion, calls: RecordedCalls) -> Self {
-        let options = &agent.options;
+    pub(super) fn new(
+        model: &'a dyn ChatModel,
+        options: &'a ToolAgentOptions,
+        asked: EpisodeQuestion,
+        calls: RecordedCalls,
+    ) -> Self {
         let messages = vec![
             ChatMessage::system(INSTRUCTIONS.trim()),
             ChatMessage::user(asked.prompt()),
@@ -79,7 +84,8 @@ impl<'a> EpisodeLoop<'a> {
             ..ChatRequest::new(trace::AGENT, messages)
         };
         Self {
-            agent,
+            model,
+            options,
             asked,
             request,
             recorded: 0,
@@ -109,7 +115,7 @@ impl<'a> EpisodeLoop<'a> {
             let Some(mut reply) = self.ask(stop).await? else {
                 return Ok(());
             };
-            let tools = &self.agent.options.tools;
+            let tools = &self.options.tools;
             if reply.tool_calls.is_empty()
                 && let Some((thought, calls)) =
                     written::calls(&reply.content, self.steps.len(), tools)
@@ -138,8 +144,8 @@ impl<'a> EpisodeLoop<'a> {
 
     /// `None` if the reply was withheld and the episode is over.
     async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, EpisodeFailure> {
-        let model = &*self.agent.model;
-        let answered = if self.agent.options.recorded {
+        let model = self.model;
+        let answered = if self.options.recorded {
             let number = count(self.calls.calls.len()).saturating_add(1);
             let known = self.recorded;
             let request = self.request.clone();
@@ -151,7 +157,7 @@ impl<'a> EpisodeLoop<'a> {
             Ok(reply) => reply,
             Err(error) => return self.handle_failure(&error).map(|()| None),
         };
-        if self.agent.options.recorded {
+        if self.options.recorded {
             self.recorded = self.request.messages.len();
         }
         if !reply.is_withheld() {
@@ -187,7 +193,7 @@ impl<'a> EpisodeLoop<'a> {
             }
             // Later in an episode, the model has taken them already.
             (ErrorKind::ToolsUnsupported, _) if self.steps.is_empty() => {
-                let model = self.agent.model.name();
+                let model = self.model.name();
                 fatal(format!("{model}: {message}"), Fault::NoTools)
             }
             (ErrorKind::Settings, Scope::Run) => fatal(message, Fault::Usage),
@@ -263,18 +269,24 @@ impl<'a> EpisodeLoop<'a> {
                     done: false,
                 };
                 trace::record_step(&span, &step, &reason, Instant::now());
-                self.steps.push(step);
+                self.count_step(step);
                 format!("Error: {reason}")
             }
         };
-        let limit = self.agent.options.max_steps;
+        Ok(self.truncate_result(text))
+    }
+
+    /// Records a step, which may be the last that is allowed, also if it is an answer that
+    /// the environment refuses.
+    fn count_step(&mut self, step: ToolStep) {
+        self.steps.push(step);
+        let limit = self.options.max_steps;
         if self.end.is_none() && count(self.steps.len()) >= limit {
             self.finish(
                 EpisodeEnd::StepLimit,
                 Some(format!("{} without an answer", counted(limit, "step"))),
             );
         }
-        Ok(self.truncate_result(text))
     }
 
     /// One step of the environment; gives what the model is shown of it.
@@ -327,21 +339,17 @@ impl<'a> EpisodeLoop<'a> {
             (None, None, None) => "(no result)".to_owned(),
         };
         trace::record_step(&span, &step, &shown, started);
-        self.steps.push(step);
+        self.count_step(step);
         Ok(shown)
     }
 
     fn is_tool(&self, name: &str) -> bool {
-        self.agent
-            .options
-            .tools
-            .iter()
-            .any(|tool| tool.name == name)
+        self.options.tools.iter().any(|tool| tool.name == name)
     }
 
     /// A result cut to what still fits the conversation, and marked as cut.
     fn truncate_result(&mut self, text: String) -> String {
-        let options = &self.agent.options;
+        let options = self.options;
         let most = options
             .result_chars
             .min(options.total_chars.saturating_sub(self.shown));
@@ -444,7 +452,14 @@ fn read_arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use finqa_core::question::QuestionKey;
+
     use super::*;
+    use crate::llm::{Feature, Support};
+    use crate::pair::{CallMemory, Sampling};
 
     #[test]
     fn arguments_are_an_object_and_an_answer_is_a_text() {
@@ -469,5 +484,68 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    struct RefusingSession;
+
+    #[async_trait]
+    impl EpisodeSession for RefusingSession {
+        async fn step(
+            &mut self,
+            _tool: &str,
+            _arguments: Map<String, Value>,
+        ) -> Result<StepReply, EnvironmentError> {
+            Ok(StepReply::refused("invalid_args", "no".to_owned()))
+        }
+
+        async fn ground_truth(&mut self) -> Result<Option<String>, EnvironmentError> {
+            Ok(None)
+        }
+    }
+
+    struct TalkingModel;
+
+    #[async_trait]
+    impl ChatModel for TalkingModel {
+        fn name(&self) -> &str {
+            "m"
+        }
+
+        fn supports(&self, _: Feature) -> Support {
+            Support::Yes
+        }
+
+        async fn chat(&self, _: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
+            Ok(ChatReply::text("5".to_owned()))
+        }
+    }
+
+    /// A server that kept refusing an answer given as text was once asked without end.
+    #[tokio::test]
+    async fn an_answer_as_text_that_is_refused_counts_as_a_step() {
+        let options = ToolAgentOptions {
+            tools: Vec::new(),
+            max_steps: 3,
+            sampling: Sampling::default(),
+            result_chars: 100,
+            total_chars: 1000,
+            recorded: false,
+        };
+        let question = Question {
+            key: QuestionKey {
+                id: "q".to_owned(),
+                part: String::new(),
+            },
+            document: Arc::default(),
+            text: "what was revenue?".to_owned(),
+            history: Vec::new(),
+        };
+        let stop = Stop::default();
+        let calls = RecordedCalls::new(CallMemory::default(), stop.clone(), &question, 0);
+        let asked = EpisodeQuestion::default();
+        let mut episode = EpisodeLoop::new(&TalkingModel, &options, asked, calls);
+        assert!(episode.run(&mut RefusingSession, &stop).await.is_ok());
+        let record = episode.into_solution(&question).episode.unwrap();
+        assert_eq!((record.end, record.steps.len()), (EpisodeEnd::StepLimit, 3));
     }
 }

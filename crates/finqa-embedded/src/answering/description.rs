@@ -216,7 +216,7 @@ fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEv
         let of_history = || {
             let turn = history
                 .iter()
-                .position(|p| p.is_some_and(|p| p.contains(&*leaf.literal)))?;
+                .position(|p| p.is_some_and(|p| uses(p, &leaf.literal)))?;
             Some(format!("h{}", turn + 1))
         };
         if let Some(id) = of_page.or_else(of_history) {
@@ -232,9 +232,23 @@ fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEv
     out
 }
 
+/// True if a program has this figure as an argument: `5` is not in `add(150, 20)`.
+fn uses(program: &str, literal: &str) -> bool {
+    let mut words = program.split(['(', ')', ',', ' ']);
+    words.any(|word| word == literal)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `5` was once cited from a turn that used 150.
+    #[test]
+    fn a_figure_is_cited_from_the_turn_that_uses_it_and_not_from_one_that_holds_its_digits() {
+        assert!(!uses("add(150, 20), divide(#0, 2.5)", "5"));
+        assert!(uses("add(150, 20), divide(#0, 2.5)", "20"));
+        assert!(uses("5", "5") && uses("multiply(-5, 5.6%)", "5.6%"));
+    }
 
     /// People were once shown the stems that are matched: `capital expenditur were $`.
     #[test]

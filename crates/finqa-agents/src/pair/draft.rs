@@ -1,43 +1,19 @@
-//! Self-consistency: the most common value among several drafts of one answer.
+//! Drafts of an answer. Of several the most common value wins (self-consistency).
 
-use serde::{Deserialize, Serialize};
-
+use crate::parse::Leniency;
 use finqa_core::number::{Value, round5};
 use finqa_core::outcome::Outcome;
 
-use super::analyst::AnalystDraft;
 use super::answer::Answer;
-use super::exchange::QuestionFailure;
+use super::failure::QuestionFailure;
 use super::opinion::SecondOpinion;
+use super::solution::{Vote, VoteTally};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct VoteTally {
-    /// The sampled values, in the order in which they first came.
-    pub votes: Vec<Vote>,
-    /// Samples without a draft: refused, filtered, unreadable.
-    pub failed: usize,
-}
-
-/// A value and how often it was sampled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Vote {
-    /// Rounded to 5 decimals; absent for drafts without a value.
-    pub value: Option<Value>,
-    /// The number of its drafts.
-    pub count: usize,
-}
-
-/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
-/// draft.
-impl std::fmt::Display for VoteTally {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));
-        let votes = self.votes.iter().map(|vote| match &vote.value {
-            Some(value) => format!("{value}:{}", vote.count),
-            None => format!("none:{}", vote.count),
-        });
-        f.write_str(&votes.chain(failed).collect::<Vec<_>>().join(" "))
-    }
+pub(super) struct AnalystDraft {
+    pub(super) answer: Answer,
+    pub(super) leniencies: Vec<Leniency>,
+    pub(super) reply: String,
+    pub(super) reasked: bool,
 }
 
 /// Drafts grouped by their value, rounded to 5 decimals.

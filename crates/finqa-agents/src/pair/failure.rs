@@ -1,0 +1,107 @@
+//! What can go wrong with a question or a run.
+
+use thiserror::Error;
+
+use crate::llm::{ErrorKind, ModelError, Scope};
+use crate::prompt::PromptError;
+use finqa_core::outcome::Outcome;
+
+use super::solution::Solution;
+
+/// The error that ends a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuestionFailure {
+    pub outcome: Outcome,
+    /// One line.
+    pub message: String,
+    /// The scope of the error: it is an outcome only if this request alone is at fault.
+    pub(crate) scope: Scope,
+}
+
+impl QuestionFailure {
+    pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            message: message.into(),
+            scope: Scope::Request,
+        }
+    }
+
+    /// True if it is the question's own outcome, rather than a failure of the provider or
+    /// the run.
+    pub(crate) fn is_outcome(&self) -> bool {
+        self.scope == Scope::Request
+    }
+}
+
+impl From<&ModelError> for QuestionFailure {
+    fn from(error: &ModelError) -> Self {
+        let outcome = match error.kind {
+            ErrorKind::ContentFilter => Outcome::ContentFilter,
+            _ => Outcome::ProviderError,
+        };
+        Self {
+            outcome,
+            message: error.to_string(),
+            scope: error.scope(),
+        }
+    }
+}
+
+/// A template that cannot be rendered fails every question alike.
+impl From<PromptError> for QuestionFailure {
+    fn from(error: PromptError) -> Self {
+        Self {
+            scope: Scope::Run,
+            ..Self::new(Outcome::ProviderError, error.to_string())
+        }
+    }
+}
+
+/// The reason why a question has no outcome and is asked again.
+#[derive(Debug, Error)]
+pub enum Interruption {
+    #[error("cancelled")]
+    Cancelled,
+    /// The provider failed; holds the result so far.
+    #[error("{}", .0.error.as_deref().unwrap_or_default())]
+    Provider(Box<Solution>),
+    /// No question of this run can succeed.
+    #[error("{0}")]
+    Fatal(RunFailure),
+}
+
+/// An error that no question of a run can avoid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct RunFailure {
+    /// One line.
+    pub message: String,
+    /// The party at fault.
+    pub fault: Fault,
+}
+
+impl RunFailure {
+    /// A failure of a provider or of another server.
+    pub fn from_provider(message: String) -> Self {
+        Self {
+            message,
+            fault: Fault::Provider,
+        }
+    }
+}
+
+/// The party at fault when a run ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A provider or an environment's server: it may answer later.
+    Provider,
+    /// The options: another model or address is needed.
+    Usage,
+    /// The model: it does not support tool calls, and another one is needed.
+    NoTools,
+    /// The data that a server sends.
+    Data,
+    /// This program.
+    Bug,
+}

@@ -1,0 +1,162 @@
+//! From an analysis to an answer: its program is executed over the question's table, and the
+//! value is printed by its unit.
+
+use crate::parse::Analysis;
+use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::program::Program;
+use finqa_core::question::{Document, Question};
+
+use super::answer::{Answer, AnswerFrom};
+use super::percent::{self, is_in_percent};
+use super::stated::find_value;
+
+impl Answer {
+    /// The answer of an analysis: executes its program over the question's table and prints
+    /// the value by its unit.
+    pub fn from_analysis(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
+        let executed = analysis
+            .program
+            .as_deref()
+            .map(|text| execute(text, question));
+        let unit = analysis
+            .unit
+            .unwrap_or_else(|| implied_unit(&analysis.answer));
+        let base = Self {
+            stated: analysis.answer.trim().to_owned(),
+            unit,
+            program: analysis.program.clone(),
+            source: from,
+            label: analysis.label.clone(),
+            steps: analysis.steps.clone(),
+            evidence: analysis.evidence.clone(),
+            confidence: analysis.confidence,
+            ..Self::default()
+        };
+        match (from, executed) {
+            (AnswerFrom::Program, Some(Ok((program, value)))) => {
+                let in_percent = unit.kind == UnitKind::Percent
+                    && is_in_percent(&program, &value, analysis, question);
+                Self {
+                    printed: percent::print(&program, &value, unit, in_percent),
+                    value: Some(value),
+                    in_percent,
+                    ..base
+                }
+            }
+            (AnswerFrom::Program, None) if names_label(&question.document, &analysis.answer) => {
+                Self {
+                    value: Some(Value::Text(base.stated.clone())),
+                    printed: base.stated.clone(),
+                    source: AnswerFrom::Text,
+                    ..base
+                }
+            }
+            (_, executed) => {
+                let stated = find_value(&analysis.answer);
+                Self {
+                    printed: stated
+                        .as_ref()
+                        .map_or(base.stated.as_str(), |stated| stated.text)
+                        .to_owned(),
+                    value: stated.map(|stated| stated.value),
+                    source: AnswerFrom::Text,
+                    program_error: executed.and_then(Result::err),
+                    ..base
+                }
+            }
+        }
+    }
+}
+
+/// True if an answer is a label of the user's own table or a cell that names its row, or words of
+/// one ("Consumer", "Q4 2022"), or several of them, or says that there is none.
+fn names_label(document: &Document, answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    if !document.own || answer.parse::<f64>().is_ok() {
+        return false;
+    }
+    // A row that several columns name is called by all of its names.
+    answer == "n/a" || answer.split(", ").all(|name| is_named(document, name))
+}
+
+/// True if a cell is this name, or has its words.
+fn is_named(document: &Document, answer: &str) -> bool {
+    let mut cells = document.table.iter().flatten();
+    cells.any(|label| {
+        let label = label.to_lowercase();
+        // A day or a season is one in full only.
+        if !answer.contains(char::is_alphabetic) {
+            return label == answer;
+        }
+        let ends = |text: Option<&str>, side: fn(&str) -> Option<char>| {
+            text.and_then(side).is_none_or(|c| !c.is_alphanumeric())
+        };
+        label.match_indices(answer).any(|(at, _)| {
+            ends(label.get(..at), |text| text.chars().next_back())
+                && ends(label.get(at + answer.len()..), |text| text.chars().next())
+        })
+    })
+}
+
+/// Executes a program; its value must be finite, as an answer is. The official
+/// evaluator, which scores programs, accepts `nan` and `inf`.
+fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> {
+    let program = Program::parse(text).map_err(|error| error.to_string())?;
+    if let Some(literal) = program
+        .literals()
+        .find(|text| number::literal(text).is_some_and(|number| !number.is_finite()))
+    {
+        return Err(format!("`{literal}` is not a finite number"));
+    }
+    let value = program
+        .execute_unrounded(&question.document.table)
+        .map_err(|error| error.to_string())?;
+    match value.number() {
+        Some(number) if !number.is_finite() => {
+            Err(format!("its value, {number}, is not a finite number"))
+        }
+        _ => Ok((program, value)),
+    }
+}
+
+fn implied_unit(answer: &str) -> Unit {
+    let text = answer.trim();
+    let kind = if Value::Text(text.to_owned()).yes_no().is_some() {
+        UnitKind::YesNo
+    } else if text.contains('%') {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    Unit { kind, scale: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_label_is_found_behind_one_that_begins_with_it() {
+        let document = Document {
+            table: vec![
+                vec!["item".to_owned(), "2031".to_owned()],
+                vec!["Nonoperating operating income".to_owned(), "5".to_owned()],
+            ],
+            own: true,
+            ..Document::default()
+        };
+        assert!(names_label(&document, "operating"));
+        assert!(!names_label(&document, "operat"));
+    }
+    #[test]
+    fn a_row_of_several_names_is_a_label() {
+        let row = ["Delta Bank", "Bridge loan", "5"].map(str::to_owned);
+        let document = Document {
+            table: vec![row.to_vec()],
+            own: true,
+            ..Document::default()
+        };
+        assert!(names_label(&document, "Delta Bank, Bridge loan"));
+        assert!(!names_label(&document, "Delta Bank, Term loan"));
+    }
+}

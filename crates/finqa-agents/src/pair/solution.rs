@@ -1,0 +1,217 @@
+//! The result of the two agents, as records: the rounds, the votes of the samples, and the
+//! reason they stopped.
+
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+use crate::parse::{CriticFinding, Leniency};
+use finqa_core::number::Value;
+use finqa_core::outcome::Outcome;
+
+use super::answer::Answer;
+use super::calls::Call;
+use super::episode::EpisodeRecord;
+use super::opinion::SecondOpinion;
+use super::verify::Finding;
+
+#[derive(Clone, Debug, PartialEq, IntoStaticStr, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+#[strum(serialize_all = "snake_case")]
+pub enum CriticVerdict {
+    /// The answer is accepted.
+    Ok,
+    /// The answer is sent back.
+    Revise {
+        /// The LLM critic's findings; those of the checks are in the round.
+        findings: Vec<CriticFinding>,
+    },
+    /// The critic's reply could not be read: neither ok nor a finding.
+    Unparsable { reason: String },
+    /// No critic reviewed it (`--critic off`, or it failed).
+    Skipped,
+}
+
+impl CriticVerdict {
+    /// The name in files and in traces.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// From 1.
+    pub number: u32,
+    /// The analyst's reply as received.
+    pub reply: String,
+    pub answer: Answer,
+    /// Departures from the format that the parser accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leniencies: Vec<Leniency>,
+    /// The reply is the second attempt, after one that could not be read.
+    pub reasked: bool,
+    pub findings: Vec<Finding>,
+    /// The critic's reply as received, if an LLM was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic_reply: Option<String>,
+    pub verdict: CriticVerdict,
+    /// The error of the LLM critic, if its call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) critic_error: Option<String>,
+}
+
+impl Round {
+    /// The findings of the checks that send the answer back.
+    pub fn objections(&self) -> usize {
+        self.findings
+            .iter()
+            .filter(|finding| finding.kind.sends_back())
+            .count()
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.verdict == CriticVerdict::Ok && self.objections() == 0
+    }
+
+    /// The criticism for the analyst: the findings of the checks and of the critic, one a line.
+    pub(crate) fn criticism(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
+        if let CriticVerdict::Revise { findings } = &self.verdict {
+            lines.extend(findings.iter().map(ToString::to_string));
+        }
+        lines
+    }
+}
+
+/// The reason why the two agents stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The checks are clean and the critic says ALL_OK.
+    Accepted,
+    /// The round limit is reached; the best candidate is returned.
+    RoundLimit,
+    /// The analyst gave the same answer again, or has no other.
+    NoNewAnswer,
+    /// The critic is off, or its reply could not be read or obtained.
+    NoVerdict,
+    /// A call failed or could not be read: see the outcome.
+    Failed,
+    /// The embedded analyst's answer replaced the model's, or the one it failed to give.
+    Arbitrated,
+}
+
+/// The result of one question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// The outcome.
+    pub outcome: Outcome,
+    pub stop: StopReason,
+    /// The best candidate; absent unless answered.
+    pub answer: Option<Answer>,
+    /// The round of the answer; absent without one.
+    pub chosen_round: Option<u32>,
+    /// One line on what went wrong, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The votes of the samples of the first draft, if there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<VoteTally>,
+    /// The first sample's answer, where another was chosen; without a value if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_sample: Option<Box<Answer>>,
+    /// The embedded analyst's answer to the question, alongside a chat model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opinion: Option<SecondOpinion>,
+    /// The episode, if the question was played in an environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<Box<EpisodeRecord>>,
+    /// All rounds, oldest first.
+    pub rounds: Vec<Round>,
+    /// Every model call, in order. Not part of the row's JSON: the journal stores calls as
+    /// separate entries, written before the row.
+    #[serde(skip)]
+    pub calls: Vec<Call>,
+}
+
+impl Solution {
+    /// An outcome of which nothing else is known.
+    pub fn new(outcome: Outcome, stop: StopReason) -> Self {
+        Self {
+            outcome,
+            stop,
+            answer: None,
+            chosen_round: None,
+            error: None,
+            votes: None,
+            first_sample: None,
+            opinion: None,
+            episode: None,
+            rounds: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    /// The model's answer: the best of its rounds, whoever's was returned.
+    pub fn model_answer(&self) -> Option<&Answer> {
+        best_round(&self.rounds).map(|round| &round.answer)
+    }
+
+    /// Calls that the response cache answered.
+    pub fn cached_calls(&self) -> usize {
+        let replies = self.calls.iter().filter_map(|call| call.reply.as_ref());
+        replies.filter(|reply| reply.cached).count()
+    }
+
+    /// Tokens read and written over all calls that report them.
+    pub fn tokens(&self) -> (u64, u64) {
+        let usages = self
+            .calls
+            .iter()
+            .filter_map(|call| call.reply.as_ref()?.known_tokens());
+        usages.fold((0, 0), |(input, output), usage| {
+            (input + usage.input_tokens, output + usage.output_tokens)
+        })
+    }
+}
+
+/// An accepted round wins; else the one with the fewest deterministic findings; among
+/// equals the latest, because it has answered the most criticism. A revision that adds a
+/// finding is thereby dropped.
+pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
+    let newest_first = || rounds.iter().rev();
+    newest_first()
+        .find(|round| round.is_accepted())
+        .or_else(|| newest_first().min_by_key(|round| round.objections()))
+}
+
+/// The votes of several drafts of one answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VoteTally {
+    /// The sampled values, in the order in which they first came.
+    pub votes: Vec<Vote>,
+    /// Samples without a draft: refused, filtered, unreadable.
+    pub failed: usize,
+}
+
+/// A value and how often it was sampled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Rounded to 5 decimals; absent for drafts without a value.
+    pub value: Option<Value>,
+    /// The number of its drafts.
+    pub count: usize,
+}
+
+/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
+/// draft.
+impl std::fmt::Display for VoteTally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));
+        let votes = self.votes.iter().map(|vote| match &vote.value {
+            Some(value) => format!("{value}:{}", vote.count),
+            None => format!("none:{}", vote.count),
+        });
+        f.write_str(&votes.chain(failed).collect::<Vec<_>>().join(" "))
+    }
+}
