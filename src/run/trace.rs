@@ -8,7 +8,7 @@ use tracing::{Span, info, info_span, warn};
 use crate::dataset::{Mode, Outcome};
 use finqa_agents::pair::{self, EpisodeEnd};
 use finqa_agents::solve::{self, Solver};
-use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
+use finqa_agents::telemetry::{count, fail, if_content, set};
 
 use super::event::Finish;
 use super::identity::RunMeta;
@@ -28,11 +28,11 @@ impl RunTrace {
         let span = info_span!(
             parent: None,
             "run",
-            { names::RUN_ID } = meta.id.as_str(),
+            "convfinqa.run.id" = meta.id.as_str(),
         );
-        set(&span, names::RUN_MODEL, meta.identity.model.clone());
+        set(&span, "convfinqa.run.model", meta.identity.model.clone());
         if let Some(total) = meta.total {
-            set(&span, names::RUN_QUESTIONS, count(total));
+            set(&span, "convfinqa.run.questions", count(total));
         }
         let (model, questions) = (meta.identity.model.as_str(), meta.total);
         info!(parent: &span, model, questions, "run started");
@@ -52,11 +52,11 @@ impl RunTrace {
         }
         span.follows_from(&self.span);
         if planned.epoch > 0 {
-            set(&span, names::EPOCH, i64::from(planned.epoch));
+            set(&span, "convfinqa.epoch", i64::from(planned.epoch));
         }
         if self.conversations {
             let conversation = format!("{}/{}", self.id, question.key.id);
-            set(&span, names::CONVERSATION, conversation);
+            set(&span, "gen_ai.conversation.id", conversation);
         }
         span
     }
@@ -71,7 +71,7 @@ impl RunTrace {
             Finish::Fatal(_) => "fatal",
             Finish::Bug(_) => "bug",
         };
-        set(&self.span, names::RUN_FINISH, word);
+        set(&self.span, "convfinqa.run.finish", word);
         let reason = match finish {
             Finish::Fatal(failure) => Some(&failure.message),
             Finish::Bug(message) => Some(message),
@@ -99,7 +99,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
     }
     let cost = row.cost.and_then(|cost| cost.to_f64());
     if let Some(cost) = cost {
-        set(span, names::COST, cost);
+        set(span, "convfinqa.cost_usd", cost);
     }
     let seconds = row.latency;
     if let Some(episode) = episode {

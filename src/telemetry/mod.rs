@@ -2,8 +2,7 @@
 //! process. Spans go to a file of the run and to an OpenTelemetry collector, log
 //! lines to the caller's sink.
 //!
-//! Modules create spans where things happen and take the names of attributes from
-//! [`finqa_agents::telemetry::attributes`]. Nothing is recorded or formatted unless
+//! Modules create spans where things happen. Nothing is recorded or formatted unless
 //! the command line has installed a [`Telemetry`]. Prompts and replies are content
 //! and only recorded on request
 //! (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`). Nothing

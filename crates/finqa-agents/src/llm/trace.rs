@@ -6,9 +6,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde_json::{Value, json};
 use tracing::{Span, info_span};
 
-use crate::telemetry::{
-    attributes as names, count, fail, message, set, set_content, set_list, wants_content,
-};
+use crate::telemetry::{count, fail, message, set, set_content, set_list, wants_content};
 
 use super::cost::Cost;
 use super::error::{ErrorKind, ModelError};
@@ -25,24 +23,24 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
     if span.is_disabled() {
         return span;
     }
-    set(&span, names::OPERATION, "chat");
-    set(&span, names::REQUEST_MODEL, model.to_owned());
-    set(&span, names::NODE, request.node.clone());
+    set(&span, "gen_ai.operation.name", "chat");
+    set(&span, "gen_ai.request.model", model.to_owned());
+    set(&span, "convfinqa.node", request.node.clone());
     let output = match request.format {
         ReplyFormat::Text => "text",
         ReplyFormat::JsonObject | ReplyFormat::JsonSchema { .. } => "json",
     };
-    set(&span, names::OUTPUT_TYPE, output);
+    set(&span, "gen_ai.output.type", output);
     if let Some(temperature) = request.temperature {
-        set(&span, names::REQUEST_TEMPERATURE, temperature);
+        set(&span, "gen_ai.request.temperature", temperature);
     }
     if let Some(tokens) = request.max_output_tokens {
-        set(&span, names::REQUEST_MAX_TOKENS, i64::from(tokens));
+        set(&span, "gen_ai.request.max_tokens", i64::from(tokens));
     }
     if let Some(seed) = request.seed {
-        set(&span, names::REQUEST_SEED, count(seed));
+        set(&span, "gen_ai.request.seed", count(seed));
     }
-    set_content(&span, names::INPUT_MESSAGES, || {
+    set_content(&span, "gen_ai.input.messages", || {
         let parts: Vec<Value> = request.messages.iter().map(in_parts).collect();
         Value::from(parts).to_string()
     });
@@ -55,13 +53,13 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
         return;
     }
     let provider = settings.provider.profile().trace_name;
-    set(span, names::PROVIDER, provider);
+    set(span, "gen_ai.provider.name", provider);
     if let Ok(url) = reqwest::Url::parse(&settings.base_url) {
         if let Some(host) = url.host_str() {
-            set(span, names::SERVER_ADDRESS, host.to_owned());
+            set(span, "server.address", host.to_owned());
         }
         if let Some(port) = url.port_or_known_default() {
-            set(span, names::SERVER_PORT, i64::from(port));
+            set(span, "server.port", i64::from(port));
         }
     }
 }
@@ -71,26 +69,41 @@ pub fn record_reply(span: &Span, reply: &ChatReply) {
     if span.is_disabled() {
         return;
     }
-    set(span, names::RESPONSE_MODEL, reply.model.clone());
-    set_list(span, names::FINISH_REASONS, [reply.finish.as_str()]);
-    set(span, names::ATTEMPTS, i64::from(reply.attempts));
+    set(span, "gen_ai.response.model", reply.model.clone());
+    set_list(
+        span,
+        "gen_ai.response.finish_reasons",
+        [reply.finish.as_str()],
+    );
+    set(span, "convfinqa.attempts", i64::from(reply.attempts));
     if !reply.left_out.is_empty() {
         let left_out = reply.left_out.iter().map(String::as_str);
-        set_list(span, names::LEFT_OUT, left_out);
+        set_list(span, "convfinqa.left_out", left_out);
     }
     if let Some(usage) = reply.usage {
-        set(span, names::INPUT_TOKENS, count(usage.input_tokens));
-        set(span, names::OUTPUT_TOKENS, count(usage.output_tokens));
+        set(span, "gen_ai.usage.input_tokens", count(usage.input_tokens));
+        set(
+            span,
+            "gen_ai.usage.output_tokens",
+            count(usage.output_tokens),
+        );
         let parts = [
-            (names::CACHED_TOKENS, usage.cached_input_tokens),
-            (names::CACHE_WRITE_TOKENS, usage.cache_write_tokens),
-            (names::REASONING_TOKENS, usage.reasoning_tokens),
+            (
+                "gen_ai.usage.cache_read.input_tokens", usage.cached_input_tokens,
+            ),
+            (
+                "gen_ai.usage.cache_creation.input_tokens",
+                usage.cache_write_tokens,
+            ),
+            (
+                "gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens,
+            ),
         ];
         for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
             set(span, name, count(tokens));
         }
     }
-    set_content(span, names::OUTPUT_MESSAGES, || {
+    set_content(span, "gen_ai.output.messages", || {
         let text = reply.refusal.as_deref().unwrap_or(&reply.content);
         let mut reply_parts = in_parts(&ChatMessage {
             tool_calls: reply.tool_calls.clone(),
@@ -117,11 +130,11 @@ pub(super) fn record_end(
             record_reply(span, reply);
             let cost = Cost::of_reply(reply, dollars(reply)).total();
             if let Some(dollars) = cost.and_then(|cost| cost.to_f64()) {
-                set(span, names::COST, dollars);
+                set(span, "convfinqa.cost_usd", dollars);
             }
         }
         Err(error) => {
-            set(span, names::ATTEMPTS, i64::from(error.attempts));
+            set(span, "convfinqa.attempts", i64::from(error.attempts));
             let message = if wants_content() {
                 error.to_string()
             } else {

@@ -11,7 +11,7 @@ use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
     RequestOrigin, Stop,
 };
-use crate::telemetry::{attributes, set};
+use crate::telemetry::set;
 use finqa_core::question::Question;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -245,7 +245,7 @@ enum PreparedCall {
 fn record_recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     if let Some(reply) = &call.reply {
         let span = crate::llm::trace::chat(model.name(), request);
-        set(&span, attributes::RECALLED, true);
+        set(&span, "convfinqa.recalled", true);
         crate::llm::trace::record_reply(&span, reply);
     }
 }

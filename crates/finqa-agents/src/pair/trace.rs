@@ -6,8 +6,7 @@ use tracing::{Span, info_span};
 
 use crate::llm::Scope;
 use crate::telemetry::{
-    attributes as names, count, fail, if_content, set, set_content, set_list, set_output,
-    set_question, word,
+    count, fail, if_content, set, set_content, set_list, set_output, set_question, word,
 };
 use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
@@ -26,17 +25,21 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
         parent: None,
         "question",
         otel.name = format!("invoke_workflow {WORKFLOW}"),
-        { names::RUN_ID } = run,
-        { names::QUESTION_ID } = id,
-        { names::QUESTION_PART } = part,
+        "convfinqa.run.id" = run,
+        "convfinqa.question.id" = id,
+        "convfinqa.question.part" = part,
     );
     if span.is_disabled() {
         return span;
     }
-    set(&span, names::OPERATION, "invoke_workflow");
-    set(&span, names::WORKFLOW, WORKFLOW);
-    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
-    set(&span, names::MLFLOW_TRACE_NAME, question.key.to_string());
+    set(&span, "gen_ai.operation.name", "invoke_workflow");
+    set(&span, "gen_ai.workflow.name", WORKFLOW);
+    set(&span, "mlflow.spanType", r#""CHAIN""#);
+    set(
+        &span,
+        "mlflow.traceTag.mlflow.traceName",
+        question.key.to_string(),
+    );
     set_question(&span, &question.text);
     span
 }
@@ -47,17 +50,17 @@ pub fn solution(span: &Span, solution: &Solution) {
         return;
     }
     let outcome = solution.outcome.name();
-    set(span, names::OUTCOME, outcome);
-    set(span, names::MLFLOW_OUTCOME, outcome);
-    set(span, names::STOP, word(&solution.stop));
-    set(span, names::ROUNDS, count(solution.rounds.len()));
-    set(span, names::CALLS, count(solution.calls.len()));
+    set(span, "convfinqa.outcome", outcome);
+    set(span, "mlflow.traceTag.outcome", outcome);
+    set(span, "convfinqa.stop", word(&solution.stop));
+    set(span, "convfinqa.rounds", count(solution.rounds.len()));
+    set(span, "convfinqa.calls", count(solution.calls.len()));
     if solution.outcome != Outcome::Answered {
         fail(span, outcome, reason(solution));
     }
     if let Some(answer) = &solution.answer {
         set_output(span, &answer.printed);
-        set_content(span, names::MLFLOW_OUTPUTS, || {
+        set_content(span, "mlflow.spanOutputs", || {
             let reply = json!({"role": "assistant", "content": answer.printed});
             json!({"messages": [reply], "program": answer.program, "label": answer.label})
                 .to_string()
@@ -98,9 +101,9 @@ pub(super) fn round(number: u32) -> Span {
     let span = info_span!(
         "round",
         otel.name = format!("round {number}"),
-        { names::ROUND } = i64::from(number)
+        "convfinqa.round" = i64::from(number)
     );
-    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
+    set(&span, "mlflow.spanType", r#""CHAIN""#);
     span
 }
 
@@ -110,9 +113,9 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
         parent: round,
         "agent",
         otel.name = format!("invoke_agent {name}"),
-        { names::AGENT } = name,
+        "gen_ai.agent.name" = name,
     );
-    set(&span, names::OPERATION, "invoke_agent");
+    set(&span, "gen_ai.operation.name", "invoke_agent");
     span
 }
 
@@ -123,7 +126,7 @@ pub(super) fn record_step(
     reply: Option<&str>,
 ) {
     match taken {
-        Ok(route) => set(span, names::ROUTE, route.to_string()),
+        Ok(route) => set(span, "convfinqa.route", route.to_string()),
         Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
         Err(failure) => fail(
             span,
@@ -141,11 +144,15 @@ pub(super) fn record_verdict(span: &Span, round: &Round) {
     if span.is_disabled() {
         return;
     }
-    set(span, names::VERDICT, round.verdict.name());
+    set(span, "convfinqa.verdict", round.verdict.name());
     let findings = round.findings.iter().map(|finding| finding.kind);
     let findings: Vec<String> = findings.map(|kind| word(&kind)).collect();
     if !findings.is_empty() {
-        set_list(span, names::FINDINGS, findings.iter().map(String::as_str));
+        set_list(
+            span,
+            "convfinqa.findings",
+            findings.iter().map(String::as_str),
+        );
     }
     set_output(span, &round.answer.printed);
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use tracing::{Span, debug, info_span};
 
 use crate::pair::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
-use crate::telemetry::{
-    attributes as names, count, fail, if_content, set, set_content, set_output, set_question,
-};
+use crate::telemetry::{count, fail, if_content, set, set_content, set_output, set_question};
 use finqa_core::question::Question;
 
 /// The agent's name in traces and in the usage by node.
@@ -25,14 +23,14 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
         parent: None,
         "episode",
         otel.name = format!("invoke_agent {AGENT}"),
-        { names::RUN_ID } = run,
-        { names::QUESTION_ID } = key.id.as_str(),
-        { names::QUESTION_PART } = part,
-        { names::AGENT } = AGENT,
+        "convfinqa.run.id" = run,
+        "convfinqa.question.id" = key.id.as_str(),
+        "convfinqa.question.part" = part,
+        "gen_ai.agent.name" = AGENT,
     );
-    set(&span, names::OPERATION, "invoke_agent");
+    set(&span, "gen_ai.operation.name", "invoke_agent");
     let name = part.map_or_else(|| key.id.clone(), |part| format!("{}#{part}", key.id));
-    set(&span, names::MLFLOW_TRACE_NAME, name);
+    set(&span, "mlflow.traceTag.mlflow.traceName", name);
     set_question(&span, &question.text);
     span
 }
@@ -43,10 +41,12 @@ pub(super) fn tool(name: &str, is_known: bool, arguments: &Value) -> Span {
     let span = info_span!(
         "tool",
         otel.name = format!("execute_tool {shown}"),
-        { names::TOOL } = shown,
+        "gen_ai.tool.name" = shown,
     );
-    set(&span, names::OPERATION, "execute_tool");
-    set_content(&span, names::TOOL_ARGUMENTS, || arguments.to_string());
+    set(&span, "gen_ai.operation.name", "execute_tool");
+    set_content(&span, "gen_ai.tool.call.arguments", || {
+        arguments.to_string()
+    });
     span
 }
 
@@ -60,7 +60,7 @@ pub(super) fn record_step(span: &Span, step: &ToolStep, text: &str, started: Ins
     if let Some(error) = error {
         fail(span, error, if_content(text));
     }
-    set_content(span, names::TOOL_RESULT, || text.to_owned());
+    set_content(span, "gen_ai.tool.call.result", || text.to_owned());
     debug!(parent: span, ms, error, "tool called");
 }
 
@@ -70,13 +70,13 @@ pub fn record_end(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
         return;
     }
     let outcome = episode.end.name();
-    set(span, names::OUTCOME, outcome);
-    set(span, names::MLFLOW_OUTCOME, outcome);
-    set(span, names::STEPS, count(episode.steps.len()));
-    set(span, names::CALLS, count(solution.calls.len()));
+    set(span, "convfinqa.outcome", outcome);
+    set(span, "mlflow.traceTag.outcome", outcome);
+    set(span, "convfinqa.steps", count(episode.steps.len()));
+    set(span, "convfinqa.calls", count(solution.calls.len()));
     if let Some(answer) = &episode.answer {
         set_output(span, answer);
-        set_content(span, names::MLFLOW_OUTPUTS, || {
+        set_content(span, "mlflow.spanOutputs", || {
             json!({"messages": [{"role": "assistant", "content": answer}]}).to_string()
         });
     }

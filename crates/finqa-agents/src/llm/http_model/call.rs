@@ -26,7 +26,7 @@ use crate::llm::retry::{FailedAttempt, retry};
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
-use crate::telemetry::{attributes as names, set};
+use crate::telemetry::set;
 
 /// A model on its server, as its calls share it.
 pub(super) struct ModelServer {
@@ -86,7 +86,7 @@ impl HttpCall<'_> {
                         self.learn(dialect, ignored_format(model.protocol, dialect));
                     }
                     if let Some(id) = answer.id {
-                        set(&Span::current(), names::RESPONSE_ID, id);
+                        set(&Span::current(), "gen_ai.response.id", id);
                     }
                     return Ok(ChatReply {
                         content: answer.content,

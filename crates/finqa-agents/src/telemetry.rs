@@ -1,4 +1,7 @@
-//! Recording on spans. On a span without a subscriber every function is a cheap no-op.
+//! Attributes on `tracing` spans, by the names of OpenTelemetry's GenAI conventions (1.41;
+//! all of `gen_ai.*` is still in development) and of MLflow. On a span without a subscriber
+//! every function is a cheap no-op; prompts and replies are content, which is only recorded
+//! on request ([`Content`]).
 
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, StringValue, Value};
@@ -6,8 +9,6 @@ use serde_json::json;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
-
-use super::attributes;
 
 /// Sets an attribute, which must be done once for each key: the SDK keeps both of two.
 pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
@@ -44,7 +45,7 @@ pub fn word(value: &impl serde::Serialize) -> String {
 /// Marks a span as failed, with a stable word and a message.
 pub fn fail(span: &Span, kind: &str, message: &str) {
     if !span.is_disabled() {
-        span.set_attribute(attributes::ERROR_TYPE, kind.to_owned());
+        span.set_attribute("error.type", kind.to_owned());
         span.set_status(Status::error(message.to_owned()));
     }
 }
@@ -79,10 +80,10 @@ pub fn message(role: &str, text: &str) -> serde_json::Value {
 
 /// Records the question that an agent is asked.
 pub(crate) fn set_question(span: &Span, text: &str) {
-    set_content(span, attributes::INPUT_MESSAGES, || {
+    set_content(span, "gen_ai.input.messages", || {
         json!([message("user", text)]).to_string()
     });
-    set_content(span, attributes::MLFLOW_INPUTS, || {
+    set_content(span, "mlflow.spanInputs", || {
         // MLflow's list shows the text of messages, and raw JSON for anything else.
         json!({"messages": [{"role": "user", "content": text}]}).to_string()
     });
@@ -90,7 +91,7 @@ pub(crate) fn set_question(span: &Span, text: &str) {
 
 /// Records what an agent has said.
 pub(crate) fn set_output(span: &Span, text: &str) {
-    set_content(span, attributes::OUTPUT_MESSAGES, || {
+    set_content(span, "gen_ai.output.messages", || {
         let mut entry = message("assistant", text);
         if let Some(fields) = entry.as_object_mut() {
             fields.insert("finish_reason".to_owned(), "stop".into());
