@@ -129,7 +129,7 @@ fn entry(case: &Case, row: &Row, value: Option<Value>, gold: bool) -> HistoryEnt
     }
 }
 
-/// What `--second-opinion arbitrate` does to these answers, by the accuracy that a pilot of
+/// What `--second-opinion arbitrate` does to these answers, by the accuracy that a run of
 /// the first 100 gives and by that of all.
 fn arbitration(pairs: &[Pair]) {
     for n in [100, pairs.len()] {

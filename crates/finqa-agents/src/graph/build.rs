@@ -44,7 +44,8 @@ impl<S, R, E> Vertex<S, R, E> {
 pub struct CompiledGraph<S, R, E> {
     /// The edge from the start carries no route, every other one does.
     pub(super) graph: DiGraph<Vertex<S, R, E>, Option<R>>,
-    pub(super) start: NodeIndex,
+    /// Where it starts.
+    pub(super) first: NodeIndex,
 }
 
 impl<S, R, E> std::fmt::Debug for CompiledGraph<S, R, E> {
@@ -121,7 +122,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
                 return Err(GraphError::TwoEdges {
                     node: from,
                     route: route.to_string(),
-                    first: name_of(&graph, other),
+                    first: graph[other].name().to_string(),
                     second: to,
                 });
             }
@@ -129,7 +130,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         }
         check_routes(&graph)?;
         check_paths(&graph, start, end, &start_name)?;
-        Ok(CompiledGraph { graph, start })
+        Ok(CompiledGraph { graph, first })
     }
 }
 
@@ -160,20 +161,11 @@ fn known(
         })
 }
 
-pub(super) fn name_of<S, R, E>(
-    graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
-    node: NodeIndex,
-) -> String {
-    graph
-        .node_weight(node)
-        .map_or_else(String::new, |vertex| vertex.name().to_string())
-}
-
 fn check_routes<S, R: Copy + Eq + Display, E>(
     graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
 ) -> Result<(), GraphError> {
     for at in graph.node_indices() {
-        let Some(Vertex::Work { name, node }) = graph.node_weight(at) else {
+        let Vertex::Work { name, node } = &graph[at] else {
             continue;
         };
         let declared = node.routes();
@@ -207,13 +199,13 @@ fn check_paths<S, R, E>(
     for at in graph.node_indices() {
         if at != end && !forth.contains(&at) {
             return Err(GraphError::Unreachable {
-                node: name_of(graph, at),
+                node: graph[at].name().to_string(),
                 start: start_name.to_string(),
             });
         }
         if !back.contains(&at) && at != start {
             return Err(GraphError::Trap {
-                node: name_of(graph, at),
+                node: graph[at].name().to_string(),
             });
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use petgraph::dot::{Config, Dot, RankDir};
 use petgraph::visit::EdgeRef;
 
-use super::build::{CompiledGraph, Vertex, name_of};
+use super::build::{CompiledGraph, Vertex};
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// A Mermaid flowchart, as GitHub renders it.
@@ -20,7 +20,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
             };
         }
         for edge in self.graph.edge_references() {
-            let [from, to] = [edge.source(), edge.target()].map(|at| id(&name_of(&self.graph, at)));
+            let [from, to] = [edge.source(), edge.target()].map(|at| id(self.graph[at].name()));
             let _ = match edge.weight() {
                 Some(route) => writeln!(out, "    {from} -->|{}| {to}", edge_label(route)),
                 None => writeln!(out, "    {from} --> {to}"),

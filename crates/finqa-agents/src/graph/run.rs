@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use petgraph::graph::NodeIndex;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{CompiledGraph, Vertex, target};
@@ -55,8 +54,8 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         options: RunOptions<'_, S, R>,
     ) -> Result<(), GraphRunError<E>> {
         let mut steps = 0;
-        let mut at = self.after(self.start);
-        while let Some((here, Vertex::Work { name, node })) = at {
+        let mut at = self.first;
+        while let Vertex::Work { name, node } = &self.graph[at] {
             if options.cancel.is_cancelled() {
                 return Err(GraphRunError::Cancelled { next: name.clone() });
             }
@@ -73,30 +72,22 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
                     node: name.clone(),
                     source,
                 })?;
-            let next = target(&self.graph, here, route)
-                .and_then(|next| Some((next, self.graph.node_weight(next)?)))
-                .ok_or_else(|| GraphRunError::Undeclared {
-                    node: name.clone(),
-                    route: route.to_string(),
-                })?;
+            let next = target(&self.graph, at, route).ok_or_else(|| GraphRunError::Undeclared {
+                node: name.clone(),
+                route: route.to_string(),
+            })?;
             steps += 1;
             if let Some(hook) = options.hook {
                 let event = StepEvent {
                     step: steps,
                     node: name,
                     route,
-                    next: next.1.name(),
+                    next: self.graph[next].name(),
                 };
                 hook(&event, state);
             }
-            at = Some(next);
+            at = next;
         }
         Ok(())
-    }
-
-    /// The vertex behind the start's one edge.
-    fn after(&self, start: NodeIndex) -> Option<(NodeIndex, &Vertex<S, R, E>)> {
-        let first = self.graph.neighbors(start).next()?;
-        Some((first, self.graph.node_weight(first)?))
     }
 }

@@ -52,7 +52,7 @@ pub struct SecondOpinion {
     pub arbitration: Option<Arbitration>,
 }
 
-/// The least confidence of an opinion that is shown where it differs. docs/offline.md counts
+/// The least confidence of an opinion that is shown where it differs. docs/embedded-analyst.md counts
 /// the contradicted answers that were wrong, by confidence.
 const SURE: f64 = 0.85;
 

@@ -8,6 +8,7 @@ use tracing::Instrument;
 
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
 use super::options::{INSTRUCTIONS, ToolAgentOptions};
+use super::written::SUBMIT;
 use super::{trace, written};
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
@@ -23,9 +24,6 @@ use finqa_core::text::counted;
 /// Sent to the model after a reply without a tool call, once an episode.
 const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
-
-/// The tool that ends an episode.
-const SUBMIT: &str = "submit_answer";
 
 /// The reason why an episode did not end.
 pub(super) enum EpisodeFailure {
@@ -47,22 +45,17 @@ impl From<EnvironmentError> for EpisodeFailure {
 pub(super) struct EpisodeLoop<'a> {
     model: &'a dyn ChatModel,
     options: &'a ToolAgentOptions,
-    asked: EpisodeQuestion,
     /// The conversation so far is its messages.
     request: ChatRequest,
     /// Of these, messages that a recorded call with a reply holds.
     recorded: usize,
     pub(super) calls: RecordedCalls,
-    steps: Vec<ToolStep>,
-    text_replies: u32,
-    calls_from_text: u32,
     /// Characters of tool results shown so far.
     shown: usize,
-    answer: Option<String>,
-    answer_from_text: bool,
-    reward: Option<f64>,
-    pub(super) ground_truth: Option<String>,
-    end: Option<(EpisodeEnd, Option<String>)>,
+    pub(super) record: EpisodeRecord,
+    has_ended: bool,
+    /// Why there is no answer.
+    error: Option<String>,
 }
 
 impl<'a> EpisodeLoop<'a> {
@@ -86,24 +79,33 @@ impl<'a> EpisodeLoop<'a> {
         Self {
             model,
             options,
-            asked,
             request,
             recorded: 0,
             calls,
-            steps: Vec::new(),
-            text_replies: 0,
-            calls_from_text: 0,
             shown: 0,
-            answer: None,
-            answer_from_text: false,
-            reward: None,
-            ground_truth: None,
-            end: None,
+            record: EpisodeRecord {
+                question_id: asked.id,
+                company: asked.company,
+                question: asked.text,
+                end: EpisodeEnd::Failed,
+                answer: None,
+                answer_from_text: false,
+                reward: None,
+                ground_truth: None,
+                steps: Vec::new(),
+                text_replies: 0,
+                calls_from_text: 0,
+                messages: Vec::new(),
+            },
+            has_ended: false,
+            error: None,
         }
     }
 
     fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
-        self.end = Some((end, error));
+        self.record.end = end;
+        self.error = error;
+        self.has_ended = true;
     }
 
     pub(super) async fn run(
@@ -111,16 +113,16 @@ impl<'a> EpisodeLoop<'a> {
         session: &mut dyn EpisodeSession,
         stop: &Stop,
     ) -> Result<(), EpisodeFailure> {
-        while self.end.is_none() {
+        while !self.has_ended {
             let Some(mut reply) = self.ask(stop).await? else {
                 return Ok(());
             };
             let tools = &self.options.tools;
             if reply.tool_calls.is_empty()
                 && let Some((thought, calls)) =
-                    written::calls(&reply.content, self.steps.len(), tools)
+                    written::calls(&reply.content, self.record.steps.len(), tools)
             {
-                self.calls_from_text = self.calls_from_text.saturating_add(count(calls.len()));
+                self.record.calls_from_text += count(calls.len());
                 reply.content = thought;
                 reply.tool_calls = calls;
             }
@@ -192,7 +194,7 @@ impl<'a> EpisodeLoop<'a> {
                 Ok(())
             }
             // Later in an episode, the model has taken them already.
-            (ErrorKind::ToolsUnsupported, _) if self.steps.is_empty() => {
+            (ErrorKind::ToolsUnsupported, _) if self.record.steps.is_empty() => {
                 let model = self.model.name();
                 fatal(format!("{model}: {message}"), Fault::NoTools)
             }
@@ -212,10 +214,10 @@ impl<'a> EpisodeLoop<'a> {
         session: &mut dyn EpisodeSession,
         content: String,
     ) -> Result<(), EpisodeFailure> {
-        self.text_replies += 1;
+        self.record.text_replies += 1;
         let answer = content.trim().to_owned();
         self.request.messages.push(ChatMessage::assistant(content));
-        if self.text_replies == 1 {
+        if self.record.text_replies == 1 {
             self.request.messages.push(ChatMessage::user(NUDGE));
             return Ok(());
         }
@@ -223,7 +225,7 @@ impl<'a> EpisodeLoop<'a> {
             self.finish(EpisodeEnd::NoAnswer, None);
             return Ok(());
         }
-        self.answer_from_text = true;
+        self.record.answer_from_text = true;
         let mut arguments = Map::new();
         arguments.insert("answer".to_owned(), answer.into());
         self.step(session, SUBMIT, arguments).await?;
@@ -241,7 +243,7 @@ impl<'a> EpisodeLoop<'a> {
             ..ChatMessage::assistant(reply.content)
         });
         for call in reply.tool_calls {
-            let text = if self.end.is_some() {
+            let text = if self.has_ended {
                 "Not run: the episode is over.".to_owned()
             } else {
                 self.tool_call(session, &call).await?
@@ -256,7 +258,7 @@ impl<'a> EpisodeLoop<'a> {
         session: &mut dyn EpisodeSession,
         call: &ToolCall,
     ) -> Result<String, EpisodeFailure> {
-        let text = match read_arguments(call) {
+        let text = match written::arguments(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
                 let arguments = Value::String(call.arguments.clone());
@@ -279,9 +281,9 @@ impl<'a> EpisodeLoop<'a> {
     /// Records a step, which may be the last that is allowed, also if it is an answer that
     /// the environment refuses.
     fn count_step(&mut self, step: ToolStep) {
-        self.steps.push(step);
+        self.record.steps.push(step);
         let limit = self.options.max_steps;
-        if self.end.is_none() && count(self.steps.len()) >= limit {
+        if !self.has_ended && count(self.record.steps.len()) >= limit {
             self.finish(
                 EpisodeEnd::StepLimit,
                 Some(format!("{} without an answer", counted(limit, "step"))),
@@ -321,9 +323,9 @@ impl<'a> EpisodeLoop<'a> {
             done,
         };
         if done {
-            self.reward = reward;
-            self.ground_truth = ground_truth.filter(|truth| !truth.is_empty());
-            self.answer.clone_from(&submitted);
+            self.record.reward = reward;
+            self.record.ground_truth = ground_truth.filter(|truth| !truth.is_empty());
+            self.record.answer.clone_from(&submitted);
             match &submitted {
                 Some(_) => self.finish(EpisodeEnd::Submitted, None),
                 None => self.finish(
@@ -378,50 +380,34 @@ impl<'a> EpisodeLoop<'a> {
     }
 
     /// The episode as the question's answer.
-    pub(super) fn into_solution(self, question: &Question) -> Solution {
-        let (end, error) = self.end.unwrap_or((EpisodeEnd::Failed, None));
-        let submitted = end == EpisodeEnd::Submitted;
-        let answer = self.answer.as_ref().filter(|_| submitted).map(|text| {
+    pub(super) fn into_solution(mut self, question: &Question) -> Solution {
+        let mut record = self.record;
+        record.messages = self.request.messages.split_off(self.recorded);
+        // An episode without a submission earns nothing, by the contract.
+        record.reward = match record.end {
+            EpisodeEnd::Failed => None,
+            _ => record.reward.or(Some(0.0)),
+        };
+        let submitted = record.end == EpisodeEnd::Submitted;
+        let answer = record.answer.as_ref().filter(|_| submitted).map(|text| {
             let analysis = Analysis {
                 answer: text.clone(),
                 ..Analysis::default()
             };
             Answer::from_analysis(&analysis, question, AnswerFrom::Text)
         });
-        let stop = if submitted {
+        let stop = match submitted {
             // This loop has no critic.
-            StopReason::NoVerdict
-        } else {
-            StopReason::Failed
+            true => StopReason::NoVerdict,
+            false => StopReason::Failed,
         };
+        let solution = Solution::new(record.end.outcome(), stop);
         Solution {
             answer,
-            error,
-            episode: Some(Box::new(EpisodeRecord {
-                question_id: self.asked.id,
-                company: self.asked.company,
-                question: self.asked.text,
-                end,
-                answer: self.answer,
-                answer_from_text: self.answer_from_text,
-                reward: match end {
-                    EpisodeEnd::Failed => None,
-                    // An episode without a submission earns nothing, by the contract.
-                    _ => Some(self.reward.unwrap_or(0.0)),
-                },
-                ground_truth: self.ground_truth,
-                steps: self.steps,
-                text_replies: self.text_replies,
-                calls_from_text: self.calls_from_text,
-                messages: self
-                    .request
-                    .messages
-                    .into_iter()
-                    .skip(self.recorded)
-                    .collect(),
-            })),
+            error: self.error,
             calls: self.calls.calls,
-            ..Solution::new(end.outcome(), stop)
+            episode: Some(Box::new(record)),
+            ..solution
         }
     }
 }
@@ -429,25 +415,6 @@ impl<'a> EpisodeLoop<'a> {
 /// A count as records have it.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// A call's arguments, if they can be sent: a JSON object, and for a submission
-/// one with a text as its answer, since anything else would be graded as none.
-fn read_arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
-    let text = call.arguments.trim();
-    let arguments = if text.is_empty() {
-        Map::new()
-    } else {
-        match serde_json::from_str(text) {
-            Ok(Value::Object(map)) => map,
-            Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
-            Err(error) => return Err(format!("the arguments are not JSON: {error}")),
-        }
-    };
-    if call.name == SUBMIT && !arguments.get("answer").is_some_and(Value::is_string) {
-        return Err("submit_answer takes one argument, `answer`, which is a text".to_owned());
-    }
-    Ok(arguments)
 }
 
 #[cfg(test)]
@@ -460,31 +427,6 @@ mod tests {
     use super::*;
     use crate::llm::{Feature, Support};
     use crate::pair::{CallMemory, Sampling};
-
-    #[test]
-    fn arguments_are_an_object_and_an_answer_is_a_text() {
-        let read = |name: &str, arguments: &str| {
-            read_arguments(&ToolCall {
-                id: "c".into(),
-                name: name.into(),
-                arguments: arguments.into(),
-            })
-        };
-        assert!(read("get_descriptions", "").unwrap().is_empty());
-        assert!(read("anything", "{\"x\": 1}").is_ok());
-        for text in ["[1]", "5", "{\"x\": ", "null", "company=acme"] {
-            assert!(read("get_descriptions", text).is_err(), "{text}");
-        }
-        assert!(read("submit_answer", "{\"answer\": \"5%\"}").is_ok());
-        for text in ["{}", "{\"answer\": 5}", "{\"answer\": null}"] {
-            assert!(
-                read("submit_answer", text)
-                    .unwrap_err()
-                    .contains("`answer`"),
-                "{text}"
-            );
-        }
-    }
 
     struct RefusingSession;
 

@@ -62,9 +62,9 @@ impl ToolAgent {
         let calls = RecordedCalls::new(memory, stop.clone(), question, epoch);
         let mut episode = EpisodeLoop::new(&*self.model, &self.options, asked, calls);
         let ended = episode.run(session.as_mut(), &stop).await;
-        if ended.is_ok() && episode.ground_truth.is_none() {
+        if ended.is_ok() && episode.record.ground_truth.is_none() {
             // A server that fails only now has still graded the episode.
-            episode.ground_truth = session.ground_truth().await.unwrap_or_default();
+            episode.record.ground_truth = session.ground_truth().await.unwrap_or_default();
         }
         match ended {
             Ok(()) => Ok(episode.into_solution(question)),

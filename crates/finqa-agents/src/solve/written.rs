@@ -1,11 +1,14 @@
-//! Tool calls that a model wrote as text. Small models do, and a server that
-//! does not know a model's form of calls passes them on as text. A reply that
-//! ends in such calls and in nothing else is read as these calls; whether they
-//! can be made is judged as of any call.
+//! Tool calls as a model writes them: their arguments, and calls in a text. Small models
+//! write those, and a server that does not know a model's form of calls passes them on as
+//! text. A reply that ends in such calls and in nothing else is read as these calls; whether
+//! they can be made is judged as of any call.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::llm::{ToolCall, ToolSpec};
+
+/// The tool that ends an episode.
+pub(super) const SUBMIT: &str = "submit_answer";
 
 /// The text before the calls, and the calls; `first` numbers them. `None`
 /// where the text is not such a reply.
@@ -67,6 +70,25 @@ fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     })
 }
 
+/// A call's arguments, if they can be sent: a JSON object, and for a submission
+/// one with a text as its answer, since anything else would be graded as none.
+pub(super) fn arguments(call: &ToolCall) -> Result<Map<String, Value>, String> {
+    let text = call.arguments.trim();
+    let arguments = if text.is_empty() {
+        Map::new()
+    } else {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(map)) => map,
+            Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
+            Err(error) => return Err(format!("the arguments are not JSON: {error}")),
+        }
+    };
+    if call.name == SUBMIT && !arguments.get("answer").is_some_and(Value::is_string) {
+        return Err("submit_answer takes one argument, `answer`, which is a text".to_owned());
+    }
+    Ok(arguments)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +148,31 @@ mod tests {
             "I would call submit_answer.",
         ] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_an_object_and_an_answer_is_a_text() {
+        let read = |name: &str, text: &str| {
+            arguments(&ToolCall {
+                id: "c".into(),
+                name: name.into(),
+                arguments: text.into(),
+            })
+        };
+        assert!(read("get_descriptions", "").unwrap().is_empty());
+        assert!(read("anything", "{\"x\": 1}").is_ok());
+        for text in ["[1]", "5", "{\"x\": ", "null", "company=acme"] {
+            assert!(read("get_descriptions", text).is_err(), "{text}");
+        }
+        assert!(read("submit_answer", "{\"answer\": \"5%\"}").is_ok());
+        for text in ["{}", "{\"answer\": 5}", "{\"answer\": null}"] {
+            assert!(
+                read("submit_answer", text)
+                    .unwrap_err()
+                    .contains("`answer`"),
+                "{text}"
+            );
         }
     }
 }

@@ -36,20 +36,17 @@ pub(super) fn value(answer: &Answer) -> Option<Finding> {
 
 pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
     let why = answer.doubt.as_deref()?;
-    if answer.is_undefined() {
-        return Some(finding(
-            FindingKind::Doubt,
-            "answer",
+    let (problem, fix) = match answer.is_undefined() {
+        true => (
             format!("it is not defined: {why}."),
             "ask for a figure that is, such as the difference of the two.",
-        ));
-    }
-    Some(finding(
-        FindingKind::Doubt,
-        "answer",
-        format!("it is a guess: {why}."),
-        "check it against the page, or ask for figures that the page has.",
-    ))
+        ),
+        false => (
+            format!("it is a guess: {why}."),
+            "check it against the page, or ask for figures that the page has.",
+        ),
+    };
+    Some(finding(FindingKind::Doubt, "answer", problem, fix))
 }
 
 pub(super) fn invalid_program(error: &str) -> Finding {
@@ -64,33 +61,31 @@ pub(super) fn invalid_program(error: &str) -> Finding {
 /// Every literal must be found; small whole numbers and powers of ten are constants in
 /// any notation.
 pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
-    for literal in program
-        .literals()
-        .filter(|literal| !literal.starts_with("const_"))
-    {
-        if !seen.insert(literal) || is_constant(literal) {
-            continue;
-        }
+    let literals = program.literals().filter(|literal| {
+        !literal.starts_with("const_") && !is_constant(literal) && seen.insert(*literal)
+    });
+    let findings = literals.filter_map(|literal| {
         let found = places.find(literal);
         if found.is_empty() {
-            findings.push(finding(
+            Some(finding(
                 FindingKind::UnsupportedLiteral,
                 literal,
                 format!("{literal} is not in the page, the question or the earlier answers."),
                 "copy the number from a cell or sentence and cite it.",
-            ));
+            ))
         } else if found.iter().all(|place| place.dash) {
-            findings.push(finding(
+            Some(finding(
                 FindingKind::DashLiteral,
                 literal,
                 format!("{literal} is a dash in the table: there is no value."),
                 "use the row or column that holds the number asked for.",
-            ));
+            ))
+        } else {
+            None
         }
-    }
-    findings
+    });
+    findings.collect()
 }
 
 pub(in crate::pair) fn is_constant(literal: &str) -> bool {
