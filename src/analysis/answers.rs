@@ -188,9 +188,16 @@ impl<'d> RecordsById<'d> {
         Self(records.map(|record| (record.id(), record)).collect())
     }
 
-    /// Takes a row's gold and page from its record, and scores it again; `None` if the
-    /// dataset does not have the question.
-    pub(super) fn score(&self, row: &mut Row) -> Option<&'d Record> {
+    /// Scores a row again by its record; `None` if the dataset does not have the question.
+    fn score(&self, row: &mut Row) -> Option<&'d Record> {
+        let record = self.attach(row)?;
+        row.scores = score(row);
+        Some(record)
+    }
+
+    /// Takes a row's gold and page from its record; `None` if the dataset does not have the
+    /// question.
+    pub(super) fn attach(&self, row: &mut Row) -> Option<&'d Record> {
         let record = *self.0.get(row.key.id.as_str())?;
         let Case { gold, .. } = record.cases().find(|case| case.question.key == row.key)?;
         row.document = Some(record.document.clone());
@@ -198,7 +205,6 @@ impl<'d> RecordsById<'d> {
         if !gold.is_empty() && *gold != row.gold {
             row.gold = gold.clone();
         }
-        row.scores = score(row);
         Some(record)
     }
 }

@@ -37,7 +37,7 @@ impl<'d> MissFinder<'d> {
         (row.solution.rounds, row.solution.calls) = (rounds, calls);
         let record = match &self.records {
             Some(records) => {
-                let record = records.score(&mut light);
+                let record = records.attach(&mut light);
                 self.has_failed |= record.is_none();
                 record
             }

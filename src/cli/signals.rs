@@ -1,11 +1,13 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first drains, the second gives up what is in
-//! flight.
+//! flight, the third ends the process.
 
 use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt};
 
 use finqa_agents::llm::Stop;
+
+use super::Exit;
 
 /// The time that a shard waits for its requests in flight: engines kill a process 30
 /// seconds after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and
@@ -22,9 +24,14 @@ pub(crate) fn listen(
     let signals = stream::unfold(Signals::new(), async |mut signals| {
         signals.next().await.then_some(((), signals))
     });
-    tokio::spawn(
-        async move { handle_signals(std::pin::pin!(signals), stop, timeout, notice).await },
-    );
+    tokio::spawn(async move {
+        let mut signals = std::pin::pin!(signals);
+        handle_signals(signals.as_mut(), stop, timeout, notice).await;
+        if signals.next().await.is_some() {
+            // What is recorded is kept, as after a kill.
+            std::process::exit(Exit::Interrupted.code().into());
+        }
+    });
 }
 
 /// Waits for signals and stops as they ask.

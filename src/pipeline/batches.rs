@@ -7,8 +7,8 @@ use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::llm::{BatchQueue, BatchStage};
 
 use super::PipelineError;
-use super::context::ModelContext;
-use super::resume::LockedRun;
+use super::locked_run::LockedRun;
+use super::model_context::ModelContext;
 
 /// The queue of a run whose requests are sent in batches; those of a replay are not sent.
 pub(super) fn queue(

@@ -22,11 +22,12 @@ use finqa_core::question::Question;
 use finqa_core::stats::wilson;
 use finqa_core::text::{counted, grouped};
 
-use super::advice::advice;
-use super::context::ModelContext;
+use super::PipelineError;
+use super::model_context::ModelContext;
+use super::notice::{Notify, RunNotice};
 use super::selection::load_selected;
 use super::setup::pair_setup;
-use super::{Notify, PipelineError, RunNotice};
+use super::unused_settings::advice;
 
 /// Bytes of a prompt for each token: tables have more tokens than prose.
 const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };
@@ -116,8 +117,18 @@ pub(crate) async fn dry_run(
         Some(most) => tokens.min(u64::from(most)),
         None => tokens,
     };
-    let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low), batched);
-    let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high), batched);
+    let low = PromptTotal::of(
+        &low,
+        BYTES_PER_TOKEN.low,
+        written(REPLY_TOKENS.low),
+        batched,
+    );
+    let high = PromptTotal::of(
+        &high,
+        BYTES_PER_TOKEN.high,
+        written(REPLY_TOKENS.high),
+        batched,
+    );
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
@@ -154,9 +165,9 @@ async fn measure(
     options: &PairOptions,
     plan: &Plan,
     accepted: bool,
-) -> Result<PromptMeasurement, PipelineError> {
+) -> Result<Vec<Arc<MeasuringModel>>, PipelineError> {
     let Backend::Llm { analyst, critic } = &options.backend else {
-        return Ok(PromptMeasurement::default());
+        return Ok(Vec::new());
     };
     let meter = |model: &Arc<dyn ChatModel>| {
         Arc::new(MeasuringModel {
@@ -200,11 +211,10 @@ async fn measure(
             history.push(planned.in_history(plan.history, answer.as_ref()));
         }
     }
-    let models = match chosen {
+    Ok(match chosen {
         CriticMode::Rules => vec![analyst],
         _ => vec![analyst, critic],
-    };
-    Ok(PromptMeasurement { models })
+    })
 }
 
 /// A model that answers at once and records the length of each prompt.
@@ -249,35 +259,28 @@ impl ChatModel for MeasuringModel {
 
     async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
         let bytes = serde_json::to_vec(request).map_or(0, |json| json.len());
-        let mut prompts = self.prompts.lock();
-        prompts.push(bytes as u64);
-        drop(prompts);
-        let reply = ChatReply::text(self.reply(request));
-        Ok(reply)
+        self.prompts.lock().push(bytes as u64);
+        Ok(ChatReply::text(self.reply(request)))
     }
 }
 
-/// The prompts sent to each model.
-#[derive(Default)]
-struct PromptMeasurement {
-    models: Vec<Arc<MeasuringModel>>,
-}
-
 /// The sum over all models.
+#[derive(Default)]
 struct PromptTotal {
     calls: u64,
     usage: Usage,
     cost: Cost,
 }
 
-impl PromptMeasurement {
-    fn total(&self, bytes_per_token: u64, reply_tokens: u64, batched: bool) -> PromptTotal {
-        let mut total = PromptTotal {
-            calls: 0,
-            usage: Usage::default(),
-            cost: Cost::default(),
-        };
-        for model in &self.models {
+impl PromptTotal {
+    fn of(
+        models: &[Arc<MeasuringModel>],
+        bytes_per_token: u64,
+        reply_tokens: u64,
+        batched: bool,
+    ) -> Self {
+        let mut total = Self::default();
+        for model in models {
             for bytes in model.prompts.lock().iter() {
                 let usage = Usage {
                     input_tokens: bytes / bytes_per_token,
@@ -302,75 +305,51 @@ impl PromptMeasurement {
 
 impl fmt::Display for DryRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            records,
-            questions,
-            model,
-            calls,
-            input_tokens,
-            output_tokens,
-            ..
-        } = self;
-        writeln!(f, "Dry run: nothing was sent or written.")?;
-        writeln!(
-            f,
-            "Questions  {questions} from {}, {model}",
-            counted(*records, "record")
-        )?;
-        writeln!(
-            f,
-            "Calls      {} (the critic accepts every first answer) to {} (it accepts none)",
-            grouped(calls.low),
-            grouped(calls.high)
-        )?;
-        writeln!(
-            f,
-            "Tokens in  {} to {} (prompts at {} to {} bytes per token)",
-            grouped(input_tokens.low),
-            grouped(input_tokens.high),
-            BYTES_PER_TOKEN.low,
-            BYTES_PER_TOKEN.high
-        )?;
-        writeln!(
-            f,
-            "Tokens out {} to {}, at {} to {} per reply\n           \
-             (fewer with a lower --max-tokens, more if the model reasons)",
-            grouped(output_tokens.low),
-            grouped(output_tokens.high),
-            REPLY_TOKENS.low,
-            REPLY_TOKENS.high
-        )?;
-        match self.cost_usd {
-            Some(Estimate { low, high }) => writeln!(
-                f,
-                "Cost       ${low:.4} to ${high:.4}, without retries and without cached prompts"
-            )?,
-            None => writeln!(
-                f,
-                "Cost       unknown: the model has no listed price; --prices FILE adds one"
-            )?,
-        }
-        if self.engine == ExecutionEngine::Batch {
-            writeln!(
-                f,
-                "Engine     batch, at half the list price; each agent, round and turn\n           \
-                 needs a wave of up to a day"
-            )?;
-        } else {
-            writeln!(
-                f,
+        let range = |of: Estimate<u64>| format!("{} to {}", grouped(of.low), grouped(of.high));
+        let cost = match self.cost_usd {
+            Some(Estimate { low, high }) => {
+                format!("${low:.4} to ${high:.4}, without retries and without cached prompts")
+            }
+            None => "unknown: the model has no listed price; --prices FILE adds one".to_owned(),
+        };
+        let end = match self.engine {
+            ExecutionEngine::Batch => {
+                "Engine     batch, at half the list price; each agent, round \
+                 and turn\n           needs a wave of up to a day"
+                    .to_owned()
+            }
+            ExecutionEngine::Live => format!(
                 "Time       {:.0} to {:.0} s ({} at a time, {} to {} s per call)",
                 self.seconds.low,
                 self.seconds.high,
                 self.concurrency,
                 CALL_SECONDS.low,
                 CALL_SECONDS.high
-            )?;
-        }
+            ),
+        };
         write!(
             f,
-            "Precision  ±{:.1} points at 95 % confidence if 75 % are right,\n           \
+            "Dry run: nothing was sent or written.\n\
+             Questions  {} from {}, {}\n\
+             Calls      {} (the critic accepts every first answer) to {} (it accepts none)\n\
+             Tokens in  {} (prompts at {} to {} bytes per token)\n\
+             Tokens out {}, at {} to {} per reply\n           \
+             (fewer with a lower --max-tokens, more if the model reasons)\n\
+             Cost       {cost}\n\
+             {end}\n\
+             Precision  ±{:.1} points at 95 % confidence if 75 % are right,\n           \
              more if errors share pages",
+            self.questions,
+            counted(self.records, "record"),
+            self.model,
+            grouped(self.calls.low),
+            grouped(self.calls.high),
+            range(self.input_tokens),
+            BYTES_PER_TOKEN.low,
+            BYTES_PER_TOKEN.high,
+            range(self.output_tokens),
+            REPLY_TOKENS.low,
+            REPLY_TOKENS.high,
             100.0 * self.half_interval
         )
     }

@@ -22,6 +22,10 @@ pub enum PipelineError {
          answer of its own; leave --answer-from out, or name a --model"
     )]
     TextWithoutModel,
+    #[error(
+        "{0}: without --model the embedded analyst answers, which sends no requests; pass --model NAME"
+    )]
+    OptionsWithoutModel(String),
     #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
     CriticWithoutModel,
     #[error(

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use crate::dataset::Dataset;
 use crate::run::{Identity, Plan, RunMeta, Workload};
-use crate::settings::{Settings, Variables};
+use crate::settings::Settings;
 use finqa_agents::pair::Pair;
 
-use super::advice::advice;
-use super::context::ModelContext;
+use super::PipelineError;
+use super::model_context::ModelContext;
+use super::notice::RunNotice;
+use super::run_context::RunContext;
 use super::selection::load_selected;
 use super::setup::{self, pair_setup};
-use super::{Notify, PipelineError, RunNotice};
+use super::unused_settings::advice;
 
 /// The job of a run.
 pub struct Job {
@@ -29,11 +31,11 @@ pub struct Job {
 /// The questions of the settings' records, answered by the settings' agents.
 pub(super) fn questions(
     settings: &Settings,
-    variables: &Variables,
-    notify: &Notify,
-    context: &ModelContext,
+    context: &RunContext,
+    models: &ModelContext,
 ) -> Result<Job, PipelineError> {
-    let setup = pair_setup(settings, variables, context)?;
+    let (variables, notify) = (&context.variables, &context.notify);
+    let setup = pair_setup(settings, variables, models)?;
     for notice in &setup.notices {
         notify(RunNotice::Warning(notice.clone()));
     }

@@ -3,28 +3,29 @@
 //! [`Run::start`] loads the records, sets the agents up, makes or resumes the
 //! run's folder and asks the questions; [`Run::next`] gives what happens, and
 //! [`Run::finish`] writes the files from the journal. Reading order: this file,
-//! `job` (what is asked, and who answers), `resume` (new and earlier runs),
-//! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
+//! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
+//! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
 mod accuracy;
-mod advice;
 mod batches;
-mod context;
 mod dry_run;
 mod error;
 mod files;
 mod job;
-mod merge;
+mod locked_run;
+mod merge_shards;
+mod model_context;
+mod notice;
 mod prices;
 mod replies;
-mod resume;
+mod run_context;
 mod selection;
 mod setup;
-mod shard;
 mod start;
+mod start_shard;
 mod tracking;
+mod unused_settings;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -33,80 +34,28 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::dataset::Dataset;
 use crate::output::mlflow::{self, DeliveredRun, MlflowError, RunContent, TrackingServer};
-use crate::settings::{Settings, Variables};
-use crate::telemetry::Telemetry;
-use finqa_agents::llm::{CallEvent, LimitStatus, Limits, Observer, Stop, StoredReplies};
+use crate::settings::Settings;
+use finqa_agents::llm::{LimitStatus, Limits, Stop};
 
-use crate::run::{
-    self, Event, Finish, Journal, JournalError, RunFolder, RunLock, RunMeta, Scheduler, Summary,
-};
+use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock, Summary};
 
-pub(crate) use advice::{advice, ignored_in_episodes, unused_server};
-pub(crate) use context::ModelContext;
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
 pub(crate) use files::{without_pages, write_report, write_results};
 pub use job::Job;
-pub use merge::merge;
+pub use locked_run::ResumedRun;
+pub use merge_shards::merge;
+pub(crate) use model_context::ModelContext;
+pub use notice::{Notify, RunNotice};
 pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
-pub use resume::ResumedRun;
+pub use run_context::RunContext;
 pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
+pub(crate) use start::{BegunRun, RunStart};
 pub(crate) use tracking::{server, tracking_server};
-
-/// Maximum number of events in the queue; a full queue blocks the questions.
-const EVENT_QUEUE: usize = 1024;
+pub(crate) use unused_settings::{advice, ignored_in_episodes, unused_server};
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
-
-/// A line for the user outside of a run's events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunNotice {
-    /// Information.
-    Note(String),
-    /// A warning, shown even with `--quiet`.
-    Warning(String),
-}
-
-/// Shows a notice.
-pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
-
-/// The surroundings of a run: everything but its settings.
-pub struct RunContext {
-    /// The earlier run that is continued.
-    pub resumed: Option<ResumedRun>,
-    /// The source of keys and addresses.
-    pub variables: Variables,
-    /// The tracking server, if any.
-    pub tracking: Option<TrackingServer>,
-    /// The traces to record.
-    pub traces: Telemetry,
-    pub notify: Notify,
-    /// Stops the run.
-    pub stop: Stop,
-    /// The commit that this program was built from, where known.
-    pub commit: Option<String>,
-    /// The stored replies that answer every call instead of a server.
-    pub replay: Option<Arc<StoredReplies>>,
-    /// The run that is replayed.
-    pub recorded: Option<RunMeta>,
-}
-
-impl Default for RunContext {
-    fn default() -> Self {
-        Self {
-            resumed: None,
-            variables: Variables::none(),
-            tracking: None,
-            traces: Telemetry::default(),
-            notify: Arc::new(|_| {}),
-            stop: Stop::default(),
-            commit: None,
-            replay: None,
-            recorded: None,
-        }
-    }
-}
 
 /// A run whose questions are being asked.
 pub struct Run {
@@ -147,52 +96,32 @@ impl Run {
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
-        let variables = context.variables.clone();
-        Self::start_job(settings, context, |settings, notify, models| {
-            job::questions(settings, &variables, notify, models)
-        })
-    }
-
-    /// Starts, or continues, the run of the job that `job` makes from the settings. `job`
-    /// is not called if every question is answered. Its notices are shown only if the run
-    /// starts; the retries and batches of its models become events of the run.
-    pub(crate) fn start_job(
-        settings: &Settings,
-        mut context: RunContext,
-        job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
-    ) -> Result<Self, PipelineError> {
-        let chosen = settings.shards.resolve(&context.variables)?;
-        let mut resumed = context.resumed.take();
-        if let Some(resumed) = &mut resumed {
-            shard::note_change(resumed, chosen.as_ref());
-        }
-        let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let (run, records, scheduler) = match resumed {
-            Some(resumed) if resumed.is_answered()? => {
-                let (run, records) = resumed.into_answered_run(settings)?;
-                (context.notify)(RunNotice::Note(format!(
-                    "every question of run {} is answered; writing its files",
-                    run.meta.id
-                )));
-                (run, records, None)
-            }
-            resumed => {
-                let observer = observer(sender.clone());
-                let (run, job, models) =
-                    start::begin(settings, &context, chosen, resumed, observer, job)?;
-                let scheduler = Scheduler {
-                    workload: job.workload,
-                    models,
-                    stop: context.stop.clone(),
-                };
-                (run, job.records, Some(scheduler))
+        let begun = match RunStart::new(settings, context)? {
+            RunStart::Answered(begun) => *begun,
+            RunStart::Open(open) => {
+                let job = job::questions(&open.settings, &open.context, &open.models)?;
+                open.begin(settings, job)?
             }
         };
+        Self::ask(settings, begun)
+    }
+
+    /// Asks the questions of a run that has begun. The retries and batches of its models become
+    /// events of the run.
+    pub(crate) fn ask(settings: &Settings, begun: BegunRun) -> Result<Self, PipelineError> {
+        let BegunRun {
+            run,
+            records,
+            scheduler,
+            context,
+            sender,
+            events,
+        } = begun;
         let limits = scheduler.as_ref().map(|it| it.models.limits.clone());
         let tracking = match (context.tracking, &run.meta.shard) {
             (Some(_), Some(shard)) => {
-                let merge = run::command(&format!("merge {}", shard.run), &settings.run.output);
-                let line = format!("MLflow: `{merge}` delivers the run");
+                let command = run::command(&format!("merge {}", shard.run), &settings.run.output);
+                let line = format!("MLflow: `{command}` delivers the run");
                 (context.notify)(RunNotice::Note(line));
                 None
             }
@@ -270,21 +199,4 @@ impl Run {
             _lock: self.lock,
         })
     }
-}
-
-/// Turns retries and batch notices into events.
-fn observer(events: mpsc::Sender<Event>) -> Observer {
-    Arc::new(move |_node, event| {
-        let event = match event {
-            CallEvent::Retry(notice) => Event::Retry {
-                attempt: notice.attempt,
-                delay: notice.delay,
-                reason: notice.words(),
-            },
-            CallEvent::Batch(notice) => Event::Batch(notice.clone()),
-            CallEvent::Correction(_) => return,
-        };
-        // A slow display loses a notice, never a retry.
-        let _ = events.try_send(event);
-    })
 }

@@ -6,7 +6,7 @@ use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
 
 use super::PipelineError;
-use super::resume::{LockedRun, ResumedRun};
+use super::locked_run::{LockedRun, ResumedRun};
 
 /// The user's prices: those of the resumed run, else those that the settings name, else
 /// those of the recorded run.

@@ -8,8 +8,9 @@ use crate::run::{RunKind, RunMeta};
 use crate::settings::{Settings, with_effects_of};
 use finqa_agents::llm::StoredReplies;
 
-use super::resume::stored_settings;
-use super::{Notify, PipelineError, RunNotice};
+use super::PipelineError;
+use super::locked_run::stored_settings;
+use super::notice::{Notify, RunNotice};
 
 /// The folder that is replayed, or else the one that the settings name.
 pub(crate) fn stored_replies(

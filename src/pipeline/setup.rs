@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::settings::{Origin, Settings, Variables};
+use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
@@ -15,7 +15,7 @@ use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
 use super::accuracy;
-use super::context::{ModelContext, http_model};
+use super::model_context::{ModelContext, http_model};
 
 /// The two agents and the servers they use.
 pub(crate) struct PairSetup {
@@ -43,6 +43,10 @@ pub(crate) fn pair_setup(
     };
     if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
         return Err(PipelineError::TextWithoutModel);
+    }
+    let unused = of_a_model(settings);
+    if !unused.is_empty() {
+        return Err(PipelineError::OptionsWithoutModel(unused.join(", ")));
     }
     if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
         return Err(PipelineError::CriticWithoutModel);
@@ -91,6 +95,16 @@ pub(crate) fn pair_setup(
         name,
         critic_name,
     })
+}
+
+/// The options on the command line that say how a chat model is asked, where none is named.
+fn of_a_model(settings: &Settings) -> Vec<String> {
+    if !settings.model.is_offline() || settings.origins.contains_key("model") {
+        return Vec::new();
+    }
+    let given = |key: &&str| settings.origins.get(*key) == Some(&Origin::CommandLine);
+    let keys = ["provider", "api", "max_tokens"].into_iter().filter(given);
+    keys.map(flag).collect()
 }
 
 impl PairSetup {

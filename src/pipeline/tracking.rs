@@ -6,7 +6,8 @@ use crate::output::mlflow::{Credentials, MlflowError, TrackingServer, TrackingTa
 use crate::settings::{Settings, Variables};
 use finqa_agents::llm;
 
-use super::{Notify, PipelineError, RunNotice};
+use super::PipelineError;
+use super::notice::{Notify, RunNotice};
 
 /// The experiment of runs for which `MLFLOW_EXPERIMENT_NAME` names none.
 const EXPERIMENT: &str = "financial_qa";

@@ -7,7 +7,7 @@ use crate::dataset::QuestionKey;
 use finqa_agents::llm::{BudgetLimit, LimitStatus};
 use finqa_agents::pair::{Round, RunFailure};
 
-use super::identity::RunMeta;
+use super::run_meta::RunMeta;
 use crate::score::Row;
 
 /// Something that happened in a run, in the order in which it happened.

@@ -9,8 +9,8 @@ use finqa_core::files;
 use super::command::{command, list_command, resume_command};
 use super::episodes::exported_run;
 use super::folder::{RunFolder, RunStage};
-use super::identity::RunKind;
 use super::journal::JournalError;
+use super::run_meta::RunKind;
 use super::shards_folder::{SHARDS_SUFFIX, ShardsFolder};
 
 /// Maximum number of ids that an error names.
@@ -262,8 +262,8 @@ fn named<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::identity::RunMeta;
     use crate::run::journal::Journal;
+    use crate::run::run_meta::RunMeta;
 
     #[test]
     fn a_run_is_named_by_path_id_unique_start_or_last_and_an_ambiguous_start_is_refused() {

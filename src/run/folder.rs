@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
+use super::run_meta::RunMeta;
 
 /// The folder of the runs in an output folder.
 pub(super) const RUNS: &str = "runs";
@@ -201,7 +201,7 @@ impl RunFolder {
     }
 
     /// True if every file was written after the last answer.
-    fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         #[derive(Deserialize)]
         struct Completeness {
             complete: bool,

@@ -1,6 +1,5 @@
 //! A pass over units of questions, several of them at a time.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
@@ -9,45 +8,15 @@ use finqa_agents::llm::{BatchQueue, Limits};
 
 use super::ending::join_error_message;
 use super::event::Finish;
-use super::replay::UnfinishedUnits;
-use super::scheduler::RunModels;
-use super::worker::{PlanUnit, UnitOutcome, Worker};
-
-/// Which questions a pass asks, and how it treats provider errors.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum PassKind {
-    /// All; a refusal of one may be a refusal of all.
-    First,
-    /// The questions that the provider failed; a refusal is now the question's outcome.
-    Last,
-}
+use super::worker::{UnitOutcome, Worker};
+use super::workload::RunModels;
 
 #[derive(Default)]
 pub(super) struct PassResult {
-    pub postponed: Vec<PlanUnit>,
+    /// The units that the provider failed, by their places in the plan.
+    pub postponed: Vec<usize>,
     /// The first failure that ended it.
     pub failure: Option<Finish>,
-}
-
-/// The units of a pass: first those asked before, then those of the plan.
-#[derive(Default)]
-pub(super) struct UnitQueue {
-    pub first: VecDeque<PlanUnit>,
-    pub planned: Option<UnfinishedUnits>,
-}
-
-impl UnitQueue {
-    pub(super) fn of(first: VecDeque<PlanUnit>) -> Self {
-        Self {
-            first,
-            planned: None,
-        }
-    }
-
-    fn next(&mut self) -> Option<PlanUnit> {
-        let planned = || self.planned.as_mut().and_then(Iterator::next);
-        self.first.pop_front().or_else(planned)
-    }
 }
 
 /// The number of units in flight at a time.
@@ -79,13 +48,15 @@ impl Concurrency {
     }
 }
 
-/// Asks the questions of a queue, several units at a time.
+/// Asks the questions of some units of the plan, several units at a time. In the last pass a
+/// refusal is the question's outcome; before, a refusal of one may be a refusal of all.
 pub(super) async fn pass(
     worker: &Arc<Worker>,
-    queue: &mut UnitQueue,
+    units: Vec<usize>,
     width: &Concurrency,
-    kind: PassKind,
+    is_last: bool,
 ) -> PassResult {
+    let mut units = units.into_iter();
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut passed = PassResult::default();
     let batches = width.batches.as_ref();
@@ -104,13 +75,13 @@ pub(super) async fn pass(
                 () = width.limits.changed(), if below_most && !has_capacity => {}
             }
         };
-        let Some(unit) = has_capacity.then(|| queue.next()).flatten() else {
+        let Some(at) = has_capacity.then(|| units.next()).flatten() else {
             break;
         };
         let asking = Arc::clone(worker);
         let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
-            let ended = asking.ask_unit(unit, kind == PassKind::Last).await;
+            let ended = asking.ask_unit(at, is_last).await;
             drop(in_flight);
             ended
         });
@@ -119,7 +90,7 @@ pub(super) async fn pass(
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);
     }
-    passed.postponed.sort_by_key(PlanUnit::first_index);
+    passed.postponed.sort_unstable();
     passed
 }
 
@@ -127,7 +98,7 @@ impl PassResult {
     fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
         let failure = match ended {
             Ok(UnitOutcome::Over) => return,
-            Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
+            Ok(UnitOutcome::Postponed(at)) => return self.postponed.push(at),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(join_error_message(error)),
         };

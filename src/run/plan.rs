@@ -64,37 +64,22 @@ pub struct Plan {
     pub mode: Mode,
     /// The source of the history turns.
     pub history: HistoryMode,
-    /// The units of one pass: those of the others are made from them when they are asked.
-    pass: Vec<PassUnit>,
+    /// The units of the first pass: those of the others are made from them when they are asked.
+    first_pass: Vec<Vec<PlannedQuestion>>,
     epochs: u32,
     /// Questions of a whole pass, of which a shard asks a part.
     pass_length: usize,
 }
 
-/// A unit of every pass.
-#[derive(Clone, Debug)]
-struct PassUnit {
-    /// The place of its first question in the first pass.
-    first: usize,
-    kind: RecordKind,
-    cases: Vec<Arc<Case>>,
-}
-
 impl Plan {
     /// Plans questions of which each is asked alone.
     pub(crate) fn from_questions(questions: Vec<PlannedQuestion>) -> Self {
-        let pass_length = questions.len();
-        let units = questions.into_iter().map(|planned| PassUnit {
-            first: planned.index,
-            kind: planned.kind,
-            cases: vec![planned.case],
-        });
         Self {
             mode: Mode::Questions,
             history: HistoryMode::Own,
-            pass: units.collect(),
+            pass_length: questions.len(),
+            first_pass: questions.into_iter().map(|planned| vec![planned]).collect(),
             epochs: 1,
-            pass_length,
         }
     }
 
@@ -110,19 +95,23 @@ impl Plan {
         history: HistoryMode,
         epochs: u32,
     ) -> Result<Self, PlanError> {
-        let mut pass = Vec::new();
+        let mut first_pass = Vec::new();
         let mut pass_length = 0;
         for record in &dataset.records {
             for cases in split_record(record, mode) {
-                pass.push(PassUnit {
-                    first: pass_length,
+                let planned = cases.iter().zip(pass_length..);
+                let planned = planned.map(|(case, index)| PlannedQuestion {
+                    index,
+                    case: Arc::clone(case),
                     kind: record.kind,
-                    cases: cases.to_vec(),
+                    epoch: 0,
+                    turns: (mode == Mode::Conversations).then_some(cases.len()),
                 });
+                first_pass.push(planned.collect());
                 pass_length += cases.len();
             }
         }
-        if pass.is_empty() {
+        if first_pass.is_empty() {
             let (path, records) = (dataset.source.clone(), dataset.records.len());
             return Err(match mode {
                 Mode::Questions => PlanError::NoQuestions { path, records },
@@ -132,7 +121,7 @@ impl Plan {
         Ok(Self {
             mode,
             history,
-            pass,
+            first_pass,
             epochs: epochs.max(1),
             pass_length,
         })
@@ -140,32 +129,25 @@ impl Plan {
 
     /// Leaves only what a shard asks; each question keeps its place in the whole plan.
     pub(crate) fn reduce_to(&mut self, shard: Shard) {
-        self.pass.retain(|unit| {
-            let first = unit.cases.first();
-            first.is_some_and(|case| shard.contains(&case.question.key.id))
+        self.first_pass.retain(|unit| {
+            let first = unit.first();
+            first.is_some_and(|planned| shard.contains(&planned.case.question.key.id))
         });
     }
 
     /// The number of units.
     pub(crate) fn length(&self) -> usize {
-        self.pass.len() * self.epochs as usize
+        self.first_pass.len() * self.epochs as usize
     }
 
     /// The unit at a place among all units.
     pub(super) fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
-        let epoch = u32::try_from(at.checked_div(self.pass.len())?).ok()?;
-        let unit = self.pass.get(at % self.pass.len())?;
-        let turns = (self.mode == Mode::Conversations).then_some(unit.cases.len());
-        let first = unit.first + self.pass_length * epoch as usize;
-        let planned = unit.cases.iter().zip(first..).map(|(case, index)| {
-            let case = Arc::clone(case);
-            PlannedQuestion {
-                index,
-                case,
-                kind: unit.kind,
-                epoch,
-                turns,
-            }
+        let epoch = u32::try_from(at.checked_div(self.first_pass.len())?).ok()?;
+        let unit = self.first_pass.get(at % self.first_pass.len())?;
+        let planned = unit.iter().map(|planned| PlannedQuestion {
+            index: planned.index + self.pass_length * epoch as usize,
+            epoch,
+            ..planned.clone()
         });
         (epoch < self.epochs).then(|| planned.collect())
     }
@@ -193,7 +175,7 @@ impl Plan {
 
     /// The number of questions.
     pub fn total(&self) -> usize {
-        let pass: usize = self.pass.iter().map(|unit| unit.cases.len()).sum();
+        let pass: usize = self.first_pass.iter().map(Vec::len).sum();
         pass * self.epochs as usize
     }
 }

@@ -2,28 +2,28 @@
 //! order, every outcome in the journal before its event is sent. Questions
 //! that the provider fails are asked again once the others are done.
 //!
-//! Reading order: this file, `services` (what runs alongside the questions), `pass` (several
+//! Reading order: `workload`, this file, `earlier_work` (what the journal holds), `services` (what runs alongside the questions), `pass` (several
 //! units at a time), `worker` (the questions of one unit), `ending`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use finqa_agents::llm::{BatchQueue, Budget, Limits, Stop};
-use finqa_agents::solve::Solver;
+use finqa_agents::llm::Stop;
 
+use super::earlier_work::EarlierWork;
 use super::ending::RunEnding;
 use super::event::{Event, Finish};
 use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
-use super::pass::{Concurrency, PassKind, PassResult, UnitQueue, pass};
-use super::plan::Plan;
-use super::replay::replay;
+use super::pass::{Concurrency, PassResult, pass};
 use super::services::Services;
 use super::trace::RunTrace;
 use super::worker::Worker;
+use super::workload::{RunModels, Workload};
 
 /// A run, ready to be started.
 pub struct Scheduler {
@@ -31,38 +31,6 @@ pub struct Scheduler {
     pub models: RunModels,
     /// Stops the run.
     pub stop: Stop,
-}
-
-/// The questions of a run, and the solver that answers them.
-pub struct Workload {
-    /// The questions, in order.
-    pub plan: Plan,
-    pub solver: Arc<dyn Solver>,
-    /// Maximum number of units in flight, at least 1.
-    pub concurrency: usize,
-}
-
-/// The state that the models of a run share.
-#[derive(Default)]
-pub struct RunModels {
-    /// The rate limits, which bound the units in flight.
-    pub limits: Limits,
-    pub budget: Arc<Budget>,
-    /// The batch queue, if any; all units are in flight then.
-    pub batches: Option<BatchQueue>,
-    /// Calls are answered by stored replies.
-    pub replays: bool,
-}
-
-impl Workload {
-    /// The questions of a plan, one unit at a time.
-    pub fn new(plan: Plan, solver: Arc<dyn Solver>) -> Self {
-        Self {
-            plan,
-            solver,
-            concurrency: 1,
-        }
-    }
 }
 
 impl Scheduler {
@@ -83,18 +51,14 @@ impl Scheduler {
             concurrency,
         } = self.workload;
         let meta = Arc::new(journal.meta()?);
-        let total = plan.total();
-        let (mode, history) = (plan.mode, plan.history);
-        let trace = Arc::new(RunTrace::start(&meta, mode));
-        let replayed = replay(journal, Arc::clone(&meta), plan, events.clone()).await?;
+        let plan = Arc::new(plan);
+        let trace = Arc::new(RunTrace::start(&meta, plan.mode));
+        let (reads, sender) = (Arc::clone(&plan), events.clone());
+        let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
-            Services::start(replayed.journal, replayed.last, &meta.id, &models, &stop)?;
+            Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
         let failures = Arc::new(FailureStreaks::default());
         let width = Concurrency::new(concurrency, &models);
-        let mut queue = UnitQueue {
-            planned: Some(replayed.units),
-            ..UnitQueue::default()
-        };
         let worker = Arc::new(Worker {
             solver,
             writer,
@@ -104,21 +68,23 @@ impl Scheduler {
                 // Giving up on the provider gives up nothing else.
                 abort: stop.abort.child_token(),
             },
-            mode,
-            history,
+            plan: Arc::clone(&plan),
+            known: Mutex::new(earlier.known),
             trace: Arc::clone(&trace),
             failures: Arc::clone(&failures),
-            answered_before: replayed.any_answer,
-            done: AtomicUsize::new(replayed.answered),
+            answered_before: earlier.any_answer,
+            done: AtomicUsize::new(earlier.answered),
             replays: models.replays,
         });
 
-        let mut passed = ask_all(&worker, &mut queue, &width).await;
+        let mut passed = ask_all(&worker, earlier.open_units, &width).await;
         if let Err(failure) = services.end_batches().await {
             passed.stop(failure, &worker);
         }
 
-        let left = total.saturating_sub(worker.done.load(Ordering::Relaxed));
+        let left = plan
+            .total()
+            .saturating_sub(worker.done.load(Ordering::Relaxed));
         let reached = models.budget.reached().filter(|_| left != 0);
         if let Some(limit) = reached {
             worker.writer.record(JournalEntry::Paused(limit));
@@ -147,13 +113,12 @@ impl Scheduler {
     }
 }
 
-/// Asks all questions, and those that the provider fails a second time.
-async fn ask_all(worker: &Arc<Worker>, queue: &mut UnitQueue, width: &Concurrency) -> PassResult {
-    let passed = pass(worker, queue, width, PassKind::First).await;
+/// Asks the questions of some units, and those that the provider fails a second time.
+async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, width: &Concurrency) -> PassResult {
+    let passed = pass(worker, units, width, false).await;
     // Only a provider that answers others may be asked again.
     if passed.failure.is_some() || !worker.has_answered() {
         return passed;
     }
-    let mut again = UnitQueue::of(passed.postponed.into());
-    pass(worker, &mut again, width, PassKind::Last).await
+    pass(worker, passed.postponed, width, true).await
 }

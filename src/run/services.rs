@@ -12,7 +12,7 @@ use finqa_agents::pair::RunFailure;
 use super::ending::join_error_message;
 use super::event::Finish;
 use super::journal::{Journal, JournalError};
-use super::scheduler::RunModels;
+use super::workload::RunModels;
 use super::writer::{self, JournalWriter, WriterThread};
 use crate::score::Stamp;
 

@@ -10,9 +10,9 @@ use crate::score::{Row, Stamp};
 use crate::settings::Shard;
 use finqa_agents::pair::Call;
 
-use super::identity::{MergedShards, MissingPart, RunMeta, RunShard};
 use super::journal::{Journal, JournalEntry, JournalError};
 use super::lock::RunLock;
+use super::run_meta::{MergedShards, MissingPart, RunMeta, RunShard};
 use super::shards_error::ShardsError;
 use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
@@ -74,11 +74,8 @@ impl<'f> ShardSurvey<'f> {
             return Ok(None);
         }
         if let Some(holder) = RunLock::holder(own.path()) {
-            return Err(ShardsError::Held {
-                run: self.folder.name().to_owned(),
-                shard: shard.index(),
-                holder,
-            });
+            let problem = format!("is in use by {holder}; merge when it has ended");
+            return Err(self.problem(shard, problem, false));
         }
         self.readable(shard, Journal::read(&own.journal()))
             .map(Some)
@@ -89,26 +86,28 @@ impl<'f> ShardSurvey<'f> {
         read.map_err(|reason| ShardsError::unreadable(run, shard.index(), reason))
     }
 
+    fn problem(&self, shard: Shard, problem: String, is_data: bool) -> ShardsError {
+        ShardsError::OfShard {
+            run: self.folder.name().to_owned(),
+            shard: shard.index(),
+            problem,
+            is_data,
+        }
+    }
+
     fn check(&self, shard: Shard, meta: &RunMeta, changes: Vec<String>) -> Result<(), ShardsError> {
-        let run = self.folder.name().to_owned();
-        let is_here = |own: &RunShard| own.part == shard && own.run == run;
+        let is_here = |own: &RunShard| own.part == shard && own.run == self.folder.name();
         if !meta.shard.as_ref().is_some_and(is_here) {
-            let found = meta.shard.as_ref();
-            return Err(ShardsError::Misplaced {
-                folder: self.folder.shard(shard.index()).path().to_owned(),
-                found: found.map_or_else(|| format!("run {}", meta.id), ToString::to_string),
-                shard,
-                run,
-            });
+            let found = meta.shard.as_ref().map(ToString::to_string);
+            let found = found.unwrap_or_else(|| format!("run {}", meta.id));
+            let problem = format!("is not in its folder, which holds {found}");
+            return Err(self.problem(shard, problem, true));
         }
         if changes.is_empty() {
             return Ok(());
         }
-        Err(ShardsError::Differs {
-            run,
-            shard: shard.index(),
-            changes: changes.join("; "),
-        })
+        let problem = format!("differs from the plan: {}", changes.join("; "));
+        Err(self.problem(shard, problem, false))
     }
 
     /// Takes note of a shard's rows, of which each must be one of its own, and adds the calls of
@@ -131,11 +130,8 @@ impl<'f> ShardSurvey<'f> {
         });
         self.readable(shard, visited)?;
         if let Some(key) = foreign {
-            return Err(ShardsError::Foreign {
-                run: self.folder.name().to_owned(),
-                shard: shard.index(),
-                key,
-            });
+            let problem = format!("has a question of another shard: {key}");
+            return Err(self.problem(shard, problem, true));
         }
         let calls = self.readable(shard, journal.open_calls())?;
         known += calls.values().flatten().map(billed).sum::<u64>();

@@ -4,11 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::dataset::QuestionKey;
-use crate::settings::Shard;
-
 use super::journal::JournalError;
-use super::lock::Holder;
 
 /// Shards that cannot be started or merged.
 #[derive(Debug, Error)]
@@ -22,39 +18,13 @@ pub enum ShardsError {
          shard, which writes it again"
     )]
     NoPlan { path: PathBuf, reason: String },
-    #[error("shard {shard} of run {run} is in use by {holder}; merge when it has ended")]
-    Held {
+    #[error("shard {shard} of run {run} {problem}")]
+    OfShard {
         run: String,
         shard: u32,
-        holder: Holder,
-    },
-    #[error(
-        "shard {shard} of run {run} cannot be read ({reason}); restore it, or remove its folder \
-         and repeat its command"
-    )]
-    Unreadable {
-        run: String,
-        shard: u32,
-        reason: JournalError,
-    },
-    #[error("{folder} holds {found} instead of shard {shard} of run {run}")]
-    Misplaced {
-        folder: PathBuf,
-        found: String,
-        shard: Shard,
-        run: String,
-    },
-    #[error("shard {shard} of run {run} differs from the plan: {changes}")]
-    Differs {
-        run: String,
-        shard: u32,
-        changes: String,
-    },
-    #[error("shard {shard} of run {run} has a question of another shard: {key}")]
-    Foreign {
-        run: String,
-        shard: u32,
-        key: QuestionKey,
+        problem: String,
+        /// Its content is at fault, and not the way it is used.
+        is_data: bool,
     },
     #[error(
         "run {run} is not complete: {missing}; repeat these shards, or merge the others with \
@@ -80,21 +50,26 @@ impl ShardsError {
 
     /// The error for a shard that cannot be read, because of its content or its disk.
     pub(crate) fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
-        let run = run.to_owned();
-        match reason.is_data() {
-            true => Self::Unreadable { run, shard, reason },
-            false => Self::Journal(reason),
+        if !reason.is_data() {
+            return Self::Journal(reason);
+        }
+        Self::OfShard {
+            run: run.to_owned(),
+            shard,
+            problem: format!(
+                "cannot be read ({reason}); restore it, or remove its folder and repeat its command"
+            ),
+            is_data: true,
         }
     }
 
     /// True if the content of a file is at fault, and not the way shards are started or merged.
     pub(crate) fn is_data(&self) -> bool {
         match self {
-            Self::Taken { .. } | Self::Held { .. } | Self::Differs { .. } | Self::Io { .. } => {
-                false
-            }
+            Self::OfShard { is_data, .. } => *is_data,
             Self::Journal(error) => error.is_data(),
-            _ => true,
+            Self::Taken { .. } | Self::Io { .. } => false,
+            Self::MissingPlan { .. } | Self::NoPlan { .. } | Self::Incomplete { .. } => true,
         }
     }
 }

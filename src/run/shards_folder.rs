@@ -11,9 +11,9 @@ use crate::settings::Shard;
 use finqa_core::files;
 
 use super::folder::{RUNS, RunFolder, RunStage, RunState};
-use super::identity::RunMeta;
 use super::journal::Journal;
 use super::plan::Plan;
+use super::run_meta::RunMeta;
 use super::shards_error::ShardsError;
 
 /// The version of the plan's layout; any other is refused.

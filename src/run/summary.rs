@@ -13,10 +13,10 @@ use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
 use super::command::resume_command;
-use super::effect::{CriticEffect, SampleEffect};
+use super::critic_effect::{CriticEffect, SampleEffect};
 use super::episodes::EpisodeSummary;
-use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
+use super::run_meta::RunMeta;
 
 /// The results of a run, with the scorecard's rates, from 0 to 1, at the top level.
 #[derive(Clone, Debug, Serialize)]

@@ -11,8 +11,8 @@ use finqa_agents::solve::{self, Solver};
 use finqa_agents::telemetry::{count, fail, if_content, set};
 
 use super::event::Finish;
-use super::identity::RunMeta;
 use super::plan::PlannedQuestion;
+use super::run_meta::RunMeta;
 use crate::score::Row;
 
 /// The attributes that every question's span has from its run.

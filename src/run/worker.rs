@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
@@ -16,14 +17,14 @@ use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailur
 use finqa_agents::solve::Solver;
 use finqa_env::data::bare_question;
 
+use super::earlier_work::QuestionWork;
 use super::episodes::gold_of_truth;
 use super::event::Event;
 use super::failures::FailureStreaks;
 use super::journal::JournalEntry;
-use super::plan::PlannedQuestion;
+use super::plan::{Plan, PlannedQuestion};
 use super::trace::{self, RunTrace};
 use super::writer::JournalWriter;
-use crate::dataset::HistoryMode;
 use crate::score::Row;
 
 /// The state shared by the tasks of a run.
@@ -32,8 +33,9 @@ pub(super) struct Worker {
     pub writer: JournalWriter,
     pub events: mpsc::Sender<Event>,
     pub stop: Stop,
-    pub mode: Mode,
-    pub history: HistoryMode,
+    pub plan: Arc<Plan>,
+    /// What is known of the questions of units that are not over, by their places in the plan.
+    pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub trace: Arc<RunTrace>,
     pub failures: Arc<FailureStreaks>,
     /// The models have answered an earlier process of this run.
@@ -44,31 +46,14 @@ pub(super) struct Worker {
     pub replays: bool,
 }
 
-/// Questions that are asked one after the other, and what is known of them.
-pub(super) struct PlanUnit {
-    pub planned: Vec<PlannedQuestion>,
-    /// Own answers of questions that are done, by place in the plan; `None`
-    /// where a question has none.
-    pub answers: HashMap<usize, Option<Answer>>,
-    /// Calls of questions that were begun.
-    pub calls: HashMap<usize, Vec<Call>>,
-}
-
 /// The state in which a unit ended.
 pub(super) enum UnitOutcome {
     /// To its end, or to where the run was stopped.
     Over,
-    /// To a question that the provider failed.
-    Postponed(PlanUnit),
+    /// To a question that the provider failed; the unit's place in the plan.
+    Postponed(usize),
     /// To a failure that ends the run.
     Fatal(RunFailure),
-}
-
-impl PlanUnit {
-    /// The place of its first question in the plan.
-    pub(super) fn first_index(&self) -> Option<usize> {
-        self.planned.first().map(|planned| planned.index)
-    }
 }
 
 /// The reason why a question has no outcome.
@@ -82,45 +67,38 @@ pub(super) enum NoOutcome {
 }
 
 impl Worker {
-    /// Asks a unit's questions in order.
-    pub(super) async fn ask_unit(&self, unit: PlanUnit, last_pass: bool) -> UnitOutcome {
-        let PlanUnit {
-            planned,
-            mut answers,
-            mut calls,
-        } = unit;
+    /// Asks the questions of the unit at a place in the plan, in order.
+    pub(super) async fn ask_unit(&self, at: usize, last_pass: bool) -> UnitOutcome {
         let mut history: Vec<HistoryEntry> = Vec::new();
-        for question in &planned {
-            let index = question.index;
-            let own = match answers.get(&index) {
-                Some(answer) => answer.clone(),
-                None => {
-                    if self.stop.drain.is_cancelled() {
-                        return UnitOutcome::Over;
-                    }
-                    let earlier = calls.remove(&index).unwrap_or_default();
-                    match self
-                        .ask_question(question, history.clone(), earlier, last_pass)
-                        .await
-                    {
-                        Ok(answer) => {
-                            answers.insert(index, answer.clone());
-                            answer
-                        }
-                        Err(NoOutcome::Stopped) => return UnitOutcome::Over,
-                        Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
-                        Err(NoOutcome::Postponed(made)) => {
-                            calls.insert(index, made);
-                            return UnitOutcome::Postponed(PlanUnit {
-                                planned,
-                                answers,
-                                calls,
-                            });
-                        }
-                    }
+        let mut done = Vec::new();
+        for planned in self.plan.unit(at).unwrap_or_default() {
+            let known = self.known.lock().remove(&planned.index);
+            let earlier = match known {
+                Some(QuestionWork::Answered(answer)) => {
+                    history.push(planned.in_history(self.plan.history, answer.as_ref()));
+                    done.push((planned.index, QuestionWork::Answered(answer)));
+                    continue;
                 }
+                Some(QuestionWork::Begun(calls)) => calls,
+                None => Vec::new(),
             };
-            history.push(question.in_history(self.history, own.as_ref()));
+            if self.stop.drain.is_cancelled() {
+                return UnitOutcome::Over;
+            }
+            let asked = self.ask_question(&planned, history.clone(), earlier, last_pass);
+            match asked.await {
+                Ok(answer) => {
+                    history.push(planned.in_history(self.plan.history, answer.as_ref()));
+                    done.push((planned.index, QuestionWork::Answered(answer)));
+                }
+                Err(NoOutcome::Postponed(made)) => {
+                    done.push((planned.index, QuestionWork::Begun(made)));
+                    self.known.lock().extend(done);
+                    return UnitOutcome::Postponed(at);
+                }
+                Err(NoOutcome::Stopped) => return UnitOutcome::Over,
+                Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
+            }
         }
         UnitOutcome::Over
     }
@@ -168,7 +146,7 @@ impl Worker {
             // An agent inside this process makes no calls that could say so.
             self.failures.record_answer("");
         }
-        let row = row(planned, self.mode, solution, latency);
+        let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {

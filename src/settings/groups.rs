@@ -14,7 +14,7 @@ use finqa_agents::pair::{AgentSettings, Sampling};
 use super::batch::BatchSettings;
 use super::budget::BudgetSettings;
 use super::layers::Origin;
-use super::shards::ShardSettings;
+use super::shard_choice::ShardSettings;
 
 /// Everything that decides a run.
 ///

@@ -10,7 +10,7 @@ mod budget;
 mod groups;
 mod keys;
 mod layers;
-mod shards;
+mod shard_choice;
 mod validate;
 mod variables;
 
@@ -20,5 +20,5 @@ pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, Traces};
 pub use keys::{Change, RunAspect, keys};
 pub(crate) use keys::{flag, unknown_variable, with_effects_of};
 pub use layers::{ConfigError, Layers, Origin};
-pub use shards::{ChosenShard, Shard, ShardChoice, ShardSettings};
+pub use shard_choice::{ChosenShard, Shard, ShardChoice, ShardSettings};
 pub use variables::Variables;

@@ -19,7 +19,9 @@ use crate::episodes::{
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, is_written_in_place, write_episodes};
-use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use crate::pipeline::{
+    Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart,
+};
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
@@ -190,13 +192,19 @@ impl RunCommand for EpisodeRun<'_> {
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        let started = Run::start_job(settings, context, |settings, notify, models| {
-            episodes::job(settings, &options, &variables, notify, models)
-        });
-        started.map_err(|error| match error {
-            PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),
-            other => other.into(),
-        })
+        let begun = match RunStart::new(settings, context)? {
+            RunStart::Answered(begun) => *begun,
+            RunStart::Open(open) => {
+                let job =
+                    episodes::job(&open.settings, &options, &variables, &notify, &open.models);
+                let job = job.map_err(|error| match error {
+                    PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),
+                    other => anyhow::Error::from(other),
+                })?;
+                open.begin(settings, job)?
+            }
+        };
+        Ok(Run::ask(settings, begun)?)
     }
 
     async fn on_last_question(&mut self) {

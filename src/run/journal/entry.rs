@@ -150,6 +150,10 @@ impl<'c> EntryReader<'c> {
     }
 
     fn json(&mut self, stored: ValueRef<'_>) -> Result<Value, serde_json::Error> {
+        if let ValueRef::Text(json) = stored {
+            // Whoever edits a journal writes it like this.
+            return serde_json::from_slice(json);
+        }
         let packed = stored.as_blob().map_err(serde_json::Error::custom)?;
         let json = self.inflated(packed).map_err(serde_json::Error::custom)?;
         serde_json::from_slice(&json)

@@ -22,7 +22,7 @@ use serde::Serialize;
 use finqa_agents::llm::{BatchRecord, BudgetLimit, Spending};
 use finqa_agents::pair::{Call, order_samples};
 
-use super::identity::RunMeta;
+use super::run_meta::RunMeta;
 use crate::score::Row;
 use entry::{EntryReader, EntryWriter, unwritable};
 use file_id::{FileId, file_id};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
-use crate::run::identity::RunMeta;
+use crate::run::run_meta::RunMeta;
 
 use super::entry::{EXAMPLE, EntryWriter};
 use super::error::FORMAT;

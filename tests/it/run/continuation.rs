@@ -188,19 +188,6 @@ fn a_run_of_another_version_is_not_resumed() {
 }
 
 #[test]
-fn a_journal_of_another_format_is_refused_in_one_line() {
-    let place = Workplace::new();
-    place.answer("n = 2");
-    place
-        .journal_tables()
-        .pragma_update(None, "user_version", 2)
-        .unwrap();
-    for command in ["--resume", "report", "analyze", "score last"] {
-        place.run(command).fails(2, &["journal format 2"]);
-    }
-}
-
-#[test]
 fn a_new_run_says_that_the_same_one_is_unfinished() {
     let place = Workplace::new();
     let hints = |given: &str| {

@@ -233,7 +233,7 @@ fn a_journal_that_another_process_has_to_itself_is_said_to_be_in_use() {
 }
 
 #[test]
-fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
+fn a_journal_that_is_cut_off_or_of_another_format_is_named_in_one_line() {
     let (place, folder) = finished();
     let path = folder.join("journal.sqlite");
     let run = folder.file_name().unwrap().to_str().unwrap();
@@ -248,11 +248,16 @@ fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
             .fails(3, &["journal.sqlite"]);
     }
     std::fs::write(&path, &whole).unwrap();
-    let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 99).unwrap();
-    drop(connection);
-    for command in [&["report", run], &["--resume", run]] {
-        place.run(command).fails(2, &["journal format 99 is newer"]);
+    for format in [2, 99] {
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .pragma_update(None, "user_version", format)
+            .unwrap();
+        drop(connection);
+        for command in [&["report", run], &["--resume", run]] {
+            let refused = format!("has journal format {format}, and this program reads");
+            place.run(command).fails(2, &[&refused]);
+        }
     }
 }
 
@@ -346,4 +351,17 @@ fn runs_are_named_by_id_or_last_and_listed() {
     place.run("runs").succeeds().prints("unreadable");
     let empty = Workplace::new().run("runs");
     assert_eq!(empty.succeeds().stdout, "no runs in output/runs\n");
+}
+
+#[test]
+fn a_finished_run_keeps_the_pages_of_its_report_when_the_data_have_moved() {
+    let place = Workplace::new();
+    place.write("records.json", include_str!("../../../data/sample.json"));
+    place.run("--data-path records.json -n 2 -q").succeeds();
+    let folder = place.run_folder();
+    let report = std::fs::read(folder.join("report.html")).unwrap();
+    std::fs::remove_file(place.path("records.json")).unwrap();
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    place.run(&format!("--resume {id} -q")).succeeds();
+    assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), report);
 }

@@ -132,7 +132,7 @@ fn a_question_in_the_wrong_shard_is_named() {
     let place = Workplace::new();
     place.shards(&["1/2"], "");
     copy(&place.shard_folder(1), &place.shard_folder(2));
-    let words = "holds shard 1/2 of run nightly instead of shard 2/2";
+    let words = "shard 2 of run nightly is not in its folder, which holds shard 1/2";
     refused(place.merge(false), &[words]);
 }
 

@@ -10,10 +10,11 @@ use crate::run::{
 use crate::settings::{Layers, Origin, Variables};
 
 use super::files::{without_pages, write_run};
-use super::resume::stored_settings;
-use super::shard::differences;
+use super::locked_run::stored_settings;
+use super::notice::{Notify, RunNotice};
+use super::start_shard::differences;
 use super::tracking::tracking_server;
-use super::{Notify, PipelineError, RunNotice, RunResults};
+use super::{PipelineError, RunResults};
 
 /// Merges the shards of the run that is named, or of the one that was started last. To
 /// merge again changes nothing unless a shard has changed.

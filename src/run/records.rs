@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::{self, Dataset, Source};
 
-use super::identity::{RunKind, RunMeta};
+use super::run_meta::{RunKind, RunMeta};
 
 impl RunMeta {
     /// The file of records as a whole path, which is the same from every

@@ -6,7 +6,7 @@ use crate::settings::{Change, ChosenShard, Layers, Origin, RunAspect, Settings};
 
 use super::PipelineError;
 use super::job::Job;
-use super::resume::{self, LockedRun, ResumedRun, VERSION, stored_settings};
+use super::locked_run::{self, LockedRun, ResumedRun, VERSION, stored_settings};
 
 /// Characters of a plan's hash in the name of a run.
 const HASH_SHOWN: usize = 12;
@@ -71,7 +71,7 @@ pub(super) fn start_or_resume(
         });
         return resumed?.into_continued_run(settings, &job.meta.identity);
     }
-    resume::create_run(
+    locked_run::create_run(
         &settings.run.output,
         Some(own),
         job.meta.clone(),

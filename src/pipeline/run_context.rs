@@ -1,0 +1,49 @@
+//! The surroundings of a run.
+
+use std::sync::Arc;
+
+use crate::output::mlflow::TrackingServer;
+use crate::run::RunMeta;
+use crate::settings::Variables;
+use crate::telemetry::Telemetry;
+use finqa_agents::llm::{Stop, StoredReplies};
+
+use super::locked_run::ResumedRun;
+use super::notice::Notify;
+
+/// The surroundings of a run: everything but its settings.
+pub struct RunContext {
+    /// The earlier run that is continued.
+    pub resumed: Option<ResumedRun>,
+    /// The source of keys and addresses.
+    pub variables: Variables,
+    /// The tracking server, if any.
+    pub tracking: Option<TrackingServer>,
+    /// The traces to record.
+    pub traces: Telemetry,
+    pub notify: Notify,
+    /// Stops the run.
+    pub stop: Stop,
+    /// The commit that this program was built from, where known.
+    pub commit: Option<String>,
+    /// The stored replies that answer every call instead of a server.
+    pub replay: Option<Arc<StoredReplies>>,
+    /// The run that is replayed.
+    pub recorded: Option<RunMeta>,
+}
+
+impl Default for RunContext {
+    fn default() -> Self {
+        Self {
+            resumed: None,
+            variables: Variables::none(),
+            tracking: None,
+            traces: Telemetry::default(),
+            notify: Arc::new(|_| {}),
+            stop: Stop::default(),
+            commit: None,
+            replay: None,
+            recorded: None,
+        }
+    }
+}
