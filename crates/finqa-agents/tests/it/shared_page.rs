@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use finqa_agents::pair::verify::{self, LiteralPlaces};
 use finqa_agents::pair::{Answer, EmbeddedAgent};
-use finqa_agents::prompt::{CriticView, Prompts, Rendering};
+use finqa_agents::prompt::{CriticView, Prompts};
 use finqa_core::page::pages_read;
 use finqa_core::question::{Document, Question, QuestionKey};
 
@@ -17,7 +17,7 @@ fn prompts_checks_and_the_embedded_analyst_share_the_page_of_a_document() {
         ..Document::default()
     });
     let before = pages_read();
-    let (prompts, rendering) = (Prompts::embedded(), Rendering::default());
+    let prompts = Prompts::embedded();
     let analyst = EmbeddedAgent::default();
     for text in [
         "what were fees in 2031?",
@@ -32,9 +32,9 @@ fn prompts_checks_and_the_embedded_analyst_share_the_page_of_a_document() {
             text: text.into(),
             history: Vec::new(),
         };
-        prompts.analyst(&question, &rendering).unwrap();
+        prompts.analyst(&question).unwrap();
         let critic = CriticView::default();
-        prompts.critic(&question, &critic, &rendering).unwrap();
+        prompts.critic(&question, &critic).unwrap();
         assert!(analyst.opinion(&question).is_some());
         verify::check(&question, &Answer::default());
         assert_eq!(LiteralPlaces::of(&question).find("48300").len(), 1);
