@@ -176,7 +176,7 @@ fn sessions_leave_no_memory_behind() {
         let id = answer
             .split("\"session_id\":\"")
             .nth(1)
-            .and_then(|id| id.get(..36));
+            .and_then(|rest| rest.split('"').next());
         let close = json!({"jsonrpc": "2.0", "method": "openenv/session/close",
                            "params": {"session_id": id.expect("an id")}});
         let answer = server.post("/mcp", &close.to_string());
