@@ -65,6 +65,16 @@ pub(super) struct Operand {
     pub(super) percent: bool,
 }
 
+impl Operand {
+    /// The same figure of other periods.
+    pub(super) fn of_spans(&self, spans: Vec<CalendarSpan>) -> Self {
+        Self {
+            spans,
+            ..self.clone()
+        }
+    }
+}
+
 const YES_NO: &str = "did does do is are was were has have";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"

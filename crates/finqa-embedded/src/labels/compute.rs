@@ -1,5 +1,7 @@
 //! The operations that questions ask for, over the figures that their operands name.
 
+use std::collections::BTreeSet;
+
 use super::answer::{DirectAnswer, NoReading, Reading, missing};
 use super::asked::{Asked, Operand, Operation, Which};
 use super::find::{Candidate, Finder};
@@ -45,7 +47,8 @@ impl Finder<'_> {
                 if operands.len() == 1 {
                     self.doubt_sum_over_time(&parts);
                 }
-                self.sum(&parts).map(|sum| number("sum", sum.expr))
+                let sum = self.sum(&parts)?;
+                Ok(answer("sum", sum.expr, UnitKind::Number))
             }
             Operation::Average => {
                 let parts = self.several(operands)?;
@@ -65,8 +68,7 @@ impl Finder<'_> {
             Err(why) if of.total => {
                 self.doubts.truncate(doubts);
                 let parts = self.in_labels(of, None).map_err(|_| why)?;
-                let parts: Vec<Amount> = parts.into_iter().map(|(one, _)| one).collect();
-                self.sum(&parts)?
+                self.sum(&amounts_of(&parts))?
             }
             found => found?,
         };
@@ -80,11 +82,7 @@ impl Finder<'_> {
     /// The figures of listed operands, or those of a series.
     fn several(&mut self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         match operands {
-            [of] => Ok(self
-                .series(of, None)?
-                .into_iter()
-                .map(|(one, _)| one)
-                .collect()),
+            [of] => self.series(of, None).map(|series| amounts_of(&series)),
             operands => {
                 let amounts = self.listed(operands)?;
                 self.check_scales(&amounts);
@@ -96,11 +94,7 @@ impl Finder<'_> {
     /// The figures of listed operands. One that names a row alone is of the column of another,
     /// and the other way round.
     fn listed(&mut self, operands: &[Operand]) -> Reading<Vec<Amount>> {
-        let common = operands
-            .iter()
-            .flat_map(|of| of.spans.first())
-            .next()
-            .copied();
+        let common = operands.iter().find_map(|of| of.spans.first()).copied();
         let doubts = self.doubts.len();
         let mut near = None;
         for of in operands {
@@ -132,17 +126,12 @@ impl Finder<'_> {
                 _ => self.doubt("its figures are of different rows and columns"),
             }
         }
-        let places: Vec<Option<Place>> = out.iter().map(|one| one.place).collect();
-        let mut earlier = places
-            .iter()
-            .enumerate()
-            .map(|(at, place)| (place, places.get(..at)));
-        if earlier
-            .any(|(place, before)| place.is_some() && before.is_some_and(|all| all.contains(place)))
-        {
-            return Err(NoReading::Open);
+        let places: Vec<Place> = out.iter().filter_map(|one| one.place).collect();
+        let distinct: BTreeSet<&Place> = places.iter().collect();
+        match distinct.len() < places.len() {
+            true => Err(NoReading::Open),
+            false => Ok(out),
         }
-        Ok(out)
     }
 
     fn pair(&mut self, operands: &[Operand]) -> Reading<[Amount; 2]> {
@@ -211,10 +200,7 @@ impl Finder<'_> {
             ([b, a], _) => (*a, *b),
             _ => return Err(NoReading::Open),
         };
-        let of = Operand {
-            spans: Vec::new(),
-            ..of.clone()
-        };
+        let of = of.of_spans(Vec::new());
         let ends = [
             self.figure(&of, Some(late), None)?,
             self.figure(&of, Some(early), None)?,
@@ -230,21 +216,9 @@ impl Finder<'_> {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total => {
                 self.doubts.truncate(doubts);
-                let spans = part
-                    .spans
-                    .iter()
-                    .chain(&whole.spans)
-                    .take(1)
-                    .copied()
-                    .collect();
-                let all = self.in_labels(
-                    &Operand {
-                        spans,
-                        ..whole.clone()
-                    },
-                    None,
-                )?;
-                let all: Vec<Amount> = all.into_iter().map(|(one, _)| one).collect();
+                let spans = [part.spans.as_slice(), &whole.spans].concat();
+                let spans = spans.into_iter().take(1).collect();
+                let all = amounts_of(&self.in_labels(&whole.of_spans(spans), None)?);
                 let whole = self.sum(&all)?;
                 let near = all.first().and_then(|one| one.place);
                 let span = near.and_then(|place| self.table.span_of(place));
@@ -379,10 +353,7 @@ impl Finder<'_> {
         if of.words.is_empty() && !of.total {
             return Err(NoReading::Open);
         }
-        let undated = Operand {
-            spans: Vec::new(),
-            ..of.clone()
-        };
+        let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         for span in self.table.series(of, length)? {
             let amount = self.figure(&undated, Some(span), None)?;
@@ -397,7 +368,7 @@ impl Finder<'_> {
         if out.len() < 2 {
             return missing("the page has only one period of it");
         }
-        self.check(&out.iter().map(|(one, _)| one.clone()).collect::<Vec<_>>());
+        self.check(&amounts_of(&out));
         Ok(out)
     }
 
@@ -467,9 +438,13 @@ impl Finder<'_> {
                 noun.join(" ")
             ));
         }
-        self.check(&out.iter().map(|(one, _)| one.clone()).collect::<Vec<_>>());
+        self.check(&amounts_of(&out));
         Ok(out)
     }
+}
+
+fn amounts_of(series: &[OfSeries]) -> Vec<Amount> {
+    series.iter().map(|(amount, _)| amount.clone()).collect()
 }
 
 /// Leaves the cells of the only column that fits best, or of the only row; whether these are
@@ -506,13 +481,11 @@ fn change(late: Amount, early: Amount, falls: bool, relative: bool) -> Reading<D
         let (a, b) = if fallen { (early, late) } else { (late, early) };
         let points = a.kind == AmountKind::Share;
         let expr = operations::difference(a.expr, b.expr);
-        let hundred = || Expr::constant(100);
-        let expr = if points {
-            operations::product(expr, hundred())
-        } else {
-            expr
+        let expr = match points {
+            true => operations::product(expr, Expr::constant(100)),
+            false => expr,
         };
-        return Ok(number("change", expr));
+        return Ok(answer("change", expr, UnitKind::Number));
     }
     // A growth of a percentage: in points or in percent?
     if late.kind != AmountKind::Plain {
@@ -543,10 +516,6 @@ fn unit(kind: AmountKind) -> UnitKind {
         AmountKind::Share => UnitKind::Percent,
         AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
     }
-}
-
-fn number(name: &'static str, expr: Expr) -> DirectAnswer {
-    answer(name, expr, UnitKind::Number)
 }
 
 fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {

@@ -10,6 +10,7 @@ use super::super::slot_words::weighted;
 use super::super::templates;
 use super::super::wording::Wording;
 use crate::expr::Expr;
+use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
@@ -103,7 +104,7 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
         .rev()
         .skip(1)
         .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
-    let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
+    let expr = operations::difference(before.expr.clone(), last.expr.clone());
     let name = "difference of changes";
     Some(ProgramPlan::fixed(name, expr, Percent))
 }
@@ -126,15 +127,14 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
     }
-    let (change, base) = if let Some(turn) = q.state.last_difference()
-        && let Some((_, b)) = turn.difference()
+    let expr = if let Some(turn) = q.state.last_difference()
+        && let Some((_, base)) = turn.difference()
     {
-        (turn.expr.clone(), b.clone())
+        operations::ratio(turn.expr.clone(), base.clone())
     } else {
         let (late, early) = two_values(q)?;
-        (Expr::step(Op::Subtract, late, early.clone()), early)
+        operations::relative_change(late, early)
     };
-    let expr = Expr::step(Op::Divide, change, base);
     Some(ProgramPlan::fixed("relative change", expr, Percent))
 }
 
@@ -165,7 +165,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     let known = q.state.years();
     let new_year = asked.years.iter().any(|y| !known.contains(y));
     let less = |a: Expr, b: Expr| {
-        let expr = Expr::step(Op::Subtract, a, b);
+        let expr = operations::difference(a, b);
         Some(ProgramPlan::fixed("difference", expr, Number))
     };
     if asked.says(&["number one", "and one", "and 1"]) {

@@ -6,7 +6,7 @@ use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
 use super::super::reference::{Operand, SURE, join};
 use super::change::pair;
-use crate::expr::Expr;
+use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio};
 use finqa_core::program::Op;
 
@@ -58,7 +58,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     } else {
         (last, before)
     };
-    let expr = Expr::step(Op::Divide, small.expr.clone(), large.expr.clone());
+    let expr = operations::ratio(small.expr.clone(), large.expr.clone());
     Some(ProgramPlan::fixed("ratio", expr, kind))
 }
 

@@ -7,6 +7,7 @@ use super::super::plan_question::PlanQuestion;
 use super::super::reference::{Operand, SURE, join};
 use super::super::wording::Wording;
 use crate::expr::Expr;
+use crate::operations;
 use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
@@ -62,7 +63,7 @@ pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
         _ if per && (asked.says(&["then"]) || !q.refers) => (before, last),
         _ => return None,
     };
-    let expr = Expr::step(Op::Divide, amount.expr.clone(), count.expr.clone());
+    let expr = operations::ratio(amount.expr.clone(), count.expr.clone());
     Some(ProgramPlan::fixed("unit price", expr, Number))
 }
 
@@ -74,7 +75,7 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     let expr = match q.state.latest(Op::Add) {
         Some(turn) => {
             let n = u32::try_from(turn.expr.leaves().len()).ok()?;
-            Expr::step(Op::Divide, turn.expr.clone(), Expr::constant(n))
+            operations::ratio(turn.expr.clone(), Expr::constant(n))
         }
         None => {
             let before = q.state.back(1).filter(|t| t.is_look_up())?;
@@ -84,11 +85,10 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
             } else {
                 2.min(run.len())
             };
-            let sum = run.iter().take(count).skip(2).fold(
-                Expr::step(Op::Add, before.expr.clone(), last.expr.clone()),
-                |sum, t| Expr::step(Op::Add, sum, t.expr.clone()),
-            );
-            Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
+            let run = run.iter().take(count).skip(2);
+            let parts = [before, last].into_iter().chain(run.copied());
+            let sum = operations::sum(parts.map(|turn| turn.expr.clone()))?;
+            operations::ratio(sum, Expr::constant(u32::try_from(count).ok()?))
         }
     };
     Some(ProgramPlan::fixed("average", expr, Number))
@@ -120,13 +120,11 @@ pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPla
     let expr = if last.is_look_up()
         && let Some(sum) = q.state.latest(Op::Add)
     {
-        Expr::step(Op::Add, sum.expr.clone(), last.expr.clone())
+        operations::sum([sum, last].map(|turn| turn.expr.clone()))?
     } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
-        let mut oldest = run.iter().rev();
-        let first = oldest.next()?.expr.clone();
-        oldest.fold(first, |sum, t| Expr::step(Op::Add, sum, t.expr.clone()))
+        operations::sum(run.iter().rev().map(|turn| turn.expr.clone()))?
     } else {
-        Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
+        operations::sum([before, last].map(|turn| turn.expr.clone()))?
     };
     Some(ProgramPlan::fixed("sum", expr, Number))
 }

@@ -2,10 +2,11 @@
 
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{LOW, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{LOW, ProgramPattern, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
+use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio, YesNo};
 use finqa_core::program::Op;
 
@@ -70,9 +71,7 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 
 /// `add(s0, s1), add(#0, s2) …`
 pub(super) fn added(n: usize) -> Option<ProgramPattern> {
-    (1..n).fold((n >= 2).then_some(Slot(0)), |sum, i| {
-        Some(step(Op::Add, sum?, Slot(i)))
-    })
+    operations::sum((0..n).map(Slot)).filter(|_| n >= 2)
 }
 
 /// An average over years.
@@ -87,8 +86,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let base = q.whole();
     let slots: Vec<SlotQuery> = asked.years.iter().map(|y| base.of_year(*y)).collect();
-    let count = ProgramPattern::constant(u32::try_from(slots.len()).ok()?);
-    let pattern = step(Op::Divide, added(slots.len())?, count);
+    let pattern = operations::average((0..slots.len()).map(Slot).collect())?;
     Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
 }
 
@@ -122,20 +120,27 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             ],
         )],
     )?;
-    let greater = |x: ProgramPattern, y: ProgramPattern| step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
         let both_years = |part: SlotQuery| [part.of_year(year), part.of_year(year - 1)];
         let slots = q.parts_of(&a, &b).into_iter().flat_map(both_years);
-        let change = |i: usize| step(Op::Subtract, Slot(i), Slot(i + 1));
+        let change = |i: usize| operations::difference(Slot(i), Slot(i + 1));
         return Some(
-            ProgramPlan::new("comparison", greater(change(0), change(2)), slots.collect())
-                .free(0.8, YesNo),
+            ProgramPlan::new(
+                "comparison",
+                operations::greater(change(0), change(2)),
+                slots.collect(),
+            )
+            .free(0.8, YesNo),
         );
     }
     Some(
-        ProgramPlan::new("comparison", greater(Slot(0), Slot(1)), q.parts_of(&a, &b))
-            .parts(0.8, YesNo),
+        ProgramPlan::new(
+            "comparison",
+            operations::greater(Slot(0), Slot(1)),
+            q.parts_of(&a, &b),
+        )
+        .parts(0.8, YesNo),
     )
 }
 

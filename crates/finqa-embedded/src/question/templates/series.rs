@@ -3,12 +3,13 @@
 
 use super::super::operations::{LARGEST, SMALLEST};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPattern, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::parts::added;
 use crate::expr::Expr;
+use crate::operations;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
@@ -140,9 +141,8 @@ fn over(
 }
 
 fn mean(run: &[usize]) -> Option<ProgramPattern> {
-    let count = u32::try_from(run.len()).ok()?;
-    let sum = added(run.len())?;
-    Some(step(Op::Divide, sum, ProgramPattern::constant(count)))
+    let average = operations::average((0..run.len()).map(ProgramPattern::Slot).collect());
+    average.filter(|_| run.len() >= 2)
 }
 
 /// The runs of the facts that fit best, each as `keep` narrows it.
