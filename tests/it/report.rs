@@ -1,6 +1,7 @@
 //! The report of a run: what is in the file, and how it behaves in a browser.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -8,7 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use convfinqa::output::report::{MissCause, Pages, Report};
 use convfinqa::run::Journal;
 use convfinqa::run::summarise;
+use flate2::Compression;
 use flate2::read::GzDecoder;
+use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
@@ -25,6 +28,13 @@ pub const HOSTILE: [&str; 3] = [
 /// A run over the built-in sample; its folder.
 pub fn sample_run(place: &Workplace) -> PathBuf {
     place.answer("").folder.path().to_owned()
+}
+
+/// A row as a journal stores it.
+fn packed(row: &Value) -> Vec<u8> {
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(row.to_string().as_bytes()).unwrap();
+    packed.finish().unwrap()
 }
 
 /// Changes every answered row of a journal, and repeats them until there are `total`.
@@ -51,7 +61,7 @@ pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value))
                     row["key"]["id"].as_str(),
                     row["key"]["part"].as_str(),
                     (index / rows.len()) as i64,
-                    row.to_string()
+                    packed(&row)
                 ],
             )
             .unwrap();
