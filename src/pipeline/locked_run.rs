@@ -285,10 +285,10 @@ mod tests {
             let folder = RunFolder::new(output.path(), "shared");
             create_run(output.path(), Some(folder), meta, None, None)
         };
-        drop(begin("first").unwrap());
+        let first = begin("first").unwrap().meta.id;
         let error = begin("second").err().unwrap().to_string();
         assert!(error.contains("in use by another process"), "{error}");
         let journal = Journal::read(&RunFolder::new(output.path(), "shared").journal()).unwrap();
-        assert_eq!(journal.meta().unwrap().id, "first");
+        assert_eq!(journal.meta().unwrap().id, first);
     }
 }
