@@ -339,13 +339,15 @@ fn a_run_by_a_real_model_sends_the_same_bytes_and_gives_the_same_rows(
     let expected = rows_without(&expected, |column| {
         column == "latency" || column.contains("opinion")
     });
+    // Columns that are newer than the recording are not compared.
+    let columns: Vec<&String> = expected[0].keys().collect();
     for ran in [&place, &again] {
         if ran.path("output").exists() {
             replay(&place, &again, "");
         }
         let mut rows = rows(ran);
         for row in &mut rows {
-            row.retain(|column, _| !column.contains("opinion"));
+            row.retain(|column, _| columns.contains(&column));
         }
         assert_eq!(rows, expected);
     }
