@@ -383,8 +383,8 @@ traces = 'on'
         assert_eq!(
             changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
-                "--temperature was 0.2, now 0.7", "--shuffle was not given, now given",
-                "--ids was a,b, now not set",
+                "--temperature was 0.2, now 0.7", "--ids was a,b, now not set",
+                "--shuffle was not given, now given",
             ]
         );
     }

@@ -226,10 +226,11 @@ fn arbitration_takes_the_accuracy_of_an_earlier_run_of_the_model() {
         count["agreed"].as_u64() < count["answers"].as_u64(),
         "{count}"
     );
-    arbitrated(&place, &server, options).succeeds();
+    let ran = arbitrated(&place, &server, &format!("{options} --json"));
+    let summary = ran.succeeds().json();
     let rows = choices(&place);
     assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
-    let effect = &place.summary()["second_opinion"]["arbitration"];
+    let effect = &summary["second_opinion"]["arbitration"];
     assert!(
         effect["fixed"].as_u64() > effect["broken"].as_u64(),
         "{effect}"
