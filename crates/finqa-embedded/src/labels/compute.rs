@@ -6,6 +6,7 @@ use super::answer::{DirectAnswer, NoReading, Reading, missing};
 use super::asked::{Asked, Operand, Operation, Which};
 use super::find::{Candidate, Finder};
 use super::label::Label;
+use super::operation::{answer, change, greater, unit};
 use super::periods::{adds_up, is_rate};
 use super::table::{Amount, AmountKind, Place};
 use crate::expr::Expr;
@@ -469,61 +470,4 @@ fn one_line(cells: &mut Vec<Candidate>) -> Reading<bool> {
         _ => return Err(NoReading::Open),
     }
     Ok(true)
-}
-
-/// A change, a difference, or either as a percentage of the earlier or smaller figure.
-fn change(late: Amount, early: Amount, falls: bool, relative: bool) -> Reading<DirectAnswer> {
-    if late.kind != early.kind || late.place.is_some() && late.place == early.place {
-        return Err(NoReading::Open);
-    }
-    let fallen = falls && late.number < early.number;
-    if !relative {
-        let (a, b) = if fallen { (early, late) } else { (late, early) };
-        let points = a.kind == AmountKind::Share;
-        let expr = operations::difference(a.expr, b.expr);
-        let expr = match points {
-            true => operations::product(expr, Expr::constant(100)),
-            false => expr,
-        };
-        return Ok(answer("change", expr, UnitKind::Number));
-    }
-    // A growth of a percentage: in points or in percent?
-    if late.kind != AmountKind::Plain {
-        return Err(NoReading::Open);
-    }
-    if early.number <= 0.0 {
-        let from = early.expr.number().unwrap_or_default();
-        let why = format!("growth needs a value above zero; it starts from {from}");
-        return Err(NoReading::Undefined(why, None));
-    }
-    let mut expr = operations::relative_change(late.expr, early.expr);
-    if fallen {
-        expr = operations::product(expr, Expr::literal("const_m1").ok_or(NoReading::Open)?);
-    }
-    Ok(answer("relative change", expr, UnitKind::Percent))
-}
-
-fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
-    if a.kind != b.kind {
-        return Err(NoReading::Open);
-    }
-    let expr = operations::greater(a.expr, b.expr);
-    Ok(answer("comparison", expr, UnitKind::YesNo))
-}
-
-fn unit(kind: AmountKind) -> UnitKind {
-    match kind {
-        AmountKind::Share => UnitKind::Percent,
-        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
-    }
-}
-
-fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {
-    DirectAnswer {
-        name,
-        expr,
-        kind,
-        label: None,
-        doubt: None,
-    }
 }

@@ -16,6 +16,7 @@ mod cues;
 mod find;
 mod follow_up;
 mod label;
+mod operation;
 mod periods;
 mod question;
 mod scales;

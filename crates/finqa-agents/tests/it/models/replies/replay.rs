@@ -1,0 +1,78 @@
+//! Replays: what they answer, and what a miss says.
+
+use super::*;
+
+#[tokio::test]
+async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = cached.model(&server);
+    let asked = |question: &str, text: &str| ChatRequest {
+        seed: Some(7),
+        origin: RequestOrigin {
+            question: question.to_owned(),
+            ..RequestOrigin::default()
+        },
+        ..ask(text)
+    };
+    let other = ChatRequest {
+        temperature: Some(0.7),
+        ..asked("a", "What was revenue in 2009?")
+    };
+    let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
+    assert!(
+        error
+            .message
+            .ends_with("holds no reply, and analyst of a asks for one"),
+        "{error}"
+    );
+    for (question, text) in [("a", "What was revenue in 2008?"), ("b", "What is 2 + 2?")] {
+        ask_model(&model, &asked(question, text)).await.unwrap();
+    }
+    let sent = server.count();
+    let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
+    assert_eq!(
+        (
+            error.kind.clone(),
+            error.scope(),
+            error.attempts,
+            server.count()
+        ),
+        (ErrorKind::NotStored, Scope::Run, 0, sent)
+    );
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the reply is not stored: {} holds no reply to the request of analyst of a; the nearest, of \
+             analyst of a, differs in /request/messages/0/content (\"…venue in 2008?\" stored, \
+             \"…venue in 2009?\" asked), /request/temperature (null stored, 0.7 asked)",
+            cached.path().display()
+        )
+    );
+}
+
+/// Also where the calls are made in another order, and by another server's dialect.
+#[tokio::test]
+async fn a_replay_gives_the_recorded_replies_with_their_retries() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::error(500, "x", "y"),
+        repeat => Reply::chat(&repeat.to_string()),
+    });
+    let model = cached.model(&server);
+    let requests = ["a", "b"].map(ask);
+    let mut live = Vec::new();
+    for request in &requests {
+        live.push(ask_model(&model, request).await.unwrap());
+    }
+    let sent = server.count();
+    let model = cached.replayed();
+    for (request, live) in requests.iter().zip(live).rev() {
+        let expected = ChatReply {
+            waited: Duration::ZERO,
+            ..live
+        };
+        assert_eq!(ask_model(&model, request).await.unwrap(), expected);
+    }
+    assert_eq!((sent, server.count()), (4, 4));
+}
