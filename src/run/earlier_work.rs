@@ -17,7 +17,7 @@ use finqa_agents::pair::{Answer, Call};
 /// What is known of a question of a unit that is not over.
 pub(super) enum QuestionWork {
     /// Its answer, if it has one.
-    Answered(Option<Answer>),
+    Answered(Option<Box<Answer>>),
     /// The calls made for it so far.
     Begun(Vec<Call>),
 }
@@ -81,7 +81,7 @@ impl EarlierWork {
         journal.for_each_result(|row| {
             any_answer |= row.solution.answer.is_some();
             if needed.contains(&row.index) {
-                let answer = row.solution.answer.clone();
+                let answer = row.solution.answer.clone().map(Box::new);
                 known.insert(row.index, QuestionWork::Answered(answer));
             }
             last = last.after_row(&row);

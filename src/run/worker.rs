@@ -75,7 +75,7 @@ impl Worker {
             let known = self.known.lock().remove(&planned.index);
             let earlier = match known {
                 Some(QuestionWork::Answered(answer)) => {
-                    history.push(planned.in_history(self.plan.history, answer.as_ref()));
+                    history.push(planned.in_history(self.plan.history, answer.as_deref()));
                     done.push((planned.index, QuestionWork::Answered(answer)));
                     continue;
                 }
@@ -89,6 +89,7 @@ impl Worker {
             match asked.await {
                 Ok(answer) => {
                     history.push(planned.in_history(self.plan.history, answer.as_ref()));
+                    let answer = answer.map(Box::new);
                     done.push((planned.index, QuestionWork::Answered(answer)));
                 }
                 Err(NoOutcome::Postponed(made)) => {

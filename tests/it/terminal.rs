@@ -251,7 +251,7 @@ fn commands_that_print_data_show_what_a_terminal_would_obey() {
         (&["data", "check", "evil.json", "--all"], 0),
         (&["data", "check", "--programs", "evil.json"], 3),
         (&["data", "stats", "evil.json"], 0),
-        (&["env", "check", "env"], 3),
+        (&["env", "check", "--data-path", "env"], 3),
     ] {
         let ran = place.run(arguments);
         assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);

@@ -401,7 +401,7 @@ fn the_line_without_suspects_has_its_own_floor() {
     let text = convfinqa::output::terminal::scorecard_tables(&card, style);
     let line = text
         .lines()
-        .find(|line| line.contains("NM without 1 suspect "));
+        .find(|line| line.contains("NM, suspect golds out"));
     assert!(line.unwrap().contains("floor 50.0 %"), "{text}");
     assert_eq!(
         serde_json::to_value(&card).unwrap()["without_suspects"]["numerical_match_floor"]["hits"],

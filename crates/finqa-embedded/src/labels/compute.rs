@@ -9,7 +9,6 @@ use super::label::Label;
 use super::operation::{answer, change, greater, unit};
 use super::periods::{adds_up, is_rate};
 use super::table::{Amount, AmountKind, Place};
-use crate::expr::Expr;
 use crate::operations;
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::CalendarSpan;

@@ -1,6 +1,6 @@
 //! The results of the batches that have ended, given to the calls that wait for them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ use crate::llm::budget::Spending;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
-/// The results in the files of a batch, by the keys of their requests.
-type BatchResults = HashMap<String, BatchResult>;
+/// The results in the files of a batch, in their order, with the keys of their requests.
+type BatchResults = Vec<(String, BatchResult)>;
 
 impl Driver<'_> {
     /// Gives the results of the open batches, which have ended, to the calls.
@@ -53,14 +53,20 @@ impl Driver<'_> {
 
     /// Gives each call of the last open batch its result. A request without one failed, as if a
     /// busy server had turned it away; it may be billed unless the batch ended early.
-    fn deliver(&mut self, why: &str, is_early: bool, mut results: BatchResults, unused: usize) {
+    fn deliver(&mut self, why: &str, is_early: bool, results: BatchResults, unused: usize) {
         let Some(mut open) = self.open.pop() else {
             return;
         };
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
-        for (key, (number, mut reservation)) in std::mem::take(&mut open.calls) {
-            let result = results.remove(&key);
+        // In the order of the files, so that failures in a row are seen as such.
+        let mut left = std::mem::take(&mut open.calls);
+        let with_result = results
+            .into_iter()
+            .filter_map(|(key, result)| Some((left.remove(&key)?, Some(result))));
+        let mut calls: Vec<_> = with_result.collect();
+        calls.extend(left.into_values().map(|call| (call, None)));
+        for ((number, mut reservation), result) in calls {
             let is_lost = result.is_none() && !is_early;
             let mut reply = if let Some(BatchResult::Reply(reply)) = result {
                 given += 1;
@@ -143,17 +149,20 @@ impl Driver<'_> {
 /// one of its requests.
 fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> (BatchResults, usize) {
     let requests = open.record.requests.iter();
-    let keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
-    let (mut results, mut unused) = (HashMap::new(), 0);
+    let mut keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
+    let (mut results, mut unused) = (Vec::new(), 0);
     for line in lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)) {
         let line: Option<Value> = serde_json::from_slice(line).ok();
         let result = line.and_then(|line| {
             let key = line.get("custom_id")?.as_str()?;
-            let is_first = keys.contains(key) && !results.contains_key(key);
+            let is_first = keys.contains(key);
             is_first.then(|| Some((key.to_owned(), open.client.result(&line)?)))?
         });
         match result {
-            Some((key, result)) => drop(results.insert(key, result)),
+            Some((key, result)) => {
+                keys.remove(key.as_str());
+                results.push((key, result));
+            }
             None => unused += 1,
         }
     }
