@@ -125,10 +125,31 @@ fn of_text(text: &str, notes: &mut Notes) -> ParsedVerdict {
         notes.add(Leniency::ApprovalWords);
         return ParsedVerdict::AllOk;
     }
+    if let Some(items) = bullets(text) {
+        notes.add(Leniency::FindingShape);
+        return of_findings(&items, notes);
+    }
     unparsable(match text.contains("ALL_OK") {
         true => "ALL_OK is among other text",
         false => "the critic's reply is neither ALL_OK nor a list of findings",
     })
+}
+
+/// The items of a text that is a list, with or without a heading that ends in a colon.
+fn bullets(text: &str) -> Option<Vec<Value>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut items = Vec::new();
+    for (at, line) in lines.enumerate() {
+        let digits = |c: char| c.is_ascii_digit();
+        let numbered = || line.trim_start_matches(digits).strip_prefix(['.', ')']);
+        let item = line.strip_prefix(['-', '*', '•']).or_else(numbered);
+        match item.filter(|item| item.starts_with(' ')) {
+            Some(item) => items.push(Value::from(item.trim())),
+            None if at == 0 && line.ends_with(':') => {}
+            None => return None,
+        }
+    }
+    (!items.is_empty()).then_some(items)
 }
 
 const THINGS: &str = "analysis|answer|calculations?|program|results?|values?|figures?|numbers?|steps?|evidence|units?|signs?|solution|response|reasoning|logic|computation|citations?";

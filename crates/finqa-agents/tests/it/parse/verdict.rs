@@ -98,6 +98,12 @@ fn approval(#[case] text: &str, #[case] leniencies: &[Leniency]) {
 #[case(r#"{"answer":"5","steps":["x"]}"#, "unparsable")]
 #[case("{\"findings\": [{\"where\": \"st", "unparsable")]
 #[case(r#"{"verdict": "ALL_OK", "findings": [{"where": "st"#, "unparsable")]
+// A list without JSON.
+#[case("- r1c1 is of 2008\n- the program lacks a step", "revision")]
+#[case("Findings:\n1. The sign is wrong.\n2) r1c2", "revision")]
+#[case("- No issues found.", "unparsable")]
+#[case("**Incorrect.**", "unparsable")]
+#[case("-5", "unparsable")]
 fn a_verdict_is_an_approval_a_revision_or_unparsable(#[case] reply: &str, #[case] kind: &str) {
     let read = verdict(reply).value;
     let found = match &read {
