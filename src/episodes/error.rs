@@ -35,6 +35,14 @@ pub(crate) enum RemoteError {
 }
 
 impl RemoteError {
+    /// True if another try may succeed: a proxy may not know yet that a server is down.
+    pub(super) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Lost { .. } | Self::Refused { status: 500.., .. }
+        )
+    }
+
     /// The fault by which a run ends.
     pub(crate) fn fault(&self) -> Fault {
         match self {

@@ -4,7 +4,7 @@
 //! `state` (the only place where core 0.2.3 shows the question). A task of its
 //! own reads the socket, so that pings are answered while a model thinks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::{SinkExt, StreamExt};
 use secrecy::{ExposeSecret, SecretString};
@@ -46,6 +46,7 @@ const MAX_ERROR_CHARS: usize = 2_000;
 /// One socket, which is one session.
 pub(super) struct RemoteSession {
     url: String,
+    pub(super) opened: Instant,
     /// The token, to redact if the server repeats it.
     token: Option<SecretString>,
     to: mpsc::Sender<String>,
@@ -63,6 +64,7 @@ impl RemoteSession {
     /// Connects, and checks that the server speaks the protocol and has a free session.
     pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
+        let opened = Instant::now();
         let socket = tokio::time::timeout(CONNECT_TIMEOUT * 2, connect(address))
             .await
             .map_err(|_| RemoteError::Unreachable {
@@ -74,6 +76,7 @@ impl RemoteSession {
         let task = tokio::spawn(converse(socket, outgoing, incoming));
         let mut remote = Self {
             url,
+            opened,
             token: address.token.clone(),
             to,
             from,

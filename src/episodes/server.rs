@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -151,14 +152,15 @@ impl ToolEnvironment for ServerEnvironment {
         let data = self
             .reset_data(question)
             .ok_or_else(|| failed(format!("the server has no question {}", question.key)))?;
-        let mut remote = self
-            .sessions
-            .take()
-            .await
-            .map_err(|error| EnvironmentError {
+        let since = Instant::now();
+        let taken = self.sessions.take().await.map_err(|error| {
+            let over = !error.may_pass() || self.sessions.count_loss(since, &error);
+            EnvironmentError {
                 message: error.to_string(),
-                fatal: Some(error.fault()),
-            })?;
+                fatal: over.then(|| error.fault()),
+            }
+        });
+        let mut remote = taken?;
         let asked = self.reset(&mut remote, &data).await;
         let mut session = ServerSession {
             pool: Arc::clone(&self.sessions),
@@ -200,7 +202,8 @@ impl ServerSession {
     }
 
     fn lost(&mut self, error: &RemoteError) -> EnvironmentError {
-        let over = self.session.take().is_some() && self.pool.lose(error);
+        let session = self.session.take();
+        let over = session.is_some_and(|session| self.pool.lose(&session, error));
         EnvironmentError {
             message: error.to_string(),
             fatal: over.then(|| error.fault()),

@@ -1,7 +1,7 @@
 //! The open sessions of an environment's server. An episode takes an idle one, or opens one
 //! while the server has a free slot, and gives it back at its end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use parking_lot::Mutex;
@@ -14,7 +14,9 @@ use super::remote::RemoteSession;
 /// The waits before a full server is asked again: OpenEnv's finqa_env frees a slot late.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
-/// Sessions lost in a row, with no episode ended in between, after which the server is given up.
+/// Losses in a row, with no episode ended in between, after which the server is given up. All
+/// sessions that were open at a loss count as one with it: one of several servers behind an
+/// address takes many with it.
 const MAX_LOST: u32 = 3;
 
 /// A callback for lines that a person should see.
@@ -36,8 +38,9 @@ struct OpenSessions {
     open: usize,
     /// The server has no other session.
     full: bool,
-    /// Sessions lost in a row.
+    /// Losses in a row, and the time of the last one.
     lost: u32,
+    last_loss: Option<Instant>,
 }
 
 impl SessionPool {
@@ -102,17 +105,50 @@ impl SessionPool {
     }
 
     /// Takes note of a lost session; true if the server is to be given up.
-    pub(super) fn lose(&self, error: &RemoteError) -> bool {
-        let lost = {
+    pub(super) fn lose(&self, session: &RemoteSession, error: &RemoteError) -> bool {
+        {
             let mut sessions = self.sessions.lock();
             sessions.open = sessions.open.saturating_sub(1);
-            sessions.lost += 1;
-            sessions.lost
-        };
+        }
+        self.freed.notify_one();
+        self.count_loss(session.opened, error)
+    }
+
+    /// Counts a loss of a session that was opened, or begun to be opened, at `since`; true if
+    /// the server is to be given up.
+    pub(super) fn count_loss(&self, since: Instant, error: &RemoteError) -> bool {
+        let mut sessions = self.sessions.lock();
+        if sessions.last_loss.is_some_and(|last| since < last) {
+            return false;
+        }
+        sessions.last_loss = Some(Instant::now());
+        sessions.lost += 1;
+        let lost = sessions.lost;
+        drop(sessions);
         if lost == 1 {
             (self.note)(format!("{error}; the episode is played again later"));
         }
-        self.freed.notify_one();
         lost >= MAX_LOST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run ended when one of three servers was killed, because it took four sessions with it.
+    #[test]
+    fn sessions_that_were_open_at_a_loss_count_as_one_with_it() {
+        let address = Address::new("http://127.0.0.1:1", None, false).unwrap();
+        let pool = SessionPool::new(address, Box::new(|_| {}));
+        let error = RemoteError::Lost {
+            url: String::new(),
+            reason: String::new(),
+        };
+        let opened = Instant::now();
+        let gives_up = |since| pool.count_loss(since, &error);
+        assert_eq!([opened; 5].map(gives_up), [false; 5]);
+        assert!(!gives_up(Instant::now()), "the second loss");
+        assert!(gives_up(Instant::now()), "the third");
     }
 }
