@@ -225,22 +225,13 @@ fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
         gold: case.gold.clone(),
         mode: Mode::Questions,
         solution: Solution {
-            outcome: dataset::Outcome::Answered,
-            stop: StopReason::Accepted,
             answer: Some(Answer {
                 printed: printed(&said.gold),
                 value: said.gold.exe_ans.clone(),
                 program: said.gold.program.clone(),
                 ..Answer::default()
             }),
-            chosen_round: None,
-            error: None,
-            votes: None,
-            first_sample: None,
-            opinion: None,
-            episode: None,
-            rounds: Vec::new(),
-            calls: Vec::new(),
+            ..Solution::new(dataset::Outcome::Answered, StopReason::Accepted)
         },
         scores: Scores::default(),
         latency: Some(1.0),

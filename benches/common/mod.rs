@@ -12,9 +12,7 @@ use convfinqa::dataset::Dataset;
 use convfinqa::run::{
     HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
 };
-use finqa_agents::llm::{
-    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
-};
+use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 /// The records, repeated under new ids with pages of their own, as one file.
@@ -101,10 +99,6 @@ pub struct Scripted(pub fn(&ChatRequest) -> String);
 impl ChatModel for Scripted {
     fn name(&self) -> &str {
         "scripted"
-    }
-
-    fn supports(&self, _feature: Feature) -> Support {
-        Support::Yes
     }
 
     async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {

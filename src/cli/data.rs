@@ -135,7 +135,6 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let mut on_event = |event: DownloadEvent| {
         let line = match event {
             DownloadEvent::AlreadyThere => "all files are present and verified".to_owned(),
-            DownloadEvent::Resuming { bytes } => format!("resuming after {bytes} bytes"),
             DownloadEvent::Received { bytes, total } => {
                 if let Some(total) = total {
                     bar.set_length(total);

@@ -303,7 +303,11 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
         Finish::Fatal(RunFailure { message, fault }) => {
             let exit = match fault {
                 Fault::Provider => Exit::Provider,
-                Fault::NoTools => return Err(without_tools(&message)),
+                Fault::NoTools => {
+                    return Err(Failure::usage(format!(
+                        "{message}; env play needs a model that does, or `--model offline`"
+                    )));
+                }
                 Fault::Usage => Exit::Usage,
                 Fault::Data => Exit::Data,
                 Fault::Bug => return unfinished_exit_code(Finish::Bug(message)),
@@ -317,12 +321,6 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
             ),
         )),
     }
-}
-
-/// The error for a model that does not support tools.
-pub(super) fn without_tools(line: &str) -> Failure {
-    let line = format!("{line}; env play needs a model that does, or `--model offline`");
-    Failure::usage(line)
 }
 
 fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {

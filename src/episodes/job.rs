@@ -8,7 +8,7 @@ use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, setting
 use crate::run::{EpisodeMeta, Identity, Plan, RunMeta, Workload};
 use crate::settings::{QuestionSettings, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
-use finqa_agents::llm::{ChatModel, Endpoint, Feature, Support};
+use finqa_agents::llm::{ChatModel, Endpoint};
 use finqa_agents::pair::AgentSettings;
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
@@ -100,9 +100,6 @@ impl ToolModel {
         let setup = model_setup(settings, variables, context)?;
         if let Some(notice) = &setup.notice {
             notify(RunNotice::Warning(notice.clone()));
-        }
-        if setup.model.supports(Feature::Tools) == Support::No {
-            return Err(PipelineError::NoTools(settings.model.name.clone()));
         }
         Ok(Self {
             endpoint: Some(setup.endpoint),

@@ -12,9 +12,7 @@ use serde::Serialize;
 
 use crate::run::{Plan, RunMeta};
 use crate::settings::{ExecutionEngine, Settings, Variables};
-use finqa_agents::llm::{
-    ChatModel, ChatReply, ChatRequest, Cost, Feature, ModelError, Stop, Support, Usage,
-};
+use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions,
 };
@@ -251,10 +249,6 @@ impl MeasuringModel {
 impl ChatModel for MeasuringModel {
     fn name(&self) -> &str {
         self.model.name()
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        self.model.supports(feature)
     }
 
     async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {

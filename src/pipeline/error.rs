@@ -18,11 +18,6 @@ use finqa_agents::prompt::PromptError;
 #[derive(Debug, Error)]
 pub enum PipelineError {
     #[error(
-        "--answer-from text needs a chat model: the embedded analyst writes programs and states no \
-         answer of its own; leave --answer-from out, or name a --model"
-    )]
-    TextWithoutModel,
-    #[error(
         "{0}: without --model the embedded analyst answers, which sends no requests; pass --model NAME"
     )]
     OptionsWithoutModel(String),
@@ -40,8 +35,6 @@ pub enum PipelineError {
     NoEpisodeData,
     #[error("{0} lists no tasks: say with --n how many episodes to play")]
     NoTasks(String),
-    #[error("{0}: the model does not support tool calls (data/models.json)")]
-    NoTools(String),
     #[error(
         "--max-cost needs the price of `{model}` at {address}{listed}: write it into a file, such as \
          {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\"}}}}}} \

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use finqa_agents::llm::{
-    BatchQueue, Budget, HttpClients, HttpModel, Limits, ModelConnection, Observer, PriceList,
-    StoredReplies,
+    BatchQueue, Budget, HttpModel, Limits, ModelConnection, Observer, PriceList, StoredReplies,
 };
 use finqa_core::secrets::shown_address;
 
@@ -16,7 +15,6 @@ pub(crate) struct ModelContext {
     /// Called for each retry and batch event.
     pub observer: Observer,
     pub limits: Limits,
-    pub clients: HttpClients,
     /// The folder of replies that are reused, or replayed without a server.
     pub replies: Option<Arc<StoredReplies>>,
     /// The user's own prices.
@@ -34,7 +32,6 @@ impl ModelContext {
         Self {
             observer,
             limits: Limits::default(),
-            clients: HttpClients::default(),
             replies: None,
             prices: Arc::default(),
             budget: Arc::default(),
@@ -53,7 +50,7 @@ pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,
 ) -> Result<HttpModel, PipelineError> {
-    let model = HttpModel::with_clients(connection, &context.clients)?
+    let model = HttpModel::new(connection)?
         .with_observer(Arc::clone(&context.observer))
         .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
         .with_batches(context.batches.as_ref());

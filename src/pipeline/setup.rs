@@ -9,7 +9,7 @@ use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
-use finqa_agents::pair::{AnswerFrom, Backend, CriticMode, PairOptions};
+use finqa_agents::pair::{Backend, CriticMode, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
@@ -41,9 +41,6 @@ pub(crate) fn pair_setup(
         Some(folder) => prompts.with_dir(folder)?,
         None => prompts,
     };
-    if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
-        return Err(PipelineError::TextWithoutModel);
-    }
     let unused = of_a_model(settings);
     if !unused.is_empty() {
         return Err(PipelineError::OptionsWithoutModel(unused.join(", ")));
@@ -238,6 +235,9 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
         name: agents.critic_model.clone()?,
         ..settings.model.clone()
     };
+    if named == settings.model && !agents.has_critic_server() {
+        return None;
+    }
     Some(if agents.has_critic_server() {
         ServerChoice {
             model: ModelSettings {
@@ -319,15 +319,12 @@ fn server_setup(
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
-    let limiter = context.limits.limiter(
-        &resolved,
-        LimitOptions {
-            start: *concurrency.start(),
-            max: *concurrency.end(),
-            rpm: settings.model.rpm,
-            tpm: settings.model.tpm,
-        },
-    );
+    let limiter = context.limits.limiter(LimitOptions {
+        start: *concurrency.start(),
+        max: *concurrency.end(),
+        rpm: settings.model.rpm,
+        tpm: settings.model.tpm,
+    });
     let api = match resolved.api {
         OpenAiApi::Chat => "",
         OpenAiApi::Responses => " (responses)",

@@ -7,7 +7,7 @@ use tracing::{Span, info, info_span, warn};
 
 use crate::dataset::{Mode, Outcome};
 use finqa_agents::pair::{self, EpisodeEnd};
-use finqa_agents::solve::{self, Solver};
+use finqa_agents::solve::Solver;
 use finqa_agents::telemetry::{count, fail, if_content, set};
 
 use super::event::Finish;
@@ -93,10 +93,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
         return;
     }
     let episode = row.solution.episode.as_ref();
-    match episode {
-        Some(episode) => solve::trace::record_end(span, &row.solution, episode),
-        None => pair::trace::solution(span, &row.solution),
-    }
+    pair::trace::solution(span, &row.solution);
     let cost = row.cost.and_then(|cost| cost.to_f64());
     if let Some(cost) = cost {
         set(span, "convfinqa.cost_usd", cost);
@@ -107,7 +104,7 @@ pub(super) fn answered(span: &Span, row: &Row) {
         if episode.end == EpisodeEnd::Submitted {
             info!(parent: span, outcome, reward, steps, seconds, cost, "episode ended");
         } else {
-            let reason = solve::trace::reason(&row.solution, episode);
+            let reason = pair::trace::reason(&row.solution);
             warn!(parent: span, outcome, steps, seconds, cost, reason, "episode without an answer");
         }
         return;

@@ -269,7 +269,6 @@ mod tests {
     /// Each key at a value that is not its default, in the order of the alphabet.
     const EVERY_KEY: &str = "
 allow_http = true
-answer_from = 'text'
 api = 'responses'
 attempts = 2
 rpm = 60

@@ -7,8 +7,8 @@ use rstest::rstest;
 use serde_json::{Value as Json, json};
 
 use convfinqa::dataset::{Document, Question, QuestionKey};
+use finqa_agents::pair::Answer;
 use finqa_agents::pair::verify::{self, FindingKind};
-use finqa_agents::pair::{Answer, AnswerFrom};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::CitedEvidence;
@@ -65,7 +65,7 @@ fn analysis(program: &str, unit: UnitKind, answer: &str, cited: &[(&str, &str)])
 }
 
 fn settle(analysis: &Analysis) -> Answer {
-    Answer::from_analysis(analysis, &question("what was it?"), AnswerFrom::Program)
+    Answer::from_analysis(analysis, &question("what was it?"))
 }
 
 #[rstest]
@@ -180,7 +180,7 @@ fn a_year_that_opens_a_sentence_is_not_its_value() {
 fn a_year_that_the_page_lacks_is_a_finding(#[case] text: &str, #[case] expected: bool) {
     let question = question(text);
     let analysis = analysis("1250", UnitKind::Number, "1250", &[]);
-    let answer = Answer::from_analysis(&analysis, &question, AnswerFrom::Program);
+    let answer = Answer::from_analysis(&analysis, &question);
     let found = verify::check(&question, &answer);
     let lacks = found
         .iter()

@@ -261,16 +261,6 @@ fn a_label_answers_which_and_no_number_what_is_not_defined() {
 }
 
 #[test]
-fn answers_from_text_need_a_chat_model() {
-    let place = workplace(&[("report.md", REPORT.as_bytes())]);
-    let ran = place.run("ask report.md revenue? --answer-from text");
-    ran.fails(2, &["--answer-from text needs a chat model"]);
-    let ran = place.run("--answer-from text --data-path sample");
-    ran.fails(2, &["--answer-from text needs a chat model"]);
-    assert!(!place.path("output/output.csv").exists());
-}
-
-#[test]
 fn a_refused_key_is_exit_code_5() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
     let place = workplace(&[("report.md", REPORT.as_bytes())]);

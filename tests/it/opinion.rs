@@ -1,11 +1,9 @@
 //! The second opinion alongside a chat model, through the binary.
 
-use std::collections::HashMap;
-
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::is_critic;
-use crate::support::cli::{Ran, Workplace, csv_rows};
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 
@@ -184,12 +182,8 @@ fn arbitrated(place: &Workplace, server: &FaultServer, more: &str) -> Ran {
 
 /// What of the rows does not depend on the clock.
 fn choices(place: &Workplace) -> Vec<[String; 6]> {
-    chosen(place.rows("output/output.csv"))
-}
-
-fn chosen(rows: Vec<HashMap<String, String>>) -> Vec<[String; 6]> {
     let columns = ["id", "part", "answer", "stop", "opinion_agrees", "calls"];
-    let rows = rows.into_iter();
+    let rows = place.rows("output/output.csv").into_iter();
     rows.map(|row| columns.map(|column| row[column].clone()))
         .collect()
 }
@@ -239,27 +233,6 @@ fn arbitration_takes_the_accuracy_of_an_earlier_run_of_the_model() {
     let accuracy = format!("{options} --model-accuracy {}", effect["model_accuracy"]);
     arbitrated(&given, &server, &accuracy).succeeds();
     assert_eq!(choices(&given), rows);
-}
-
-#[test]
-fn shards_choose_by_an_accuracy_that_is_given() {
-    let server = FaultServer::start(|_| analysis("1"));
-    let whole = Workplace::new();
-    let accuracy = "--n 6 --model-accuracy 0.2";
-    arbitrated(&whole, &server, accuracy).succeeds();
-    let parts = Workplace::new();
-    arbitrated(&parts, &server, "--n 6 --shard 1/2").fails(2, &["--model-accuracy"]);
-    let mut rows = Vec::new();
-    for shard in [1, 2] {
-        let more = format!("{accuracy} --shard {shard}/2 --run parts");
-        arbitrated(&parts, &server, &more).succeeds();
-        let csv = format!("output/runs/parts.shards/{shard}/output.csv");
-        rows.extend(chosen(csv_rows(&parts.path(&csv))));
-    }
-    let mut expected = choices(&whole);
-    rows.sort();
-    expected.sort();
-    assert_eq!(rows, expected);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, scripted};
-use crate::support::cli::{CommandExt, Ran, Workplace, words};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 mod needs_llm;
@@ -270,21 +270,6 @@ fn a_key_of_anthropics_header_is_found_nowhere() {
         assert_eq!(found, Vec::<String>::new(), "{status}");
         assert!(place.run_folder().join("journal.sqlite").is_file());
     }
-}
-
-/// The client takes proxies from the environment; a dead one was reported as the provider's
-/// refusal.
-#[test]
-fn a_dead_proxy_is_named() {
-    let place = Workplace::new();
-    let mut command = place.command_with_key("sk-x", "https://provider.example/v1");
-    command.env("HTTPS_PROXY", "http://me:pw@127.0.0.1:9");
-    let ran = command.given("--n 1 --attempts 1").ran();
-    ran.fails(
-        5,
-        &["https://provider.example/v1 through the proxy http://127.0.0.1:9 (HTTPS_PROXY)"],
-    );
-    assert!(!ran.stderr.contains("pw"), "{}", ran.stderr);
 }
 
 #[test]

@@ -82,20 +82,6 @@ fn a_replay_gives_the_rows_of_a_run_with_faults_at_any_concurrency(
     assert_eq!(spent(&again), spent(&place));
 }
 
-/// A server whose model refuses a parameter: which calls met the refusal depends on the
-/// concurrency.
-#[test]
-fn refused_parameters_are_replayed_as_they_were_met() {
-    let (place, again) = (Workplace::new(), Workplace::new());
-    let server = FaultServer::start(|request| match request.body.get("temperature") {
-        Some(_) => Reply::unsupported("temperature", "Unsupported value: 'temperature'"),
-        None => scripted(request),
-    });
-    store(&place, &server, "-j 8 --temperature 0.5").succeeds();
-    replay(&place, &again, "-j 1").succeeds();
-    same_rows(&again, &place);
-}
-
 /// A filter that settles a call is part of the run.
 #[test]
 fn a_filtered_question_is_replayed_with_its_error() {

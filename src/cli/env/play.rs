@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::args::ControlArgs;
 use crate::cli::exit::with_output_hint;
-use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
+use crate::cli::run::{RunCommand, RunInputs, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::dataset::Source;
 use crate::episodes::{
@@ -19,9 +19,7 @@ use crate::episodes::{
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, is_written_in_place, write_episodes};
-use crate::pipeline::{
-    Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart,
-};
+use crate::pipeline::{Notify, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart};
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
@@ -196,11 +194,7 @@ impl RunCommand for EpisodeRun<'_> {
             RunStart::Answered(begun) => *begun,
             RunStart::Open(open) => {
                 let job =
-                    episodes::job(&open.settings, &options, &variables, &notify, &open.models);
-                let job = job.map_err(|error| match error {
-                    PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),
-                    other => anyhow::Error::from(other),
-                })?;
+                    episodes::job(&open.settings, &options, &variables, &notify, &open.models)?;
                 open.begin(settings, job)?
             }
         };

@@ -16,8 +16,7 @@ use serde_json::{Value, json};
 use crate::dataset::{Document, Question, QuestionKey};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
-    Support, ToolCall,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Role, Stop, ToolCall,
 };
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_embedded::{EmbeddedAnalyst, RankedAnswer};
@@ -182,13 +181,6 @@ impl<'m> ShownResults<'m> {
 impl ChatModel for EmbeddedModel {
     fn name(&self) -> &'static str {
         OFFLINE
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        match feature {
-            Feature::Tools => Support::Yes,
-            _ => Support::No,
-        }
     }
 
     async fn chat(&self, request: &ChatRequest, _stop: &Stop) -> Result<ChatReply, ModelError> {

@@ -293,10 +293,6 @@ fn a_model_without_tools_is_one_clear_line() {
             "--model offline",
         ],
     );
-    let url = model.base_url();
-    let (ran, _) = play(&place, &format!("--model o1-mini --base-url {url}"));
-    let refused = "o1-mini: the model does not support tool calls";
-    ran.fails(2, &[refused, "models.json"]);
 }
 
 #[test]

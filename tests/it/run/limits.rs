@@ -6,28 +6,12 @@ use convfinqa::run::{Event, Finish};
 use convfinqa::{Run, RunContext};
 use finqa_agents::llm::{LimitStatus, Stop};
 
-use crate::support::agents::scripted;
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::asking;
 
 fn too_many() -> Reply {
     Reply::error(429, "rate_limit_exceeded", "Rate limit reached")
-}
-
-#[test]
-fn rows_do_not_depend_on_how_often_requests_were_refused() {
-    let answers = |refused: usize| {
-        let place = Workplace::new();
-        let server = FaultServer::start(move |request| match request.index < refused {
-            true => too_many().header("retry-after-ms", "2"),
-            false => scripted(request),
-        });
-        place.answer(&asking(&server, "concurrency = 32"));
-        assert!(server.most_in_flight() <= 32);
-        place.unmeasured_rows()
-    };
-    assert_eq!(answers(60), answers(0));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use convfinqa::run::{
 };
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::llm::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
 use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use rust_decimal::Decimal;
@@ -31,10 +31,6 @@ struct Scripted {
 impl ChatModel for Scripted {
     fn name(&self) -> &str {
         "scripted"
-    }
-
-    fn supports(&self, _: Feature) -> Support {
-        Support::Yes
     }
 
     fn cost(&self, _: &ChatReply) -> Option<Decimal> {

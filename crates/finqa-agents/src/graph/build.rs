@@ -87,7 +87,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     /// Checks the graph and makes it runnable.
     ///
     /// # Errors
-    /// The first of: no start, a reserved or double name, an unknown name, two
+    /// The first of: no start, a double or unknown name, two
     /// edges for one route, a route declared and not wired or wired and not
     /// declared, an unreachable node, a trap.
     pub fn compile(self) -> Result<CompiledGraph<S, R, E>, GraphError> {
@@ -96,27 +96,30 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         let start = graph.add_node(Vertex::Start);
         let mut index: HashMap<String, NodeIndex> = HashMap::new();
         for (name, node) in self.nodes {
-            if name == START || name == END {
-                return Err(GraphError::ReservedName { node: name });
-            }
             let vertex = graph.add_node(Vertex::Work {
                 name: name.clone(),
                 node,
             });
-            if index.insert(name.clone(), vertex).is_some() {
+            if name == END || index.insert(name.clone(), vertex).is_some() {
                 return Err(GraphError::DuplicateNode { node: name });
             }
         }
         let end = graph.add_node(Vertex::End);
-        let first = known(&index, &start_name, || "the start".to_string())?;
+        let known = |name: &str, referrer: &str| match index.get(name) {
+            Some(node) => Ok(*node),
+            None => Err(GraphError::UnknownNode {
+                node: name.to_owned(),
+                referrer: referrer.to_owned(),
+            }),
+        };
+        let first = known(&start_name, "the start")?;
         graph.add_edge(start, first, None);
         for (from, route, to) in self.edges {
-            let referrer = || format!("the edge {from} -{route}-> {to}");
-            let tail = known(&index, &from, referrer)?;
-            let head = if to == END {
-                end
-            } else {
-                known(&index, &to, referrer)?
+            let referrer = format!("the edge {from} -{route}-> {to}");
+            let tail = known(&from, &referrer)?;
+            let head = match to == END {
+                true => end,
+                false => known(&to, &referrer)?,
             };
             if let Some(other) = target(&graph, tail, route) {
                 return Err(GraphError::TwoEdges {
@@ -145,20 +148,6 @@ pub(super) fn target<S, R: Copy + Eq, E>(
         .edges(node)
         .find(|edge| *edge.weight() == Some(route))
         .map(|edge| edge.target())
-}
-
-fn known(
-    index: &HashMap<String, NodeIndex>,
-    name: &str,
-    referrer: impl FnOnce() -> String,
-) -> Result<NodeIndex, GraphError> {
-    index
-        .get(name)
-        .copied()
-        .ok_or_else(|| GraphError::UnknownNode {
-            node: name.to_string(),
-            referrer: referrer(),
-        })
 }
 
 fn check_routes<S, R: Copy + Eq + Display, E>(

@@ -9,8 +9,6 @@ pub enum GraphError {
     NoStart,
     #[error("two nodes are called `{node}`")]
     DuplicateNode { node: String },
-    #[error("a node cannot be called `{node}`: the name is reserved")]
-    ReservedName { node: String },
     #[error("{referrer} names `{node}`, which is not a node")]
     UnknownNode {
         node: String,

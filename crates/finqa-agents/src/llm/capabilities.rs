@@ -12,35 +12,40 @@ use super::classify::ErrorDetails;
 use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
 use super::provider::Endpoint;
 use super::settings::OpenAiApi;
-use super::types::{Feature, Support};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// The published features of a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The published features of a model. What is not listed is accepted, or not known.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
     /// It reasons before it answers, and does not accept a plain token limit.
-    #[serde(default)]
     pub reasoning: bool,
     /// The OpenAI API used for the model, unless `--api` names one.
-    #[serde(default)]
     pub(super) api: OpenAiApi,
-    #[serde(default)]
     system_role: SystemRole,
-    #[serde(default)]
-    pub temperature: Support,
-    #[serde(default)]
-    pub seed: Support,
-    #[serde(default)]
-    pub(crate) json_object: Support,
-    #[serde(default)]
-    pub(crate) json_schema: Support,
-    #[serde(default)]
-    pub tools: Support,
+    temperature: bool,
+    seed: bool,
+    json_object: bool,
+    json_schema: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self {
+            pattern: String::new(),
+            reasoning: false,
+            api: OpenAiApi::default(),
+            system_role: SystemRole::default(),
+            temperature: true,
+            seed: true,
+            json_object: true,
+            json_schema: true,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -79,7 +84,6 @@ impl Capabilities {
     /// refused is tried.
     pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
-        let takes = |support| support != Support::No;
         ApiDialect {
             // Compatible servers silently ignore the newer name, and with it the limit.
             token_limit: if foreign && !self.reasoning {
@@ -92,30 +96,18 @@ impl Capabilities {
                 SystemRole::Developer if foreign => SystemRole::System,
                 role => role,
             },
-            temperature: takes(self.temperature),
+            temperature: self.temperature,
             // The other two have no such parameter.
-            seed: takes(self.seed) && protocol == Protocol::ChatCompletions,
+            seed: self.seed && protocol == Protocol::ChatCompletions,
             cache_marks: protocol == Protocol::Messages,
-            format: if takes(self.json_schema) {
+            format: if self.json_schema {
                 FormatLevel::JsonSchema
-            } else if takes(self.json_object) {
+            } else if self.json_object {
                 FormatLevel::JsonObject
             } else {
                 FormatLevel::Text
             },
         }
-    }
-
-    /// The support of `feature`, given the `dialect`.
-    pub(super) fn support(&self, feature: Feature, dialect: &ApiDialect) -> Support {
-        let (published, still_tried) = match feature {
-            Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
-            Feature::JsonObject => (self.json_object, dialect.format >= FormatLevel::JsonObject),
-            Feature::Temperature => (self.temperature, dialect.temperature),
-            Feature::Seed => (self.seed, dialect.seed),
-            Feature::Tools => (self.tools, true),
-        };
-        if still_tried { published } else { Support::No }
     }
 }
 
@@ -258,17 +250,23 @@ mod tests {
     fn the_table_parses_and_the_longest_match_counts() {
         serde_json::from_str::<CapabilityTable>(TABLE).unwrap();
         let of = Capabilities::for_model;
-        assert_eq!(of("gpt-4").json_object, Support::No);
-        assert_eq!(of("gpt-4-0613").json_object, Support::No);
-        assert_eq!(of("gpt-4-1106-preview").json_object, Support::Yes);
-        assert_eq!(of("gpt-4-turbo").json_object, Support::Yes);
-        assert_eq!(of("gpt-4o-mini").json_schema, Support::Yes);
-        assert_eq!(of("gpt-4o-2024-05-13").json_schema, Support::No);
-        assert_eq!(of("llama3.2:3b").json_schema, Support::Unknown);
-        assert_eq!(of("openai/o3-mini").temperature, Support::No);
-        assert_eq!(of("gpt-5-chat-latest").temperature, Support::Unknown);
-        assert_eq!(of("claude-opus-4-8").temperature, Support::No);
-        assert_eq!(of("claude-opus-4-6").temperature, Support::Unknown);
+        for (model, json_object, json_schema, temperature) in [
+            ("gpt-4", false, false, true),
+            ("gpt-4-0613", false, false, true),
+            ("gpt-4-1106-preview", true, false, true),
+            ("gpt-4-turbo", true, false, true),
+            ("gpt-4o-mini", true, true, true),
+            ("gpt-4o-2024-05-13", true, false, true),
+            ("llama3.2:3b", true, true, true),
+            ("openai/o3-mini", true, true, false),
+            ("gpt-5-chat-latest", true, true, true),
+            ("claude-opus-4-8", true, true, false),
+            ("claude-opus-4-6", true, true, true),
+        ] {
+            let found = of(model);
+            let found = (found.json_object, found.json_schema, found.temperature);
+            assert_eq!(found, (json_object, json_schema, temperature), "{model}");
+        }
         assert!(!of("gpt-5-chat-latest").reasoning);
         assert!(of("gpt-5.4-mini").reasoning);
     }

@@ -1,6 +1,5 @@
-//! Compares requests: finds the nearest recorded or cached one, and the fields that differ.
-
-use std::fmt;
+//! Compares requests: how far a stored one is from the one that is asked, and the fields in
+//! which they differ.
 
 use finqa_core::text;
 use serde_json::Value;
@@ -14,121 +13,72 @@ const BEFORE: usize = 12;
 /// Fields that are named; the others are counted.
 const NAMED: usize = 4;
 
-/// A field in which a request differs from a stored one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FieldDifference {
-    /// JSON pointer.
-    pointer: String,
-    /// The stored value, cut to where it differs; `None` if the field is absent.
-    stored: Option<String>,
-    /// The requested value.
-    asked: Option<String>,
-    /// The number of characters that differ.
-    weight: usize,
+/// How two requests differ.
+#[derive(Debug, Default)]
+pub(super) struct RequestDifference {
+    /// The fields in words, in the order of the request that is asked.
+    fields: Vec<String>,
+    /// The total number of characters that differ: 0 for equal requests.
+    pub distance: usize,
 }
 
-impl fmt::Display for FieldDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-        write!(
-            f,
-            "{} ({} stored, {} asked)",
-            self.pointer,
-            shown(&self.stored),
-            shown(&self.asked)
-        )
+impl RequestDifference {
+    pub(super) fn of(stored: &Value, asked: &Value) -> Self {
+        let mut found = Self::default();
+        found.compare(stored, asked, "");
+        found
     }
-}
 
-/// The fields in which `asked` differs from `stored`, in the order of `asked`.
-pub(super) fn differences(stored: &Value, asked: &Value) -> Vec<FieldDifference> {
-    let mut found = Vec::new();
-    compare(Some(stored), Some(asked), &mut String::new(), &mut found);
-    found
-}
-
-/// The total number of characters that differ: 0 for equal values.
-pub(super) fn distance(differences: &[FieldDifference]) -> usize {
-    differences.iter().map(|field| field.weight).sum()
-}
-
-/// The differences in a few words.
-pub(super) fn in_words(differences: &[FieldDifference]) -> String {
-    let named: Vec<String> = differences
-        .iter()
-        .take(NAMED)
-        .map(ToString::to_string)
-        .collect();
-    match differences.len().saturating_sub(NAMED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
-}
-
-fn compare(
-    stored: Option<&Value>,
-    asked: Option<&Value>,
-    pointer: &mut String,
-    found: &mut Vec<FieldDifference>,
-) {
-    match (stored, asked) {
-        (Some(Value::Object(stored)), Some(Value::Object(asked))) => {
-            let added = stored.keys().filter(|key| !asked.contains_key(*key));
-            for key in asked.keys().chain(added) {
-                let token = key.replace('~', "~0").replace('/', "~1");
-                within(pointer, &token, |pointer| {
-                    compare(stored.get(key), asked.get(key), pointer, found);
-                });
-            }
+    /// The differences in a few words.
+    pub(super) fn in_words(&self) -> String {
+        let named: Vec<&str> = self.fields.iter().take(NAMED).map(String::as_str).collect();
+        match self.fields.len().saturating_sub(NAMED) {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
         }
-        (Some(Value::Array(stored)), Some(Value::Array(asked))) => {
-            for at in 0..stored.len().max(asked.len()) {
-                within(pointer, &at.to_string(), |pointer| {
-                    compare(stored.get(at), asked.get(at), pointer, found);
-                });
+    }
+
+    /// An absent field is one that is null.
+    fn compare(&mut self, stored: &Value, asked: &Value, pointer: &str) {
+        match (stored, asked) {
+            (Value::Object(was), Value::Object(now)) => {
+                let left_out = was.keys().filter(|key| !now.contains_key(*key));
+                for key in now.keys().chain(left_out) {
+                    let at = format!("{pointer}/{key}");
+                    self.compare(member(was.get(key)), member(now.get(key)), &at);
+                }
             }
+            (Value::Array(was), Value::Array(now)) => {
+                for index in 0..was.len().max(now.len()) {
+                    let at = format!("{pointer}/{index}");
+                    self.compare(member(was.get(index)), member(now.get(index)), &at);
+                }
+            }
+            _ if stored == asked => {}
+            _ => self.add(stored, asked, pointer),
         }
-        (stored, asked) if stored == asked => {}
-        (stored, asked) => found.push(field(pointer, stored, asked)),
+    }
+
+    fn add(&mut self, stored: &Value, asked: &Value, pointer: &str) {
+        let [was, now] = [stored, asked].map(plain);
+        let common = was.chars().zip(now.chars()).take_while(|(a, b)| a == b);
+        let same = common.count();
+        let lengths = [&was, &now].map(|text| text.chars().count() - same);
+        let ends = was.chars().rev().zip(now.chars().rev());
+        let ends = ends.take(lengths[0].min(lengths[1]));
+        let same_end = ends.take_while(|(a, b)| a == b).count();
+        self.distance += (lengths[0].max(lengths[1]) - same_end).max(1);
+        let [was, now] = [(stored, was), (asked, now)].map(|(value, text)| cut(value, &text, same));
+        self.fields
+            .push(format!("{pointer} ({was} stored, {now} asked)"));
     }
 }
 
-fn within(pointer: &mut String, token: &str, visit: impl FnOnce(&mut String)) {
-    let length = pointer.len();
-    pointer.push('/');
-    pointer.push_str(token);
-    visit(pointer);
-    pointer.truncate(length);
+fn member(value: Option<&Value>) -> &Value {
+    value.unwrap_or(&Value::Null)
 }
 
-fn field(pointer: &str, stored: Option<&Value>, asked: Option<&Value>) -> FieldDifference {
-    let [was, now] = [stored, asked].map(|value| value.map(text).unwrap_or_default());
-    let [was_chars, now_chars] = [&was, &now].map(|text| text.chars().collect::<Vec<_>>());
-    let same = common(was_chars.iter(), now_chars.iter());
-    let rest = |chars: &[char]| {
-        chars
-            .iter()
-            .rev()
-            .copied()
-            .take(chars.len() - same)
-            .collect::<Vec<_>>()
-    };
-    let same_end = common(rest(&was_chars).iter(), rest(&now_chars).iter());
-    let differing = was_chars.len().max(now_chars.len()) - same - same_end;
-    FieldDifference {
-        pointer: if pointer.is_empty() { "/" } else { pointer }.to_owned(),
-        stored: stored.map(|value| cut(value, &was, same)),
-        asked: asked.map(|value| cut(value, &now, same)),
-        weight: differing.max(1),
-    }
-}
-
-/// The number of equal characters at the start.
-fn common<'c>(a: impl Iterator<Item = &'c char>, b: impl Iterator<Item = &'c char>) -> usize {
-    a.zip(b).take_while(|(a, b)| a == b).count()
-}
-
-fn text(value: &Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -186,26 +136,17 @@ mod tests {
         let page = "a long page ".repeat(20);
         let stored = json!({"temperature": 0.0, "seed": 7, "messages": [
             {"role": "user", "content": format!("{page}What was revenue in 2008?")}]});
-        let asked = json!({"temperature": 0.7, "messages": [
-            {"role": "user", "content": format!("{page}What was revenue in 2009?")}], "a/b": null});
-        let found = differences(&stored, &asked);
+        let asked = json!({"messages": [
+            {"role": "user", "content": format!("{page}What was revenue in 2009?")}], "temperature": 0.7});
+        let found = RequestDifference::of(&stored, &asked);
         assert_eq!(
-            in_words(&found),
-            "/temperature (0.0 stored, 0.7 asked), \
-             /messages/0/content (\"…venue in 2008?\" stored, \"…venue in 2009?\" asked), \
-             /a~1b (absent stored, null asked), /seed (7 stored, absent asked)"
+            found.in_words(),
+            "/messages/0/content (\"…venue in 2008?\" stored, \"…venue in 2009?\" asked), \
+             /temperature (0.0 stored, 0.7 asked), /seed (7 stored, null asked)"
         );
-        assert_eq!(distance(&found), 1 + 1 + 4 + 1);
-        assert_eq!(differences(&stored, &stored), []);
-    }
-
-    #[test]
-    fn the_order_of_keys_does_not_matter_and_many_fields_are_counted() {
-        assert_eq!(
-            differences(&json!({"a": 1, "b": 2}), &json!({"b": 2, "a": 1})),
-            []
-        );
-        let found = differences(&json!([]), &json!([1, 2, 3, 4, 5, 6]));
-        assert!(in_words(&found).ends_with("and 2 more"), "{found:?}");
+        assert_eq!(found.distance, 1 + 1 + 4);
+        assert_eq!(RequestDifference::of(&stored, &stored).distance, 0);
+        let found = RequestDifference::of(&json!([]), &json!([1, 2, 3, 4, 5, 6]));
+        assert!(found.in_words().ends_with("and 2 more"), "{found:?}");
     }
 }

@@ -157,30 +157,6 @@ impl ModelError {
         }
     }
 
-    /// The error without the provider's words, which may quote the prompt or the reply; our
-    /// own words about the connection stay.
-    pub(crate) fn without_words(&self) -> Self {
-        let ours = matches!(
-            self.kind,
-            ErrorKind::Timeout
-                | ErrorKind::Connect
-                | ErrorKind::Tls
-                | ErrorKind::CutOff
-                | ErrorKind::Cancelled
-                | ErrorKind::Settings
-        );
-        let message = if ours {
-            self.message.clone()
-        } else {
-            String::new()
-        };
-        Self {
-            message,
-            body: None,
-            ..self.clone()
-        }
-    }
-
     /// True if the failed attempt may have been billed although no answer arrived. A
     /// refused request is not billed, nor is one that a server rejects because it is busy
     /// (429, 503, 529). A lost answer may be, one that the server failed to finish (500),

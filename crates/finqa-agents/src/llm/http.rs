@@ -5,12 +5,8 @@
 //! machine (a bare container), building a client panics or fails even for
 //! `http://localhost`.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
 
@@ -29,27 +25,6 @@ pub fn install_crypto() {
 /// environment, for servers on this machine.
 pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
     build(connect_timeout, direct, |builder| builder)
-}
-
-/// The clients of a run, so that its models share the connections to a server.
-#[derive(Debug, Clone, Default)]
-pub struct HttpClients {
-    built: Arc<Mutex<HashMap<(Duration, bool), reqwest::Client>>>,
-}
-
-impl HttpClients {
-    /// A [`client`], built on first use.
-    pub(super) fn get(
-        &self,
-        connect_timeout: Duration,
-        direct: bool,
-    ) -> Result<reqwest::Client, SettingsError> {
-        let mut built = self.built.lock();
-        Ok(match built.entry((connect_timeout, direct)) {
-            Entry::Occupied(found) => found.get().clone(),
-            Entry::Vacant(place) => place.insert(client(connect_timeout, direct)?).clone(),
-        })
-    }
 }
 
 /// A client for connections that are upgraded to a WebSocket, which HTTP/2 does not support

@@ -5,10 +5,8 @@
 //! permanently and send again. `protocol` writes bodies and reads answers, async-openai builds
 //! the HTTP request, and `HttpCall::attempt` is where each one is sent.
 
-mod answer;
 mod call;
 
-use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,63 +17,61 @@ use parking_lot::Mutex;
 use rust_decimal::Decimal;
 use tracing::Instrument;
 
-use call::{HttpCall, ModelServer};
+use call::HttpCall;
 
 use super::address::ServerAddress;
-use super::batch::{BatchClient, BatchQueue};
+use super::batch::{BatchClient, BatchQueue, BatchSender};
 use super::budget::Budget;
 use super::capabilities::Capabilities;
 use super::error::ModelError;
 use super::event::Observer;
-use super::http::HttpClients;
+use super::http::client;
 use super::limits::Limiter;
 use super::price::PriceList;
+use super::protocol::{ApiDialect, Protocol};
 use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
 use super::settings::{ModelConnection, SettingsError};
 use super::trace;
 use super::transport::Transport;
-use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
+use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 
+/// A model on its server, as its calls share it.
 pub struct HttpModel {
-    server: ModelServer,
-    capabilities: Capabilities,
+    client: Client<ServerAddress>,
+    transport: Transport,
+    protocol: Protocol,
+    settings: ModelConnection,
+    /// The present dialect; a refusal changes it for the rest of the process.
+    dialect: Mutex<ApiDialect>,
+    /// The server has answered a request.
+    reached: AtomicBool,
+    /// A call was answered.
+    answered: AtomicBool,
+    observer: Option<Observer>,
+    batches: Option<BatchSender>,
+    budget: RequestBudget,
     limiter: Option<Limiter>,
 }
 
 impl HttpModel {
     /// A model by these settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
-        Self::with_clients(settings, &HttpClients::default())
-    }
-
-    /// The same, on the connections that other models of these clients use too.
-    ///
-    /// # Errors
-    /// As [`HttpModel::new`].
-    pub fn with_clients(
-        settings: ModelConnection,
-        clients: &HttpClients,
-    ) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
-        let http = clients.get(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
-        let capabilities = Capabilities::for_model(&settings.model);
+        let http = client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
+        let dialect = Capabilities::for_model(&settings.model).dialect(endpoint, protocol);
         Ok(Self {
-            server: ModelServer {
-                client: Client::build(http.clone(), ServerAddress::new(&settings)?),
-                transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
-                protocol,
-                dialect: Mutex::new(capabilities.dialect(endpoint, protocol)),
-                budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
-                settings,
-                reached: AtomicBool::new(false),
-                answered: AtomicBool::new(false),
-                jitter: RandomState::new(),
-                observer: None,
-                batches: None,
-            },
-            capabilities,
+            client: Client::build(http.clone(), ServerAddress::new(&settings)?),
+            transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
+            protocol,
+            dialect: Mutex::new(dialect),
+            budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
+            settings,
+            reached: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
+            observer: None,
+            batches: None,
             limiter: None,
         })
     }
@@ -83,7 +79,7 @@ impl HttpModel {
     /// Reports retries and corrections to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
-        self.server.observer = Some(observer);
+        self.observer = Some(observer);
         self
     }
 
@@ -98,11 +94,11 @@ impl HttpModel {
     #[must_use]
     pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Self {
         if let Some(queue) = queue {
-            let client = self.server.client.clone();
-            let client = BatchClient::new(&self.server.settings, client, &self.server.transport);
-            self.server.batches = Some(queue.sender(client));
+            let client = self.client.clone();
+            let client = BatchClient::new(&self.settings, client, &self.transport);
+            self.batches = Some(queue.sender(client));
             // Waves decide when a request is repeated, and a wave may take a day.
-            self.server.settings.retry.total = Duration::MAX;
+            self.settings.retry.total = Duration::MAX;
         }
         self
     }
@@ -110,30 +106,26 @@ impl HttpModel {
     /// Prices tokens by the user's list before the built-in one, and spends from a budget.
     #[must_use]
     pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
-        self.server.budget = RequestBudget::new(&self.server.settings, own, budget);
+        self.budget = RequestBudget::new(&self.settings, own, budget);
         self
     }
 
     /// True if the price of its tokens is known.
     pub fn has_price(&self) -> bool {
-        self.server.budget.has_price()
+        self.budget.has_price()
     }
 
     pub fn settings(&self) -> &ModelConnection {
-        &self.server.settings
+        &self.settings
     }
 
     async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let transport = self.server.transport.fresh();
-        let batches = self.server.batches.as_ref();
+        let transport = self.transport.fresh();
+        let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
         let call = HttpCall {
-            model: &self.server,
-            client: self
-                .server
-                .client
-                .clone()
-                .with_http_service(transport.clone()),
+            model: self,
+            client: self.client.clone().with_http_service(transport.clone()),
             transport,
             limited: self.limiter.as_ref().map(Limiter::call),
             request,
@@ -146,8 +138,8 @@ impl HttpModel {
 impl std::fmt::Debug for HttpModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpModel")
-            .field("settings", &self.server.settings)
-            .field("dialect", &self.server.dialect())
+            .field("settings", &self.settings)
+            .field("dialect", &*self.dialect.lock())
             .finish_non_exhaustive()
     }
 }
@@ -155,27 +147,21 @@ impl std::fmt::Debug for HttpModel {
 #[async_trait]
 impl ChatModel for HttpModel {
     fn name(&self) -> &str {
-        &self.server.settings.model
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        self.capabilities.support(feature, &self.server.dialect())
+        &self.settings.model
     }
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
         let usage = reply.usage.as_ref();
-        self.server
-            .budget
-            .cost(&reply.model, usage, reply.batch.is_some())
+        self.budget.cost(&reply.model, usage, reply.batch.is_some())
     }
 
     fn sends_batches(&self) -> bool {
-        self.server.batches.is_some()
+        self.batches.is_some()
     }
 
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let span = trace::chat(&self.server.settings.model, request);
-        trace::server(&span, &self.server.settings);
+        let span = trace::chat(&self.settings.model, request);
+        trace::server(&span, &self.settings);
         let outcome = self.call(request, stop).instrument(span.clone()).await;
         trace::record_end(&span, &outcome, |reply| self.cost(reply));
         outcome

@@ -8,7 +8,6 @@ mod address;
 mod batch;
 mod budget;
 pub mod capabilities;
-mod chat_json;
 mod classify;
 mod cost;
 mod difference;
@@ -33,22 +32,20 @@ pub mod usage;
 pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
 pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
 pub use capabilities::Correction;
-pub use chat_json::{messages_json, tools_json};
 pub use cost::Cost;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use event::{CallEvent, Observer};
-pub use http::{
-    HttpClients, client as http_client, download_client, install_crypto, upgrade_client,
-};
+pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::{Dollars, PriceError, PriceList};
+pub use protocol::{messages_json, tools_json};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
 pub use replies::{RepliesError, StoredReplies};
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Feature, FinishReason,
-    ReplyFormat, RequestOrigin, Role, Stop, Support, ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat,
+    RequestOrigin, Role, Stop, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

@@ -10,8 +10,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use finqa_core::net::is_loopback;
-use reqwest::Url;
 use rust_decimal::Decimal;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
@@ -75,21 +73,18 @@ impl<'de> Deserialize<'de> for Dollars {
 #[serde(deny_unknown_fields, expecting = "a price")]
 pub(crate) struct Price {
     /// Tokens read.
-    pub(super) input: Dollars,
+    input: Dollars,
     /// Tokens read from the provider's cache; as `input` where not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) cached_input: Option<Dollars>,
+    cached_input: Option<Dollars>,
     /// Tokens read and written to the provider's cache; unknown where not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) cache_write: Option<Dollars>,
+    cache_write: Option<Dollars>,
     /// Tokens written.
-    pub(super) output: Dollars,
-    /// Above this number of tokens read in one call, `above` applies to the whole call.
+    output: Dollars,
+    /// Above this number of tokens read in one call, the price is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) up_to_input_tokens: Option<u64>,
-    /// The price of longer prompts; unknown where not listed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) above: Option<Box<Price>>,
+    up_to_input_tokens: Option<u64>,
     /// The base URL, or the start of it, of the only server that it applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
@@ -98,9 +93,6 @@ pub(crate) struct Price {
 impl Price {
     /// The cost of `usage`; `None` where a part of it has no listed price.
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {
-        if self.is_below(usage.input_tokens) {
-            return self.above.as_ref()?.of(usage);
-        }
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let stored = usage.cache_write_tokens.min(usage.input_tokens - cached);
         let fresh = usage.input_tokens - cached - stored;
@@ -112,7 +104,7 @@ impl Price {
             + Decimal::from(cached) * self.cached_input.unwrap_or(self.input).0
             + Decimal::from(stored) * stored_price
             + Decimal::from(usage.output_tokens) * self.output.0;
-        Some(per_million(sum))
+        self.is_listed(usage.input_tokens).then(|| per_million(sum))
     }
 
     /// The most that a call with this many tokens can cost, whichever of them are cached;
@@ -120,41 +112,23 @@ impl Price {
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
         let others = [self.cached_input, self.cache_write].into_iter().flatten();
         let input = others.map(|price| price.0).fold(self.input.0, Decimal::max);
-        let own =
+        let most =
             Decimal::from(input_tokens) * input + Decimal::from(output_tokens) * self.output.0;
-        let own = per_million(own);
-        if !self.is_below(input_tokens) {
-            return Some(own);
-        }
-        let above = self.above.as_ref()?.bound(input_tokens, output_tokens)?;
-        Some(own.max(above))
+        self.is_listed(input_tokens).then(|| per_million(most))
     }
 
-    /// True if a prompt with this many tokens is too long for this price.
-    fn is_below(&self, input_tokens: u64) -> bool {
+    /// True if it is that of a prompt with this many tokens.
+    fn is_listed(&self, input_tokens: u64) -> bool {
         self.up_to_input_tokens
-            .is_some_and(|most| input_tokens > most)
+            .is_none_or(|most| input_tokens <= most)
     }
 
     /// True if it applies to this server.
     fn applies(&self, base_url: &str) -> bool {
         self.address.as_ref().is_none_or(|address| {
-            let (base_url, address) = (with_one_loopback(base_url), with_one_loopback(address));
             let rest = base_url.strip_prefix(address.trim_end_matches('/'));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
-    }
-}
-
-/// The address with the same name for this machine, whichever of its names it has.
-fn with_one_loopback(address: &str) -> String {
-    match Url::parse(address) {
-        Ok(mut url) if url.host_str().is_some_and(is_loopback) => {
-            // Only an address without a host is refused.
-            let _ = url.set_host(Some("localhost"));
-            url.as_str().trim_end_matches('/').to_owned()
-        }
-        _ => address.to_owned(),
     }
 }
 
@@ -281,13 +255,6 @@ mod tests {
             assert!(input > Decimal::ZERO && price.output.0 > input, "{model}");
             assert!(price.cached_input.is_none_or(|cached| cached.0 <= input));
             assert!(price.cache_write.is_none_or(|stored| stored.0 > input));
-            if let Some(above) = &price.above {
-                assert!(
-                    above.input.0 > input && above.output.0 > price.output.0,
-                    "{model}"
-                );
-                assert!(price.up_to_input_tokens.is_some(), "{model}");
-            }
         }
     }
 
@@ -314,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_prompt_is_priced_by_its_tier_or_not_at_all() {
+    fn a_prompt_that_is_too_long_has_no_price() {
         let cost = |model: &str, input_tokens| {
             let usage = Usage {
                 input_tokens,
@@ -323,7 +290,7 @@ mod tests {
             cost(model, &usage)
         };
         assert_eq!(cost("gpt-5.4", 272_000), Some(dollars("0.68")));
-        assert_eq!(cost("gpt-5.4", 300_000), Some(dollars("1.5")));
+        assert_eq!(cost("gpt-5.4", 300_000), None);
         assert_eq!(cost("claude-sonnet-4-5", 200_000), Some(dollars("0.6")));
         assert_eq!(cost("claude-sonnet-4-5", 200_001), None);
     }
@@ -331,12 +298,12 @@ mod tests {
     #[test]
     fn a_bound_is_never_below_a_cost() {
         let price = |json| serde_json::from_str::<Price>(json).unwrap();
-        let tiers = price(
+        let listed = price(
             r#"{"input": 3, "cached_input": 1, "cache_write": 5, "output": 7,
-                "up_to_input_tokens": 100, "above": {"input": 4, "output": 8}}"#,
+                "up_to_input_tokens": 150}"#,
         );
-        assert_eq!(tiers.bound(100, 10), Some(dollars("0.00057")));
-        assert_eq!(tiers.bound(101, 10), Some(dollars("0.000575")));
+        assert_eq!(listed.bound(100, 10), Some(dollars("0.00057")));
+        assert_eq!(listed.bound(151, 10), None);
         for (input_tokens, part) in (0..=150).step_by(10).map(|n| (n, n / 2)) {
             for part in [0, part, input_tokens] {
                 let usage = Usage {
@@ -345,12 +312,10 @@ mod tests {
                     cached_input_tokens: part,
                     ..Usage::default()
                 };
-                let (cost, bound) = (tiers.of(&usage).unwrap(), tiers.bound(150, 10).unwrap());
+                let (cost, bound) = (listed.of(&usage).unwrap(), listed.bound(150, 10).unwrap());
                 assert!(cost <= bound, "{usage:?}");
             }
         }
-        let unlisted = price(r#"{"input": 3, "output": 7, "up_to_input_tokens": 100}"#);
-        assert_eq!(unlisted.bound(101, 10), None);
     }
 
     #[test]
@@ -358,7 +323,6 @@ mod tests {
         let list = PriceList::from_json(
             r#"{"version": 1, "models": {
                 "here": {"input": "1", "output": "2", "address": "https://gateway.example/v1"},
-                "mine": {"input": "1", "output": "2", "address": "http://127.0.0.1:80/v1/"},
                 "gpt-4o": {"input": "7", "output": "8"}}}"#,
         )
         .unwrap();
@@ -366,10 +330,7 @@ mod tests {
         assert!(has("https://gateway.example/v1", "here"));
         assert!(has("https://gateway.example/v1/eu", "here"));
         assert!(!has("https://gateway.example/v11", "here"));
-        // This machine has several names, and 80 is the scheme's own port.
-        assert!(has("http://localhost/v1", "mine"));
-        assert!(has("http://[::1]:80/v1", "mine"));
-        assert!(!has("http://localhost:8080/v1", "mine"));
+        assert!(!has("http://localhost:8080/v1", "here"));
         for anywhere in ["https://api.openai.com/v1", "http://127.0.0.1:1/v1"] {
             assert!(has(anywhere, "gpt-4o"));
         }

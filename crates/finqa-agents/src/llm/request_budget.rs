@@ -121,8 +121,11 @@ impl RequestBudget {
         batched: bool,
     ) {
         let used = match answer {
-            Some(answer) => answer.usage.map(|usage| {
-                let served = answer.model.as_deref().unwrap_or(&self.model);
+            Some(ReplyBody { reply, .. }) => reply.usage.map(|usage| {
+                let served = match reply.model.as_str() {
+                    "" => &self.model,
+                    served => served,
+                };
                 Spending {
                     dollars: self
                         .cost(served, Some(&usage), batched)

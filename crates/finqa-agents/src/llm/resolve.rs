@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use finqa_core::secrets::{HIDDEN, shown_address};
+use finqa_core::secrets::shown_address;
 
 use super::capabilities::Capabilities;
 use super::provider::{Endpoint, Provider};
@@ -40,20 +40,9 @@ impl ModelConnection {
         {
             return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
         }
-        let header = |variable: &'static str| {
-            let value = var(variable);
-            if let Some(value) = &value {
-                check_header(variable, value)?;
-            }
-            Ok::<_, SettingsError>(value)
-        };
         let url = address(provider, &var, flags)?;
-        let api_version = match provider {
-            Provider::Azure => header("OPENAI_API_VERSION")?,
-            Provider::OpenAi | Provider::Anthropic => None,
-        };
         let key_variable = provider.profile().key_variable;
-        let api_key = header(key_variable)?;
+        let api_key = var(key_variable);
         let endpoint = Endpoint::of_url(&url);
         let host = || url.host_str().unwrap_or_default().to_owned();
         if api_key.is_some()
@@ -72,10 +61,8 @@ impl ModelConnection {
                 host: host(),
             });
         }
-        let (organization, project) = match provider {
-            Provider::OpenAi => (header("OPENAI_ORG_ID")?, header("OPENAI_PROJECT_ID")?),
-            Provider::Azure | Provider::Anthropic => (None, None),
-        };
+        let only = |of: Provider, variable: &str| var(variable).filter(|_| provider == of);
+        let api_version = only(Provider::Azure, "OPENAI_API_VERSION");
         let mut timeouts = Timeouts::default();
         match flags.timeout {
             Some(seconds) => timeouts.attempt = Duration::from_secs(seconds),
@@ -94,10 +81,9 @@ impl ModelConnection {
             base_url: base_url(provider, &url),
             api_key: api_key.map(SecretString::from),
             api_version: api_version.unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
-            organization,
-            project,
+            organization: only(Provider::OpenAi, "OPENAI_ORG_ID"),
+            project: only(Provider::OpenAi, "OPENAI_PROJECT_ID"),
             model,
-            proxy: proxy(vars, &url, endpoint),
             timeouts,
             retry: RetryOptions {
                 max_attempts: flags.attempts,
@@ -106,25 +92,6 @@ impl ModelConnection {
             max_body: Self::MAX_BODY,
         })
     }
-}
-
-/// The proxy that the HTTP client takes from the environment, unless exceptions are set.
-fn proxy(vars: VariableLookup<'_>, url: &Url, endpoint: Endpoint) -> Option<String> {
-    let var = |name: &'static str| {
-        let names = [name.to_owned(), name.to_lowercase()];
-        names
-            .into_iter()
-            .find_map(|name| Some((vars(&name).filter(|it| !it.is_empty())?, name)))
-    };
-    if endpoint == Endpoint::Loopback || var("NO_PROXY").is_some() {
-        return None;
-    }
-    let of_scheme = match url.scheme() {
-        "https" => "HTTPS_PROXY",
-        _ => "HTTP_PROXY",
-    };
-    let (address, name) = var(of_scheme).or_else(|| var("ALL_PROXY"))?;
-    Some(format!("{} ({name})", shown_address(&address)))
 }
 
 fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
@@ -162,87 +129,39 @@ fn address(
 }
 
 fn checked_url(variable: &str, value: &str) -> Result<Url, SettingsError> {
+    const SCHEME: &str = "write it with http:// or https://";
     let value = value.trim();
-    let fail = |value: &str, reason: &str| SettingsError::Url {
+    let fail = |reason: &str| SettingsError::Url {
         variable: variable.to_owned(),
         value: shown_address(value),
         reason: reason.to_owned(),
     };
-    if value.contains('@') && shown_address(value) == HIDDEN {
+    if value.contains('@') {
         return Err(fail(
-            value,
             "it contains a user name; give the key in its variable",
         ));
     }
-    let url = Url::parse(value).map_err(|source| {
-        fail(
-            value,
-            &format!("{source}; write it with http:// or https://"),
-        )
-    })?;
-    // Azure's portal shows an endpoint with its API version.
-    let query = url.query_pairs().any(|(name, _)| name != "api-version");
-    let secret = if !url.username().is_empty() || url.password().is_some() {
-        Some("it contains a user name; give the key in its variable")
-    } else if query || url.fragment().is_some() {
-        Some("it contains a query string or fragment; give the key in its variable")
+    let url = Url::parse(value).map_err(|source| fail(&format!("{source}; {SCHEME}")))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        Err(fail(
+            "it contains a query string or fragment; give the key in its variable",
+        ))
+    } else if !matches!(url.scheme(), "http" | "https") {
+        Err(fail(SCHEME))
+    } else if url.host_str().is_none_or(str::is_empty) {
+        Err(fail("it has no host"))
     } else {
-        None
-    };
-    if let Some(reason) = secret {
-        return Err(fail(url.host_str().unwrap_or_default(), reason));
+        Ok(url)
     }
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(fail(value, "write it with http:// or https://"));
-    }
-    if url.host_str().is_none_or(str::is_empty) {
-        return Err(fail(value, "it has no host"));
-    }
-    Ok(url)
 }
 
-/// The part of an address before the API's paths, which are often pasted with it.
+/// The address without trailing slashes. Anthropic's own clients take theirs without the
+/// version.
 fn base_url(provider: Provider, url: &Url) -> String {
-    if provider == Provider::Anthropic {
-        // Its own clients take the address without the version.
-        let text = url_text(url, "/messages");
-        return text.strip_suffix("/v1").unwrap_or(&text).to_owned();
-    }
-    let text = url_text(url, "/chat/completions");
-    let text = text.strip_suffix("/responses").unwrap_or(&text);
-    // Azure's portal shows the whole address of a deployment; the resource is meant.
-    let resource = match text.find("/openai") {
-        Some(at) if is_path_part(text, at) => text.get(..at),
-        _ => None,
-    };
-    let is_resource = provider == Provider::Azure && !text.ends_with("/openai/v1");
-    resource.filter(|_| is_resource).unwrap_or(text).to_owned()
-}
-
-/// Scheme, host and path, without query, fragment, `suffix` and trailing slashes.
-fn url_text(url: &Url, suffix: &str) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.set_fragment(None);
     let text = url.as_str().trim_end_matches('/');
-    text.strip_suffix(suffix)
-        .unwrap_or(text)
-        .trim_end_matches('/')
-        .to_owned()
-}
-
-/// True if `/openai` at `at` is a whole part of the path.
-fn is_path_part(text: &str, at: usize) -> bool {
-    let rest = text.get(at + "/openai".len()..).unwrap_or_default();
-    // The first slash of `https://openai…` is doubled before the host.
-    !text.get(..at).unwrap_or_default().ends_with('/') && (rest.is_empty() || rest.starts_with('/'))
-}
-
-/// A key with a newline in it makes the header code of async-openai panic.
-fn check_header(variable: &'static str, value: &str) -> Result<(), SettingsError> {
-    match value.bytes().all(|byte| byte.is_ascii_graphic()) {
-        true => Ok(()),
-        false => Err(SettingsError::HeaderValue { variable }),
+    match text.strip_suffix("/v1") {
+        Some(base) if provider == Provider::Anthropic => base.to_owned(),
+        _ => text.to_owned(),
     }
 }
 

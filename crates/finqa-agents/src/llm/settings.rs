@@ -35,7 +35,7 @@ pub enum SettingsError {
     },
     /// A value that cannot be sent in a header. It may be a key, so it is not shown.
     #[error(
-        "{variable} contains a space, a line break or another character that a header cannot carry: set it again"
+        "{variable} contains a line break or another character that a header cannot carry: set it again"
     )]
     HeaderValue { variable: &'static str },
     #[error("{variable} `{value}` is not a usable address: {reason}")]
@@ -108,8 +108,6 @@ pub struct ModelConnection {
     pub project: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
-    /// The proxy of the environment that its requests take, as `ADDRESS (VARIABLE)`.
-    pub proxy: Option<String>,
     pub timeouts: Timeouts,
     pub retry: RetryOptions,
     /// Maximum bytes of a body.

@@ -135,10 +135,10 @@ pub(super) fn record_end(
         }
         Err(error) => {
             set(span, "convfinqa.attempts", i64::from(error.attempts));
-            let message = if wants_content() {
-                error.to_string()
-            } else {
-                error.without_words().to_string()
+            // The provider's words may quote the prompt or the reply.
+            let message = match wants_content() {
+                true => error.to_string(),
+                false => error.kind.to_string(),
             };
             fail(span, error.kind.as_str(), &message);
             if error.kind != ErrorKind::Cancelled {

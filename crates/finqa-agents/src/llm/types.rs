@@ -35,9 +35,6 @@ pub trait ChatModel: Send + Sync {
     /// The model (on Azure the deployment) as the user named it.
     fn name(&self) -> &str;
 
-    /// The support of `feature`, as far as it is known before the request.
-    fn supports(&self, feature: Feature) -> Support;
-
     /// The cost of a reply's tokens in US dollars; `None` if unknown. Lost requests of the
     /// call are not included.
     fn cost(&self, _: &ChatReply) -> Option<Decimal> {
@@ -58,33 +55,6 @@ pub trait ChatModel: Send + Sync {
     /// once, `stop.abort` a request too, with
     /// [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError>;
-}
-
-/// A feature that a model may support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Feature {
-    /// `response_format` with a JSON schema.
-    JsonSchema,
-    /// `response_format` with any JSON object.
-    JsonObject,
-    /// Function tools.
-    Tools,
-    /// A temperature other than the default.
-    Temperature,
-    Seed,
-}
-
-/// The known support of a [`Feature`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Support {
-    /// The capability table, or an answer in this process, says so.
-    Yes,
-    No,
-    /// Not known: it is tried, and dropped once when refused.
-    #[default]
-    Unknown,
 }
 
 /// Output tokens: the limit of a request that must have one and names none, and the
@@ -119,9 +89,6 @@ pub struct RequestOrigin {
     pub question: String,
     /// The pass over the questions, from 0.
     pub epoch: u32,
-    /// The number of earlier calls of the same node for the question, including failed
-    /// ones.
-    pub call: u32,
     /// The number of equal requests of the same node answered before.
     pub repeat: u32,
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +34,6 @@ pub struct NodeUsage {
     pub saved_tokens: u64,
     #[serde(default)]
     pub cost: Cost,
-    /// Duration of the answered calls, retries included.
-    #[serde(skip)]
-    pub time: Duration,
 }
 
 impl NodeUsage {
@@ -57,7 +53,6 @@ impl NodeUsage {
                 None => 0,
             },
             cost,
-            time: reply.latency,
         }
     }
 
@@ -85,7 +80,6 @@ impl AddAssign for NodeUsage {
         self.cached_calls += other.cached_calls;
         self.saved_tokens += other.saved_tokens;
         self.cost += other.cost;
-        self.time += other.time;
     }
 }
 
@@ -140,7 +134,6 @@ mod tests {
             }),
             attempts: 2,
             lost: 1,
-            latency: Duration::from_millis(30),
             ..ChatReply::text("42")
         };
         let without_usage = ChatReply {
@@ -167,6 +160,5 @@ mod tests {
         assert_eq!((total.without_usage, total.lost), (2, 2));
         assert_eq!(total.cost.total(), None);
         assert_eq!(total.cost.known, Decimal::TWO);
-        assert_eq!(total.time, Duration::from_millis(60));
     }
 }

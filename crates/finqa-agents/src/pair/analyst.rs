@@ -24,14 +24,9 @@ use super::solution::{CriticVerdict, Round, StopReason};
 use super::trace;
 
 /// Who writes analyses.
-pub(super) enum AnalystKind {
+pub(super) enum AnalystNode {
     Llm(LlmAnalyst),
     Embedded(Box<EmbeddedAgent>),
-}
-
-pub(super) struct AnalystNode {
-    pub(super) kind: AnalystKind,
-    pub(super) answer_from: AnswerFrom,
 }
 
 #[async_trait]
@@ -60,9 +55,9 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
 
 impl AnalystNode {
     async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
-        let drafted = match &self.kind {
-            AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
-            AnalystKind::Embedded(analyst) => Ok(analyst.draft(exchange, self.answer_from)),
+        let drafted = match self {
+            Self::Llm(analyst) => analyst.draft(exchange).await.map(Some),
+            Self::Embedded(analyst) => Ok(analyst.draft(exchange)),
         };
         let draft = match drafted {
             Ok(Some(draft)) => draft,
@@ -115,11 +110,7 @@ pub(super) struct LlmAnalyst {
 impl LlmAnalyst {
     /// The first draft is the most common of the samples; a revision answers criticism and
     /// is sampled once.
-    async fn draft(
-        &self,
-        exchange: &mut Exchange,
-        answer_from: AnswerFrom,
-    ) -> Result<AnalystDraft, QuestionFailure> {
+    async fn draft(&self, exchange: &mut Exchange) -> Result<AnalystDraft, QuestionFailure> {
         let samples = match exchange.rounds.is_empty() {
             true => self.samples.max(1),
             false => 1,
@@ -132,7 +123,7 @@ impl LlmAnalyst {
         let asked = exchange.calls.calls.len();
         let mut votes = DraftVotes::default();
         for numbers in [1..=together, together + 1..=samples] {
-            for drafted in self.sample(exchange, numbers, answer_from).await? {
+            for drafted in self.sample(exchange, numbers).await? {
                 match drafted {
                     Ok(draft) => votes.add(draft),
                     Err(failure) => votes.add_failure(failure),
@@ -156,7 +147,6 @@ impl LlmAnalyst {
         &self,
         exchange: &mut Exchange,
         numbers: RangeInclusive<u32>,
-        answer_from: AnswerFrom,
     ) -> Result<Vec<Result<AnalystDraft, QuestionFailure>>, QuestionFailure> {
         let (round, epoch) = (exchange.next_round(), exchange.epoch);
         let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
@@ -177,7 +167,7 @@ impl LlmAnalyst {
         let replies = exchange.call_all(&*self.model, round, first).await;
         for (number, reply) in numbers.zip(replies) {
             drafts.push(match reply {
-                Ok(reply) => match read(&reply, exchange, answer_from) {
+                Ok(reply) => match read(&reply, exchange) {
                     Ok(draft) => Ok(draft),
                     // One re-ask that quotes the error; a second failure is the outcome.
                     Err(failure) => {
@@ -197,7 +187,7 @@ impl LlmAnalyst {
         let replies = exchange.call_all(&*self.model, round, again).await;
         for (place, reply) in places.into_iter().zip(replies) {
             let drafted = match reply {
-                Ok(reply) => read(&reply, exchange, answer_from)
+                Ok(reply) => read(&reply, exchange)
                     .map(|draft| AnalystDraft {
                         reasked: true,
                         ..draft
@@ -226,9 +216,9 @@ impl LlmAnalyst {
 
 /// The draft in a reply, or in one line why there is none: the reply cannot be read, has no
 /// value, or repeats what was said against an earlier round.
-fn read(reply: &str, exchange: &Exchange, answer_from: AnswerFrom) -> Result<AnalystDraft, String> {
+fn read(reply: &str, exchange: &Exchange) -> Result<AnalystDraft, String> {
     let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
-    let answer = Answer::from_analysis(&parsed.value, &exchange.question, answer_from);
+    let answer = Answer::from_analysis(&parsed.value, &exchange.question);
     if let Some(reason) = no_value(&answer) {
         return Err(reason);
     }

@@ -6,14 +6,14 @@ use finqa_core::number::{Unit, Value};
 use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 use finqa_embedded::UNDEFINED;
 
-/// The part of an analysis that determines the value (`--answer-from`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+/// The part of an analysis that determines the value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFrom {
-    /// The executed program if it is valid, otherwise the answer that the model wrote.
+    /// The executed program.
     #[default]
     Program,
-    /// The answer that the model wrote.
+    /// The answer that the model wrote, where there is no valid program.
     Text,
 }
 

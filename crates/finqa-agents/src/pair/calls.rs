@@ -155,12 +155,10 @@ impl RecordedCalls {
             record_recalled(model, &request, &call);
             return PreparedCall::Recalled(Box::new((call, reply)));
         }
-        let count = |is: &dyn Fn(&&Call) -> bool| {
-            u32::try_from(self.calls.iter().filter(is).count()).unwrap_or(u32::MAX)
-        };
+        let equal = |call: &&Call| call.request_hash == hash && call.reply.is_some();
+        let repeat = self.calls.iter().filter(equal).count();
         request.origin = RequestOrigin {
-            call: count(&|call| call.node == request.node),
-            repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
+            repeat: u32::try_from(repeat).unwrap_or(u32::MAX),
             ..self.origin.clone()
         };
         PreparedCall::New {

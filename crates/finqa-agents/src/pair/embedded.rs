@@ -11,7 +11,7 @@ use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
 
-use super::answer::{Answer, AnswerFrom};
+use super::answer::Answer;
 use super::draft::AnalystDraft;
 use super::exchange::{EmbeddedCandidates, Exchange};
 use super::opinion::SecondOpinion;
@@ -50,7 +50,7 @@ impl EmbeddedAgent {
         let best = left.pop_front()?;
         Some(Answer {
             doubt,
-            ..Answer::from_analysis(&best, question, AnswerFrom::Program)
+            ..Answer::from_analysis(&best, question)
         })
     }
 
@@ -78,7 +78,7 @@ impl EmbeddedAgent {
 
     /// The next draft: the best answer first; when that is sent back, the next best to which
     /// the checks do not object. `None` if none is left. The question is ranked once.
-    pub(super) fn draft(&self, exchange: &mut Exchange, from: AnswerFrom) -> Option<AnalystDraft> {
+    pub(super) fn draft(&self, exchange: &mut Exchange) -> Option<AnalystDraft> {
         let question = &exchange.question;
         // The choice has weighed an answer's size: exchanging it broke more than it fixed.
         let weighed = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
@@ -107,7 +107,7 @@ impl EmbeddedAgent {
         Some(AnalystDraft {
             answer: Answer {
                 doubt: candidates.doubt.clone(),
-                ..Answer::from_analysis(&analysis, question, from)
+                ..Answer::from_analysis(&analysis, question)
             },
             leniencies: Vec::new(),
             reply,
@@ -117,12 +117,8 @@ impl EmbeddedAgent {
 }
 
 fn is_clean(question: &Question, analysis: &Analysis) -> bool {
-    verify::check(
-        question,
-        &Answer::from_analysis(analysis, question, AnswerFrom::Program),
-    )
-    .iter()
-    .all(|finding| !finding.kind.sends_back())
+    let findings = verify::check(question, &Answer::from_analysis(analysis, question));
+    findings.iter().all(|finding| !finding.kind.sends_back())
 }
 
 /// The answer and its alternatives, as analyses.

@@ -8,7 +8,7 @@ use crate::llm::ChatMessage;
 use finqa_core::outcome::Outcome;
 
 /// The way an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum EpisodeEnd {
@@ -25,6 +25,7 @@ pub enum EpisodeEnd {
     /// The conversation no longer fits the model's context.
     ContextFull,
     /// The provider refused the request: the episode has no reward.
+    #[default]
     Failed,
 }
 
@@ -64,7 +65,7 @@ pub struct ToolStep {
 }
 
 /// An episode that was played.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeRecord {
     /// The question's id, as the environment names it.
     pub question_id: String,

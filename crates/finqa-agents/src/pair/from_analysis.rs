@@ -13,7 +13,7 @@ use super::stated::find_value;
 impl Answer {
     /// The answer of an analysis: executes its program over the question's table and prints
     /// the value by its unit.
-    pub fn from_analysis(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
+    pub fn from_analysis(analysis: &Analysis, question: &Question) -> Self {
         let executed = analysis
             .program
             .as_deref()
@@ -25,15 +25,14 @@ impl Answer {
             stated: analysis.answer.trim().to_owned(),
             unit,
             program: analysis.program.clone(),
-            source: from,
             label: analysis.label.clone(),
             steps: analysis.steps.clone(),
             evidence: analysis.evidence.clone(),
             confidence: analysis.confidence,
             ..Self::default()
         };
-        match (from, executed) {
-            (AnswerFrom::Program, Some(Ok((program, value)))) => {
+        match executed {
+            Some(Ok((program, value))) => {
                 let in_percent = unit.kind == UnitKind::Percent
                     && is_in_percent(&program, &value, analysis, question);
                 Self {
@@ -43,15 +42,13 @@ impl Answer {
                     ..base
                 }
             }
-            (AnswerFrom::Program, None) if names_label(&question.document, &analysis.answer) => {
-                Self {
-                    value: Some(Value::Text(base.stated.clone())),
-                    printed: base.stated.clone(),
-                    source: AnswerFrom::Text,
-                    ..base
-                }
-            }
-            (_, executed) => {
+            None if names_label(&question.document, &analysis.answer) => Self {
+                value: Some(Value::Text(base.stated.clone())),
+                printed: base.stated.clone(),
+                source: AnswerFrom::Text,
+                ..base
+            },
+            executed => {
                 let stated = find_value(&analysis.answer);
                 Self {
                     printed: stated

@@ -9,7 +9,6 @@ use crate::llm::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
 use crate::parse;
 use crate::prompt::Prompts;
 
-use super::answer::AnswerFrom;
 use super::opinion::OpinionUse;
 
 /// Who reviews answers (`--critic`).
@@ -50,9 +49,6 @@ pub struct AgentSettings {
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
-    /// Which part of a reply gives the value of the answer
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
-    pub answer_from: AnswerFrom,
     /// Withhold answers of the embedded analyst below this confidence (0 to 1) [default: 0]
     #[arg(
         long,

@@ -11,6 +11,8 @@ use crate::telemetry::{
 use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
 
+use super::answer::Answer;
+use super::episode::EpisodeEnd;
 use super::exchange::Route;
 use super::failure::{Interruption, QuestionFailure};
 use super::solution::{Round, Solution};
@@ -44,26 +46,42 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
     span
 }
 
-/// Records the question's outcome.
+/// Records the outcome of a question or of an episode.
 pub fn solution(span: &Span, solution: &Solution) {
     if span.is_disabled() {
         return;
     }
-    let outcome = solution.outcome.name();
+    let outcome = match &solution.episode {
+        Some(episode) => {
+            set(span, "convfinqa.steps", count(episode.steps.len()));
+            episode.end.name()
+        }
+        None => {
+            set(span, "convfinqa.stop", word(&solution.stop));
+            set(span, "convfinqa.rounds", count(solution.rounds.len()));
+            solution.outcome.name()
+        }
+    };
     set(span, "convfinqa.outcome", outcome);
     set(span, "mlflow.traceTag.outcome", outcome);
-    set(span, "convfinqa.stop", word(&solution.stop));
-    set(span, "convfinqa.rounds", count(solution.rounds.len()));
     set(span, "convfinqa.calls", count(solution.calls.len()));
     if solution.outcome != Outcome::Answered {
         fail(span, outcome, reason(solution));
     }
-    if let Some(answer) = &solution.answer {
-        set_output(span, &answer.printed);
+    let episode = solution.episode.as_ref();
+    let submitted = episode.and_then(|episode| episode.answer.as_deref());
+    let answer = solution.answer.as_ref();
+    if let Some(said) = submitted.or(answer.map(|answer| answer.printed.as_str())) {
+        set_output(span, said);
         set_content(span, "mlflow.spanOutputs", || {
-            let reply = json!({"role": "assistant", "content": answer.printed});
-            json!({"messages": [reply], "program": answer.program, "label": answer.label})
-                .to_string()
+            let reply = json!({"role": "assistant", "content": said});
+            let outputs = match answer.filter(|_| episode.is_none()) {
+                Some(Answer { program, label, .. }) => {
+                    json!({"messages": [reply], "program": program, "label": label})
+                }
+                None => json!({"messages": [reply]}),
+            };
+            outputs.to_string()
         });
     }
 }
@@ -71,10 +89,12 @@ pub fn solution(span: &Span, solution: &Solution) {
 /// The reason why there is no answer, as far as it may be recorded: a refusal, an
 /// unreadable reply, a withheld answer and a provider's own words may all quote content.
 pub fn reason(solution: &Solution) -> &str {
-    recordable(
-        solution.outcome,
-        solution.error.as_deref().unwrap_or_default(),
-    )
+    let reason = solution.error.as_deref().unwrap_or_default();
+    match &solution.episode {
+        // Another end may be the provider's words.
+        Some(episode) if episode.end != EpisodeEnd::StepLimit => if_content(reason),
+        _ => recordable(solution.outcome, reason),
+    }
 }
 
 fn recordable(outcome: Outcome, message: &str) -> &str {

@@ -7,7 +7,7 @@ use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, 
 use crate::llm::{Scope, Stop};
 use finqa_core::question::Question;
 
-use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
+use super::analyst::{AnalystNode, LlmAnalyst};
 use super::best::{abstain, arbitrate, close, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
@@ -144,18 +144,14 @@ impl Pair {
 }
 
 fn analyst(options: &PairOptions) -> AnalystNode {
-    let kind = match &options.backend {
-        Backend::Embedded => AnalystKind::Embedded(Box::default()),
-        Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
+    match &options.backend {
+        Backend::Embedded => AnalystNode::Embedded(Box::default()),
+        Backend::Llm { analyst, .. } => AnalystNode::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
             sampling: options.sampling.clone(),
             samples: options.settings.samples,
         }),
-    };
-    AnalystNode {
-        kind,
-        answer_from: options.settings.answer_from,
     }
 }
 

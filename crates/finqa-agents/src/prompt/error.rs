@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A template that cannot be used. Each error is one line that names the file.
+/// A template that cannot be used. Each error is one line that names the folder.
 #[derive(Debug, Error)]
 pub enum PromptError {
     #[error("{}: cannot read the templates: {source}", path.display())]
@@ -16,12 +16,7 @@ pub enum PromptError {
     /// A file that overrides no template.
     #[error("{}: no template has this name; the templates are {known} (a name starting with `_` may be included)", path.display())]
     Unknown { path: PathBuf, known: String },
-    #[error("{template}, line {line}: {reason}")]
-    Template {
-        /// The file, or the embedded template's name.
-        template: String,
-        line: usize,
-        /// With the line quoted.
-        reason: String,
-    },
+    /// The reason names the template and the line.
+    #[error("{}: {reason}", folder.display())]
+    Template { folder: PathBuf, reason: String },
 }

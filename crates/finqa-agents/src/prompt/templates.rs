@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 use super::error::PromptError;
 use super::view::{CriticView, Prompt, variables};
@@ -62,20 +62,11 @@ impl Prompts {
         prompts
     }
 
-    /// The built-in templates, with those that have a file of the same name in `folder`
-    /// replaced by it.
+    /// These templates, with those that have a file of the same name in `folder` replaced by it.
     ///
     /// # Errors
     /// If the folder or a file cannot be read, a `.j2` file has an unknown name, or a template
     /// is malformed or uses an undefined variable.
-    pub fn from_dir(folder: &Path) -> Result<Self, PromptError> {
-        Self::embedded().with_dir(folder)
-    }
-
-    /// These templates, with those that have a file of the same name in `folder` replaced by it.
-    ///
-    /// # Errors
-    /// As those of [`Self::from_dir`].
     pub fn with_dir(self, folder: &Path) -> Result<Self, PromptError> {
         let read_error = |path: &Path| {
             let path = path.to_path_buf();
@@ -95,11 +86,8 @@ impl Prompts {
         // In order, so that of several errors the same one is always shown.
         paths.sort();
         for path in paths {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_name().unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
             if !name.starts_with('_') && !prompts.sources.contains_key(&name) {
                 let known: Vec<&str> = EMBEDDED.iter().map(|(name, _)| *name).collect();
                 return Err(PromptError::Unknown {
@@ -180,7 +168,7 @@ impl Prompts {
             .environment
             .add_template_owned(name.to_string(), source.clone());
         self.sources.insert(name.to_string(), source);
-        added.map_err(|error| self.failure(name, &error))
+        added.map_err(|error| self.failure(&error))
     }
 
     fn render(&self, name: &str, variables: minijinja::Value) -> Result<String, PromptError> {
@@ -188,38 +176,18 @@ impl Prompts {
             .get_template(name)
             .and_then(|template| template.render(variables))
             .map(|text| text.trim().to_string())
-            .map_err(|error| self.failure(name, &error))
+            .map_err(|error| self.failure(&error))
     }
 
-    /// The innermost template error, with the line it is about.
-    fn failure(&self, rendered: &str, error: &minijinja::Error) -> PromptError {
-        let mut innermost = error;
-        while let Some(source) = std::error::Error::source(innermost)
-            .and_then(|source| source.downcast_ref::<minijinja::Error>())
-        {
-            innermost = source;
+    /// The innermost template error, which names the template and the line.
+    fn failure(&self, mut error: &minijinja::Error) -> PromptError {
+        while let Some(source) = std::error::Error::source(error).and_then(|it| it.downcast_ref()) {
+            error = source;
         }
-        let name = innermost.name().unwrap_or(rendered);
-        let line = innermost.line().unwrap_or(1);
-        let quoted = self
-            .sources
-            .get(name)
-            .and_then(|source| source.lines().nth(line.saturating_sub(1)))
-            .map_or_else(String::new, |text| format!(" in `{}`", text.trim()));
-        let what = match (innermost.kind(), innermost.detail()) {
-            // The detail names the variable and says that it is undefined.
-            (ErrorKind::UndefinedError, Some(detail)) => detail.to_string(),
-            (kind, Some(detail)) => format!("{kind}: {detail}"),
-            (kind, None) => kind.to_string(),
-        };
-        let template = match &self.folder {
-            Some(folder) if folder.join(name).exists() => folder.join(name).display().to_string(),
-            _ => format!("prompts/{name} (built in)"),
-        };
+        let folder = self.folder.as_deref();
         PromptError::Template {
-            template,
-            line,
-            reason: format!("{what}{quoted}"),
+            folder: folder.unwrap_or(Path::new("prompts")).to_path_buf(),
+            reason: error.to_string(),
         }
     }
 

@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
-use super::options::{INSTRUCTIONS, ToolAgentOptions};
+use super::tool_agent::{INSTRUCTIONS, ToolAgentOptions};
 use super::written::SUBMIT;
 use super::{trace, written};
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
 };
 use crate::pair::{
-    Answer, AnswerFrom, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure,
-    Solution, StopReason, ToolStep,
+    Answer, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure, Solution,
+    StopReason, ToolStep,
 };
 use crate::parse::Analysis;
 use finqa_core::question::Question;
@@ -87,22 +87,14 @@ impl<'a> EpisodeLoop<'a> {
                 question_id: asked.id,
                 company: asked.company,
                 question: asked.text,
-                end: EpisodeEnd::Failed,
-                answer: None,
-                answer_from_text: false,
-                reward: None,
-                ground_truth: None,
-                steps: Vec::new(),
-                text_replies: 0,
-                calls_from_text: 0,
-                messages: Vec::new(),
+                ..EpisodeRecord::default()
             },
             has_ended: false,
             error: None,
         }
     }
 
-    fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
+    pub(super) fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
         self.record.end = end;
         self.error = error;
         self.has_ended = true;
@@ -179,9 +171,8 @@ impl<'a> EpisodeLoop<'a> {
     fn handle_failure(&mut self, error: &ModelError) -> Result<(), EpisodeFailure> {
         let message = error.to_string();
         let fatal = |message, fault| {
-            Err(EpisodeFailure::Interrupted(Interruption::Fatal(
-                RunFailure { message, fault },
-            )))
+            let failure = RunFailure { message, fault };
+            Err(EpisodeFailure::Interrupted(Interruption::Fatal(failure)))
         };
         match (&error.kind, error.scope()) {
             (_, Scope::Cancelled) => Err(EpisodeFailure::Interrupted(Interruption::Cancelled)),
@@ -369,16 +360,6 @@ impl<'a> EpisodeLoop<'a> {
         text
     }
 
-    /// The solution of an episode that the provider failed.
-    pub(super) fn into_provider_failure(
-        mut self,
-        message: String,
-        question: &Question,
-    ) -> Solution {
-        self.finish(EpisodeEnd::Failed, Some(message));
-        self.into_solution(question)
-    }
-
     /// The episode as the question's answer.
     pub(super) fn into_solution(mut self, question: &Question) -> Solution {
         let mut record = self.record;
@@ -394,7 +375,7 @@ impl<'a> EpisodeLoop<'a> {
                 answer: text.clone(),
                 ..Analysis::default()
             };
-            Answer::from_analysis(&analysis, question, AnswerFrom::Text)
+            Answer::from_analysis(&analysis, question)
         });
         let stop = match submitted {
             // This loop has no critic.
@@ -425,7 +406,6 @@ mod tests {
     use finqa_core::question::QuestionKey;
 
     use super::*;
-    use crate::llm::{Feature, Support};
     use crate::pair::{CallMemory, Sampling};
 
     struct RefusingSession;
@@ -451,10 +431,6 @@ mod tests {
     impl ChatModel for TalkingModel {
         fn name(&self) -> &str {
             "m"
-        }
-
-        fn supports(&self, _: Feature) -> Support {
-            Support::Yes
         }
 
         async fn chat(&self, _: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {

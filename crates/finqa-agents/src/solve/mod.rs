@@ -4,9 +4,8 @@
 
 mod environment;
 mod episode_loop;
-mod options;
 mod tool_agent;
-pub mod trace;
+mod trace;
 mod written;
 
 use std::sync::Arc;
@@ -21,8 +20,7 @@ use finqa_core::question::Question;
 pub use environment::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
-pub use options::{SHOWN_CHARS, ToolAgentOptions, instructions_hash};
-pub use tool_agent::ToolAgent;
+pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
 
 /// Something that answers questions. A run uses it through this trait alone.
 #[async_trait]

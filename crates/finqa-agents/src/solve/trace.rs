@@ -4,11 +4,11 @@
 
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tracing::{Span, debug, info_span};
 
-use crate::pair::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
-use crate::telemetry::{count, fail, if_content, set, set_content, set_output, set_question};
+use crate::pair::ToolStep;
+use crate::telemetry::{fail, if_content, set, set_content, set_question};
 use finqa_core::question::Question;
 
 /// The agent's name in traces and in the usage by node.
@@ -62,35 +62,4 @@ pub(super) fn record_step(span: &Span, step: &ToolStep, text: &str, started: Ins
     }
     set_content(span, "gen_ai.tool.call.result", || text.to_owned());
     debug!(parent: span, ms, error, "tool called");
-}
-
-/// The episode is over.
-pub fn record_end(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
-    if span.is_disabled() {
-        return;
-    }
-    let outcome = episode.end.name();
-    set(span, "convfinqa.outcome", outcome);
-    set(span, "mlflow.traceTag.outcome", outcome);
-    set(span, "convfinqa.steps", count(episode.steps.len()));
-    set(span, "convfinqa.calls", count(solution.calls.len()));
-    if let Some(answer) = &episode.answer {
-        set_output(span, answer);
-        set_content(span, "mlflow.spanOutputs", || {
-            json!({"messages": [{"role": "assistant", "content": answer}]}).to_string()
-        });
-    }
-    if episode.end != EpisodeEnd::Submitted {
-        fail(span, outcome, reason(solution, episode));
-    }
-}
-
-/// The reason why there is no answer, as far as it may be recorded: a refusal and a
-/// provider's error may quote content.
-pub fn reason<'s>(solution: &'s Solution, episode: &EpisodeRecord) -> &'s str {
-    let reason = solution.error.as_deref().unwrap_or_default();
-    match episode.end {
-        EpisodeEnd::StepLimit => reason,
-        _ => if_content(reason),
-    }
 }

@@ -18,12 +18,11 @@ pub(super) fn calls(
     tools: &[ToolSpec],
 ) -> Option<(String, Vec<ToolCall>)> {
     let content = content.trim();
-    let at = ["<tool_call>", "```"]
-        .iter()
-        .filter_map(|mark| content.find(mark))
-        .min()
-        .filter(|_| !content.starts_with('{'))
-        .or_else(|| content.starts_with('{').then_some(0))?;
+    let marks = ["<tool_call>", "```"].into_iter();
+    let at = match content.starts_with('{') {
+        true => 0,
+        false => marks.filter_map(|mark| content.find(mark)).min()?,
+    };
     let (thought, mut rest) = content.split_at_checked(at)?;
     let mut calls = Vec::new();
     while !rest.is_empty() {

@@ -256,7 +256,7 @@ fn refused(graph: Graph<Trace, Route, NoAnswer>) -> String {
 #[case::unknown_target(pair(&[]).edge("analyst", Route::Done, "judge"), "the edge analyst -done-> judge names `judge`, which is not a node")]
 #[case::unknown_source(pair(&[]).edge("judge", Route::Done, "critic"), "the edge judge -done-> critic names `judge`, which is not a node")]
 #[case::from_end(pair(&[]).edge(END, Route::Done, "critic"), "the edge END -done-> critic names `END`, which is not a node")]
-#[case::reserved(pair(&[]).node("END", analyst()), "a node cannot be called `END`: the name is reserved")]
+#[case::reserved(pair(&[]).node("END", analyst()), "two nodes are called `END`")]
 #[case::twice(pair(&[]).node("critic", analyst()), "two nodes are called `critic`")]
 #[case::two_edges(pair(&[]).edge("critic", Route::Revise, END), "node `critic` has two edges for route `revise`: to `analyst` and to `END`")]
 #[case::undeclared(pair(&[]).edge("analyst", Route::Done, END), "node `analyst` has an edge for route `done`, which it does not declare")]

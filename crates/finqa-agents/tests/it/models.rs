@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use finqa_agents::llm::{
-    CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason,
-    HttpModel, ModelConnection, ModelError, ModelSettings, OpenAiApi, Provider, ReplyFormat,
-    RetryOptions, Scope, Stop, Support, ToolSpec, Usage,
+    CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, HttpModel,
+    ModelConnection, ModelError, ModelSettings, OpenAiApi, Provider, ReplyFormat, RetryOptions,
+    Scope, Stop, ToolSpec, Usage,
 };
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use finqa_agents::pair::{Answer, AnswerFrom, verify};
+use finqa_agents::pair::{Answer, verify};
 use finqa_agents::parse::Analysis;
 use finqa_core::question::{Document, Question, QuestionKey};
 use finqa_embedded::EmbeddedAnalyst;
@@ -34,7 +34,7 @@ fn the_critic_says_that_a_figure_is_not_defined_and_not_that_it_is_a_guess() {
     };
     let settled = Answer {
         doubt: found.doubt,
-        ..Answer::from_analysis(&analysis, &question, AnswerFrom::Program)
+        ..Answer::from_analysis(&analysis, &question)
     };
     let findings = verify::check(&question, &settled);
     let [finding] = findings.as_slice() else {

@@ -32,7 +32,11 @@ pub fn verify(path: &Path, published: &PublishedFile) -> Result<(), DownloadErro
     verify_bytes(&bytes, path, published)
 }
 
-fn verify_bytes(bytes: &[u8], path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
+pub(super) fn verify_bytes(
+    bytes: &[u8],
+    path: &Path,
+    published: &PublishedFile,
+) -> Result<(), DownloadError> {
     let Some(expected) = &published.blob else {
         return Ok(());
     };
@@ -56,10 +60,10 @@ pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
     complete.then(|| files.iter().filter(is_there).map(path).collect())
 }
 
-/// Unpacks the files into `folder`, each under its name only once it is verified.
+/// Unpacks the files into the archive's folder, each under its name only once it is verified.
 pub(super) fn unpack(
     path: &Path,
-    folder: &Path,
+    archive: &[u8],
     files: &[PublishedFile],
     progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
@@ -67,7 +71,7 @@ pub(super) fn unpack(
         path: path.to_owned(),
         source,
     };
-    let archive = files::read(path).map_err(DownloadError::at(path))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
     let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(unreadable)?;
     // A name that cannot be read is not ours.
     let entries: Vec<String> = archive
@@ -100,7 +104,7 @@ pub(super) fn unpack(
         }
         let target = folder.join(&name);
         verify_bytes(&bytes, &target, published)?;
-        write(&bytes, folder, &target).map_err(DownloadError::at(&target))?;
+        write(&bytes, &target).map_err(DownloadError::at(&target))?;
         let bytes = bytes.len() as u64;
         progress(DownloadEvent::Unpacked { name, bytes });
         out.push(target);
@@ -108,7 +112,9 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-fn write(bytes: &[u8], folder: &Path, target: &Path) -> std::io::Result<()> {
+/// Writes a file whole or not at all.
+pub(super) fn write(bytes: &[u8], target: &Path) -> std::io::Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

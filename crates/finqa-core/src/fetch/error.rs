@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum DownloadError {
     #[error(
-        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again, it continues where it stopped"
+        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again"
     )]
     Unreachable {
         url: String,
-        /// Tries in a row without progress.
         attempts: u32,
         reason: String,
     },
@@ -22,14 +21,14 @@ pub enum DownloadError {
         hint: String,
     },
     #[error(
-        "{path} is not the published file (git blob {found}, expected {expected}): it was removed; run the command again, or check that the address serves the original"
+        "{path} is not the published file (git blob {found}, expected {expected}): run the command again, or check that the address serves the original"
     )]
     WrongHash {
         path: PathBuf,
         expected: String,
         found: String,
     },
-    #[error("{path} cannot be unpacked: remove it and run the command again")]
+    #[error("{path} cannot be unpacked: it is not a zip archive, or is damaged")]
     Archive {
         path: PathBuf,
         source: zip::result::ZipError,
@@ -42,9 +41,7 @@ pub enum DownloadError {
     },
     #[error("{url} is larger than {limit} bytes: it is not the published file")]
     LargerThanAllowed { url: String, limit: u64 },
-    #[error(
-        "cannot write {path}: free some space or choose another folder; what was fetched is kept and will be resumed"
-    )]
+    #[error("cannot write {path}: free some space or choose another folder")]
     Write {
         path: PathBuf,
         source: std::io::Error,

@@ -1,7 +1,6 @@
 //! Fetches the published archive, verifies it and unpacks it.
 //!
-//! A broken download is resumed where it stopped (`data.zip.part`), in this
-//! call or in the next one. Nothing is put under its own name before its git
+//! A broken download is tried again from its start. Nothing is written before its git
 //! blob id is verified, so a file that is there is whole. The client comes from
 //! outside; this module decides nothing about proxies or certificates.
 
@@ -24,7 +23,7 @@ pub struct DownloadOptions {
     pub archive: PublishedFile,
     /// The files in it; folders inside the archive do not matter.
     pub files: Vec<PublishedFile>,
-    /// Tries in a row that may fail without a byte of progress.
+    /// Tries in a row that may fail.
     pub attempts: u32,
     /// The first pause between tries; it doubles up to [`DownloadOptions::longest_pause`].
     pub first_pause: Duration,
@@ -87,11 +86,7 @@ impl DownloadOptions {
 pub enum DownloadEvent {
     /// All files are there and the known ones verified: nothing is fetched.
     AlreadyThere,
-    /// A part of so many bytes from an earlier try is continued.
-    Resuming {
-        bytes: u64,
-    },
-    /// The bytes on disk, and those in all if the server said so.
+    /// The bytes that have come, and those in all if the server said so.
     Received {
         bytes: u64,
         total: Option<u64>,
@@ -113,13 +108,13 @@ pub enum DownloadEvent {
 
 /// Fetches, verifies and unpacks into `folder`, which is made if need be; gives
 /// the paths of the files. `progress` is called often and should return soon.
+/// An archive that was put there by hand is used if it verifies.
 ///
 /// Unpacking runs on the calling thread. Give a client without a total timeout:
 /// [`DownloadOptions::read_timeout`] guards against a silent server.
 ///
 /// # Errors
-/// See [`DownloadError`]. What was fetched stays in `data.zip.part` unless it
-/// is proved wrong.
+/// See [`DownloadError`].
 pub async fn download(
     client: &reqwest::Client,
     folder: &Path,
@@ -132,12 +127,15 @@ pub async fn download(
     }
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
     let path = folder.join(&options.archive.name);
-    let kept = path.exists() && archive::verify(&path, &options.archive).is_ok();
-    if !kept {
-        http::fetch(client, &path, options, progress).await?;
-    }
-    let files = archive::unpack(&path, folder, &options.files, progress)?;
-    // The files are verified one by one, so the archive has done its work.
-    std::fs::remove_file(&path).map_err(DownloadError::at(&path))?;
-    Ok(files)
+    let verified = |bytes: &Vec<u8>| archive::verify_bytes(bytes, &path, &options.archive);
+    let kept = crate::files::read(&path).ok();
+    let archive = match kept.filter(|bytes| verified(bytes).is_ok()) {
+        Some(kept) => kept,
+        None => {
+            let (bytes, _) = fetch_bytes(client, options, progress).await?;
+            verified(&bytes)?;
+            bytes
+        }
+    };
+    archive::unpack(&path, &archive, &options.files, progress)
 }

@@ -176,8 +176,7 @@ impl HubEntry {
 /// Fetches the missing files of the benchmark into `folder`, which becomes a data directory;
 /// returns their commit.
 ///
-/// A later call continues after a failure: whole files are kept, and a partial one
-/// is resumed. The client must have no total timeout, and must follow redirects,
+/// A later call continues after a failure: whole files are kept. The client must have no total timeout, and must follow redirects,
 /// because a hub stores large files elsewhere.
 ///
 /// # Errors

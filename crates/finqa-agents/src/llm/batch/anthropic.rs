@@ -24,10 +24,9 @@ struct SubmittedRequest<'a> {
 
 /// The body that submits these requests.
 pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawValue>> {
-    let requests = lines.iter().map(|line| SubmittedRequest {
-        custom_id: line.key,
-        params: line.body,
-    });
+    let requests = lines
+        .iter()
+        .map(|&(custom_id, params)| SubmittedRequest { custom_id, params });
     to_raw_value(&InlineSubmission {
         requests: requests.collect(),
     })

@@ -14,11 +14,8 @@ pub(super) struct PlannedBatch<'a> {
     pub known: &'a [String],
 }
 
-/// A request of a batch.
-pub(super) struct BatchLine<'a> {
-    pub key: &'a str,
-    pub body: &'a RawValue,
-}
+/// A request of a batch: its `custom_id` and its body.
+pub(super) type BatchLine<'a> = (&'a str, &'a RawValue);
 
 /// A batch as its provider describes it.
 #[derive(Debug)]

@@ -104,7 +104,7 @@ impl BatchClient {
         };
         let request = &ApiRequest::Post(&body.map_err(unsendable)?);
         let has_failed = AtomicBool::new(false);
-        let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
+        let submitted = retry(self.settings.retry, stop, &|_| {}, || async {
             if has_failed.swap(true, Ordering::Relaxed)
                 && let Some(id) = self.find_once(planned).await?
             {
@@ -122,7 +122,7 @@ impl BatchClient {
         stop: &Stop,
     ) -> Result<Option<String>, ModelError> {
         let find = || self.find_once(planned);
-        retry(self.settings.retry, 0, stop, &|_| {}, find).await
+        retry(self.settings.retry, stop, &|_| {}, find).await
     }
 
     async fn find_once(&self, planned: &PlannedBatch<'_>) -> Result<Option<String>, FailedAttempt> {
@@ -171,7 +171,7 @@ impl BatchClient {
     /// Sends a request, with retries.
     async fn send(&self, request: &ApiRequest<'_>, stop: &Stop) -> Result<HttpReply, ModelError> {
         let attempt = || self.attempt(request);
-        let sent = retry(self.settings.retry, 0, stop, &|_| {}, attempt).await;
+        let sent = retry(self.settings.retry, stop, &|_| {}, attempt).await;
         sent.map_err(|error| self.named(error, request))
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use jiff::Timestamp;
 
-use super::api::{BatchLine, BatchState, PlannedBatch};
+use super::api::{BatchState, PlannedBatch};
 use super::client::BatchClient;
 use super::queue::{BatchQueue, QueueShared, RunBatches};
 use super::record::{BatchRecord, BatchStage, BatchedRequest};
@@ -129,7 +129,9 @@ impl Driver<'_> {
                 self.take_up(record).await?;
             }
             if self.open.is_empty() {
-                self.submit().await?;
+                for open in self.plan() {
+                    self.submit_batch(open).await?;
+                }
             }
             self.poll().await?;
             self.hand_out().await?;
@@ -271,14 +273,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Submits the requests that wait, a batch for each model.
-    async fn submit(&mut self) -> Result<(), ModelError> {
-        for open in self.plan() {
-            self.submit_batch(open).await?;
-        }
-        Ok(())
-    }
-
     async fn submit_batch(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         let calls = open.calls.values();
         let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());
@@ -295,7 +289,7 @@ impl Driver<'_> {
             });
             requests.collect()
         };
-        let lines = bodies.iter().map(|(key, body)| BatchLine { key, body });
+        let lines = bodies.iter().map(|(key, body)| (key.as_str(), &**body));
         let lines: Vec<_> = lines.collect();
         let known = self.known();
         let planned = self.planned(&open, &known);

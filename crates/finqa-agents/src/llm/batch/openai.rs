@@ -31,9 +31,9 @@ struct FileLine<'a> {
 /// The file of these requests to `endpoint`.
 pub(super) fn file(lines: &[BatchLine<'_>], endpoint: &str) -> serde_json::Result<Bytes> {
     let mut file = Vec::new();
-    for BatchLine { key, body } in lines {
+    for &(custom_id, body) in lines {
         let line = FileLine {
-            custom_id: key,
+            custom_id,
             method: BatchRequestInputMethod::POST,
             url: endpoint,
             body,

@@ -392,9 +392,5 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), 6);
-        // Failed calls before it differ between processes.
-        let mut again = asked.clone();
-        again.origin.call = 3;
-        assert_eq!(key("run", &again), key("run", &asked));
     }
 }

@@ -1,66 +1,35 @@
 //! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
-use parking_lot::Mutex;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use tracing::Span;
 
-use finqa_core::secrets::shown_address;
+use finqa_core::secrets::{redact, redact_json, shown_address};
+use finqa_core::text;
 
+use super::HttpModel;
 use crate::llm::address::ServerAddress;
-use crate::llm::batch::BatchSender;
+use crate::llm::batch::{BatchReply, BatchSender};
 use crate::llm::capabilities::{Correction, corrected, ignored_format};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
-use crate::llm::event::{CallEvent, Observer};
-use crate::llm::limits::{LimitVerdict, LimitedCall, TokenBound, reported_quotas};
-use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
+use crate::llm::event::CallEvent;
+use crate::llm::limits::{LimitVerdict, LimitedCall, reported_quotas};
+use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
 use crate::llm::provider::Provider;
-use crate::llm::request_budget::RequestBudget;
-use crate::llm::retry::{FailedAttempt, retry};
-use crate::llm::settings::ModelConnection;
-use crate::llm::transport::{HttpReply, Transport};
+use crate::llm::retry::{FailedAttempt, RetryNotice, retry};
+use crate::llm::transport::{Attempt, HttpReply, Transport};
 use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
 use crate::telemetry::set;
 
-/// A model on its server, as its calls share it.
-pub(super) struct ModelServer {
-    pub client: Client<ServerAddress>,
-    pub transport: Transport,
-    pub protocol: Protocol,
-    pub settings: ModelConnection,
-    /// The present dialect; a refusal changes it for the rest of the process.
-    pub dialect: Mutex<ApiDialect>,
-    /// The server has answered a request.
-    pub reached: AtomicBool,
-    /// A call was answered.
-    pub answered: AtomicBool,
-    pub jitter: RandomState,
-    pub observer: Option<Observer>,
-    pub batches: Option<BatchSender>,
-    pub budget: RequestBudget,
-}
-
-impl ModelServer {
-    pub(super) fn dialect(&self) -> ApiDialect {
-        *self.dialect.lock()
-    }
-
-    fn emit(&self, node: &str, event: &CallEvent) {
-        if let Some(observer) = &self.observer {
-            observer(node, event);
-        }
-    }
-}
-
 /// A call that is being made.
 pub(super) struct HttpCall<'a> {
-    pub model: &'a ModelServer,
+    pub model: &'a HttpModel,
     /// The client whose requests go to `transport`.
     pub client: Client<ServerAddress>,
     pub transport: Transport,
@@ -73,99 +42,71 @@ pub(super) struct HttpCall<'a> {
 impl HttpCall<'_> {
     /// The reply, in a dialect that the server accepts.
     pub(super) async fn converse(&self) -> Result<ChatReply, ModelError> {
+        let mut dialect = *self.model.dialect.lock();
+        let mut tried = vec![dialect];
+        loop {
+            let error = match self.send(dialect).await {
+                Ok((answer, exchange)) => return Ok(self.answered(dialect, answer, exchange)),
+                Err(error) => error,
+            };
+            match self.correct(dialect, &error) {
+                Some(better) if !tried.contains(&better) => dialect = better,
+                _ => return Err(self.located(error)),
+            }
+            tried.push(dialect);
+        }
+    }
+
+    fn answered(&self, dialect: ApiDialect, answer: ReplyBody, exchange: HttpReply) -> ChatReply {
         let Self {
             model, transport, ..
         } = self;
-        let mut dialect = model.dialect();
-        let mut tried = vec![dialect];
-        loop {
-            match self.send(dialect).await {
-                Ok((answer, exchange)) => {
-                    model.answered.store(true, Ordering::Relaxed);
-                    if answer.ignored_format && dialect.format > FormatLevel::Text {
-                        self.learn(dialect, ignored_format(model.protocol, dialect));
-                    }
-                    if let Some(id) = answer.id {
-                        set(&Span::current(), "gen_ai.response.id", id);
-                    }
-                    return Ok(ChatReply {
-                        content: answer.content,
-                        tool_calls: answer.tool_calls,
-                        finish: answer.finish,
-                        refusal: answer.refusal,
-                        usage: answer.usage,
-                        partial_usage: answer.partial_usage,
-                        model: answer.model.unwrap_or_else(|| model.settings.model.clone()),
-                        request_id: classify::request_id(&exchange, model.settings.key()),
-                        attempts: transport.sent(),
-                        lost: transport.lost(),
-                        cached: false,
-                        batch: exchange.batch,
-                        left_out: dialect.left_out(self.request),
-                        latency: transport.latency(),
-                        waited: self.waited(),
-                    });
-                }
-                Err(error) => match self.correct(dialect, &error) {
-                    Some(better) if !tried.contains(&better) => {
-                        dialect = better;
-                        tried.push(better);
-                    }
-                    _ => {
-                        return Err(ModelError {
-                            waited: self.waited(),
-                            ..self.located(error)
-                        });
-                    }
-                },
-            }
+        model.answered.store(true, Ordering::Relaxed);
+        if answer.ignored_format && dialect.format > FormatLevel::Text {
+            self.learn(dialect, ignored_format(model.protocol, dialect));
         }
+        if let Some(id) = answer.id {
+            set(&Span::current(), "gen_ai.response.id", id);
+        }
+        let mut reply = ChatReply {
+            request_id: classify::request_id(&exchange, model.settings.key()),
+            attempts: transport.sent(),
+            lost: transport.lost(),
+            batch: exchange.batch,
+            left_out: dialect.left_out(self.request),
+            latency: transport.latency(),
+            waited: self.waited(),
+            ..answer.reply
+        };
+        if reply.model.is_empty() {
+            reply.model.clone_from(&model.settings.model);
+        }
+        reply
     }
 
     /// One request in one dialect, with retries.
     async fn send(&self, dialect: ApiDialect) -> Result<(ReplyBody, HttpReply), ModelError> {
-        let Self {
-            model,
-            transport,
-            request,
-            ..
-        } = self;
+        let Self { model, request, .. } = self;
         let encoded = model
             .protocol
             .encode(&model.settings.model, request, dialect)
             .map_err(|source| unsendable(source.to_string()))?;
-        let tries = AtomicU32::new(0);
-        let outcome = retry(
-            model.settings.retry,
-            model.jitter.build_hasher().finish() ^ u64::from(transport.sent()),
-            self.stop,
-            &|notice| {
-                tracing::warn!(
-                    node = request.node,
-                    attempt = notice.attempt,
-                    delay_seconds = notice.delay.as_secs_f64(),
-                    reason = notice.reason.as_str(),
-                    "retry"
-                );
-                transport.waits(notice.delay);
-                if let Some(limited) = &self.limited {
-                    limited.delayed(notice.delay);
-                }
-                model.emit(&request.node, &CallEvent::Retry(notice));
-            },
-            || {
-                tries.fetch_add(1, Ordering::Relaxed);
-                self.attempt(&encoded)
-            },
-        )
-        .await;
-        outcome.map_err(|mut error| {
-            let tries = tries.into_inner();
-            if error.kind == ErrorKind::Connect && tries > 1 {
-                error.message = format!("{}, tried {tries} times", error.message);
+        let notify = |notice: RetryNotice| {
+            tracing::warn!(
+                node = request.node,
+                attempt = notice.attempt,
+                delay_seconds = notice.delay.as_secs_f64(),
+                reason = notice.reason.as_str(),
+                "retry"
+            );
+            self.transport.waits(notice.delay);
+            if let Some(limited) = &self.limited {
+                limited.delayed(notice.delay);
             }
-            error
-        })
+            self.emit(&CallEvent::Retry(notice));
+        };
+        let attempt = || self.attempt(&encoded);
+        retry(model.settings.retry, self.stop, &notify, attempt).await
     }
 
     /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
@@ -186,7 +127,7 @@ impl HttpCall<'_> {
         }
         let slot = match limited {
             None => None,
-            Some(limited) => match limited.slot(token_bound(encoded), stop).await {
+            Some(limited) => match limited.slot(most_tokens(encoded), stop).await {
                 None => return Err(FailedAttempt::cancelled()),
                 slot => slot,
             },
@@ -220,19 +161,96 @@ impl HttpCall<'_> {
         }
         if let Some(slot) = slot {
             let verdict = match &judged {
-                Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
+                Ok(answer) => LimitVerdict::Answered(answer.reply.usage.map(|it| it.total())),
                 Err(failed) if failed.error.kind == ErrorKind::RateLimited => {
                     LimitVerdict::RateLimited
                 }
                 Err(_) => LimitVerdict::Unrelated,
             };
-            slot.end(verdict, &reported_quotas(&attempt.exchange.headers));
+            slot.end(verdict, reported_quotas(&attempt.exchange.headers));
         }
         if let Some(reservation) = reservation {
             let answer = judged.as_ref().ok();
             model.budget.record_actual(reservation, answer, lost, false);
         }
         judged.map(|answer| (answer, attempt.exchange))
+    }
+
+    /// Sends a request in a batch, and reads its result like a reply.
+    async fn in_batch(
+        &self,
+        sender: &BatchSender,
+        encoded: &EncodedRequest,
+    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+        let Self { model, request, .. } = self;
+        let upper = model.budget.upper_bound(encoded, true)?;
+        let sent = sender.send(request, encoded, upper, self.stop).await;
+        let (answer, waited) =
+            sent.map_err(|error| FailedAttempt::permanent(unsendable(error.to_string())))?;
+        if let Some(limited) = &self.limited {
+            limited.has_waited(waited);
+        }
+        let BatchReply {
+            reply,
+            reservation,
+            is_lost,
+        } = answer.ok_or_else(FailedAttempt::cancelled)?;
+        let attempt = Attempt {
+            exchange: reply,
+            broken: None,
+        };
+        let judged = self.judge(&attempt);
+        let failed = judged.as_ref().err();
+        let is_lost = is_lost || failed.is_some_and(|failed| failed.error.lost_an_answer());
+        self.transport.count(is_lost);
+        if let Some(reservation) = reservation {
+            let answer = judged.as_ref().ok();
+            model
+                .budget
+                .record_actual(reservation, answer, is_lost, true);
+        }
+        judged.map(|answer| (answer, attempt.exchange))
+    }
+
+    /// The answer in an attempt, or what its failure means.
+    fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
+        let (model, exchange) = (self.model, &attempt.exchange);
+        let secret = model.settings.key();
+        if exchange.status != 0 {
+            model.reached.store(true, Ordering::Relaxed);
+        }
+        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
+            let reached = model.reached.load(Ordering::Relaxed);
+            return Err(classify::classify_attempt(attempt, secret, reached));
+        }
+        let failed = |kind, words: &str| classify::classify_refusal(kind, words, exchange, secret);
+        let malformed = |reason: &str| {
+            let words = unreadable(reason, exchange, secret);
+            failed(ErrorKind::Malformed, &words)
+        };
+        let parsed = serde_json::from_slice::<Value>(&exchange.body);
+        let mut body = parsed.map_err(|error| match error.is_eof() {
+            true => failed(ErrorKind::CutOff, "the JSON of the body ends early"),
+            false => malformed(&format!("the body is not JSON: {error}")),
+        })?;
+        // From here on, what is read is kept and shown.
+        redact_json(&mut body, &[secret]);
+        model
+            .protocol
+            .decode(&body, self.request)
+            .map_err(|missing| {
+                if body.get("error").is_none_or(Value::is_null) {
+                    return malformed(missing);
+                }
+                // Some gateways return the failure of the server behind them as a success.
+                let words = ErrorDetails::read(&exchange.body);
+                let status = words.code.parse().ok();
+                let status = status.filter(|status| (400..600).contains(status));
+                failed(
+                    classify::kind_of(status.unwrap_or(500), &words),
+                    &words.message,
+                )
+            })
     }
 
     /// The dialect to try after `error`, if it names what can be changed.
@@ -250,7 +268,7 @@ impl HttpCall<'_> {
         Some(self.learn(dialect, learnt))
     }
 
-    /// Speaks a better dialect from now on, and says so.
+    /// Uses a better dialect from now on, and reports it.
     fn learn(
         &self,
         dialect: ApiDialect,
@@ -265,16 +283,22 @@ impl HttpCall<'_> {
             change = correction.change,
             "correction"
         );
-        let event = CallEvent::Correction(correction);
-        self.model.emit(&self.request.node, &event);
+        self.emit(&CallEvent::Correction(correction));
         better
     }
 
-    /// The error with the model, address and dialect in its words.
+    fn emit(&self, event: &CallEvent) {
+        if let Some(observer) = &self.model.observer {
+            observer(&self.request.node, event);
+        }
+    }
+
+    /// The error with the model and address in its words, and what the call took.
     fn located(&self, mut error: ModelError) -> ModelError {
         let Self {
             model, transport, ..
         } = self;
+        error.waited = self.waited();
         error.attempts = transport.sent();
         error.latency = transport.latency();
         error.lost = transport.lost();
@@ -282,10 +306,11 @@ impl HttpCall<'_> {
         let base = shown_address(&model.settings.base_url);
         let place = match error.kind {
             ErrorKind::NotFound => {
-                let openai = model.settings.provider == Provider::OpenAi;
-                let hint = match openai && !base.contains("/v1") {
-                    true => " (the address of most servers ends in /v1)",
-                    false => "",
+                let hint = match model.settings.provider {
+                    Provider::OpenAi if !base.contains("/v1") => {
+                        " (the address of most servers ends in /v1)"
+                    }
+                    _ => "",
                 };
                 format!("`{}` at {base}{hint}", model.settings.model)
             }
@@ -293,11 +318,9 @@ impl HttpCall<'_> {
                 "{base} within {} s",
                 model.settings.timeouts.attempt.as_secs_f64()
             ),
-            ErrorKind::Connect | ErrorKind::Tls => match &model.settings.proxy {
-                Some(proxy) => format!("{base} through the proxy {proxy}"),
-                None => base,
-            },
-            ErrorKind::Unauthorized | ErrorKind::Settings => base,
+            ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
+                base
+            }
             _ => return error,
         };
         error.message = if error.message.is_empty() {
@@ -317,13 +340,19 @@ impl HttpCall<'_> {
 
 /// An upper bound of tokens, until the reply corrects the count. An answer without a limit
 /// is rarely longer than this.
-fn token_bound(request: &EncodedRequest) -> TokenBound {
-    TokenBound {
-        input: request.most_input_tokens(),
-        output: u64::from(request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)),
-    }
+fn most_tokens(request: &EncodedRequest) -> u64 {
+    let output = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    request.most_input_tokens().saturating_add(output.into())
 }
 
-pub(super) fn unsendable(message: String) -> ModelError {
+fn unsendable(message: String) -> ModelError {
     ModelError::new(ErrorKind::BadRequest { parameter: None }, message)
+}
+
+/// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.
+fn unreadable(reason: &str, exchange: &HttpReply, secret: &str) -> String {
+    const QUOTED: usize = 80;
+    let body = String::from_utf8_lossy(&exchange.body);
+    let begins = text::one_line(&redact(&body, &[secret]), QUOTED);
+    format!("{reason}; it begins with `{begins}`")
 }

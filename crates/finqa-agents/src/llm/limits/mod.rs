@@ -1,6 +1,6 @@
 //! How many requests may be in flight to a model, and when the next may start.
 //!
-//! A limit belongs to an endpoint, a model and a key, and counts HTTP attempts: a call that
+//! A limit belongs to a model on its server, and counts HTTP attempts: a call that
 //! waits for its next attempt holds no slot, and what is stored never reaches it. It grows
 //! while it is used and answered, is lowered by a 429, and obeys the reported quotas and the
 //! user's ceilings. Reading order: `quota` (the headers), `state` (the rules, without a
@@ -17,21 +17,17 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::settings::ModelConnection;
 use super::types::Stop;
 
-pub(crate) use quota::{ReportedQuotas, TokenBound, reported_quotas};
+pub(crate) use quota::{ReportedQuotas, reported_quotas};
 pub use state::LimitOptions;
 pub(crate) use state::LimitVerdict;
 use state::{LimitState, StartedAttempt};
 
-/// Endpoint, model and the hash of the key.
-type LimitKey = (String, String, blake3::Hash);
-
-/// The limits of a run, one for each endpoint, model and key.
+/// The limits of a run, one for each model on its server.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    limiters: Arc<Mutex<Vec<(LimitKey, Limiter)>>>,
+    limiters: Arc<Mutex<Vec<Limiter>>>,
     changed: Arc<Notify>,
 }
 
@@ -49,19 +45,10 @@ pub struct LimitStatus {
 }
 
 impl Limits {
-    /// The limiter of a connection, created with `options` on first use.
-    pub fn limiter(&self, connection: &ModelConnection, options: LimitOptions) -> Limiter {
-        let key = (
-            connection.base_url.clone(),
-            connection.model.clone(),
-            blake3::hash(connection.key().as_bytes()),
-        );
-        let mut limiters = self.limiters.lock();
-        if let Some((_, known)) = limiters.iter().find(|(known, _)| *known == key) {
-            return known.clone();
-        }
+    /// The limiter of another model.
+    pub fn limiter(&self, options: LimitOptions) -> Limiter {
         let limiter = Limiter::new(options, Arc::clone(&self.changed));
-        limiters.push((key, limiter.clone()));
+        self.limiters.lock().push(limiter.clone());
         limiter
     }
 
@@ -70,7 +57,7 @@ impl Limits {
     /// a limit all that are wanted.
     pub fn conversations(&self) -> usize {
         let limiters = self.limiters.lock();
-        let widest = limiters.iter().map(|(_, limiter)| {
+        let widest = limiters.iter().map(|limiter| {
             let queue = limiter.queue.lock();
             let limit = queue.state.limit();
             limit + queue.delayed.len().min(limit)
@@ -87,7 +74,7 @@ impl Limits {
     pub fn status(&self) -> Option<LimitStatus> {
         let now = Instant::now();
         let limiters = self.limiters.lock();
-        let all = limiters.iter().map(|(_, limiter)| limiter.status(now));
+        let all = limiters.iter().map(|limiter| limiter.status(now));
         all.reduce(|one, other| LimitStatus {
             in_flight: one.in_flight + other.in_flight,
             limit: one.limit + other.limit,
@@ -100,7 +87,7 @@ impl Limits {
     }
 }
 
-/// The limit of one endpoint, model and key.
+/// The limit of one model on its server.
 #[derive(Debug, Clone)]
 pub struct Limiter {
     queue: Arc<Mutex<SlotQueue>>,
@@ -110,13 +97,13 @@ pub struct Limiter {
     changed: Arc<Notify>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SlotQueue {
     state: LimitState,
     calls: u64,
-    /// Calls that wait for a slot. The oldest call is first, so that a retried one does not
-    /// wait behind all that began later.
-    waiting: BTreeMap<u64, TokenBound>,
+    /// The calls that wait for a slot, with the most tokens that each may use. The oldest
+    /// call is first, so that a retried one does not wait behind all that began later.
+    waiting: BTreeMap<u64, u64>,
     /// Calls that wait for their next attempt, and until when.
     delayed: BTreeMap<u64, Instant>,
 }
@@ -125,9 +112,7 @@ impl Limiter {
     fn new(options: LimitOptions, changed: Arc<Notify>) -> Self {
         let queue = SlotQueue {
             state: LimitState::new(options),
-            calls: 0,
-            waiting: BTreeMap::new(),
-            delayed: BTreeMap::new(),
+            ..SlotQueue::default()
         };
         Self {
             queue: Arc::new(Mutex::new(queue)),
@@ -150,14 +135,18 @@ impl Limiter {
 
     fn status(&self, now: Instant) -> LimitStatus {
         let queue = self.queue.lock();
-        let in_flight = queue.state.in_flight();
+        let LimitState {
+            in_flight,
+            rate_limited,
+            ..
+        } = queue.state;
         let first = queue.waiting.values().next();
-        let first = first.and_then(|bound| queue.state.ready(now, *bound).err()?);
+        let first = first.and_then(|tokens| queue.state.ready(now, *tokens).err()?);
         let next = queue.delayed.values().copied().chain(first).min();
         LimitStatus {
             in_flight,
             limit: queue.state.limit(),
-            rate_limited: queue.state.rate_limited(),
+            rate_limited,
             pause: next
                 .filter(|_| in_flight == 0)
                 .map(|at| at.saturating_duration_since(now)),
@@ -174,10 +163,11 @@ pub struct LimitedCall {
 }
 
 impl LimitedCall {
-    /// Waits until an attempt may start; `None` if the run is stopped before.
-    pub(crate) async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
+    /// Waits until an attempt that may use so many tokens may start; `None` if the run is
+    /// stopped before.
+    pub(crate) async fn slot(&self, tokens: u64, stop: &Stop) -> Option<Slot> {
         let mut waits_since = None;
-        let place = PlaceInQueue::new(self, bound);
+        let place = PlaceInQueue::new(self, tokens);
         let attempt = loop {
             let woken = self.limiter.wake.notified();
             tokio::pin!(woken);
@@ -190,8 +180,8 @@ impl LimitedCall {
                 // Only the first needs a clock: it wakes the others.
                 match first == Some(&self.number) {
                     false => None,
-                    true => match queue.state.ready(now, bound) {
-                        Ok(()) => break queue.state.start(now, bound),
+                    true => match queue.state.ready(now, tokens) {
+                        Ok(()) => break queue.state.start(now, tokens),
                         Err(at) => at,
                     },
                 }
@@ -212,8 +202,7 @@ impl LimitedCall {
         Some(Slot {
             limiter: self.limiter.clone(),
             attempt,
-            verdict: LimitVerdict::Unrelated,
-            reported: ReportedQuotas::default(),
+            ending: Default::default(),
         })
     }
 
@@ -248,10 +237,10 @@ impl Drop for LimitedCall {
 struct PlaceInQueue<'c>(&'c LimitedCall);
 
 impl<'c> PlaceInQueue<'c> {
-    fn new(call: &'c LimitedCall, bound: TokenBound) -> Self {
+    fn new(call: &'c LimitedCall, tokens: u64) -> Self {
         let mut queue = call.limiter.queue.lock();
         queue.delayed.remove(&call.number);
-        queue.waiting.insert(call.number, bound);
+        queue.waiting.insert(call.number, tokens);
         Self(call)
     }
 }
@@ -269,28 +258,24 @@ impl Drop for PlaceInQueue<'_> {
 pub(crate) struct Slot {
     limiter: Limiter,
     attempt: StartedAttempt,
-    verdict: LimitVerdict,
-    reported: ReportedQuotas,
+    ending: (LimitVerdict, ReportedQuotas),
 }
 
 impl Slot {
-    pub(crate) fn end(mut self, verdict: LimitVerdict, reported: &ReportedQuotas) {
-        self.verdict = verdict;
-        self.reported = *reported;
+    pub(crate) fn end(mut self, verdict: LimitVerdict, reported: ReportedQuotas) {
+        self.ending = (verdict, reported);
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let (before, after) = {
-            let state = &mut self.limiter.queue.lock().state;
-            let before = state.limit();
-            state.end(Instant::now(), self.attempt, self.verdict, &self.reported);
-            (before, state.limit())
-        };
+        let state = &mut self.limiter.queue.lock().state;
+        let before = state.limit();
+        let (verdict, reported) = &self.ending;
+        state.end(Instant::now(), self.attempt, *verdict, reported);
         self.limiter.wake.notify_waiters();
-        if after != before {
-            tracing::debug!(from = before, to = after, "limit");
+        if state.limit() != before {
+            tracing::debug!(from = before, to = state.limit(), "limit");
             self.limiter.changed.notify_one();
         }
     }

@@ -1,42 +1,11 @@
 //! The remaining quotas that a server reports: `x-ratelimit-*` of OpenAI and compatible
-//! servers, `anthropic-ratelimit-*`.
+//! servers, `anthropic-ratelimit-*`, whose `tokens` is the tightest of its limits of tokens.
 
 use std::time::{Duration, SystemTime};
 
 use finqa_core::net::server_time;
 use jiff::SignedDuration;
 use reqwest::header::HeaderMap;
-
-/// The most that one attempt may use.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct TokenBound {
-    pub input: u64,
-    pub output: u64,
-}
-
-impl TokenBound {
-    pub(super) fn total(self) -> u64 {
-        self.input.saturating_add(self.output)
-    }
-
-    /// The amount that an attempt takes of each limit, in the order of [`HEADERS`].
-    pub(super) fn amounts(self) -> [u64; KINDS] {
-        [1, self.total(), 1, self.total(), self.input, self.output]
-    }
-}
-
-pub(super) const KINDS: usize = 6;
-
-/// The limits that servers report; their headers are completed by `remaining` and
-/// `reset`, each in the provider's place.
-const HEADERS: [(&str, &str); KINDS] = [
-    ("x-ratelimit-", "-requests"),
-    ("x-ratelimit-", "-tokens"),
-    ("anthropic-ratelimit-requests-", ""),
-    ("anthropic-ratelimit-tokens-", ""),
-    ("anthropic-ratelimit-input-tokens-", ""),
-    ("anthropic-ratelimit-output-tokens-", ""),
-];
 
 /// The reported rest of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,15 +15,17 @@ pub(crate) struct ReportedQuota {
     pub(super) reset: Duration,
 }
 
-/// The reported quotas of a reply, in the order of `HEADERS`.
-pub(crate) type ReportedQuotas = [Option<ReportedQuota>; KINDS];
+/// The reported quotas of a reply: of requests, and of tokens.
+pub(crate) type ReportedQuotas = [Option<ReportedQuota>; 2];
 
 /// Reads the headers of a reply. A limit without its reset is ignored: a 429 says as much.
 pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     let now = server_time(headers);
-    HEADERS.map(|(start, end)| {
-        let header = |what| {
-            let value = headers.get(format!("{start}{what}{end}"))?;
+    ["requests", "tokens"].map(|what| {
+        let header = |field: &str| {
+            let openai = headers.get(format!("x-ratelimit-{field}-{what}"));
+            let value =
+                openai.or_else(|| headers.get(format!("anthropic-ratelimit-{what}-{field}")))?;
             value.to_str().ok().map(str::trim)
         };
         Some(ReportedQuota {
@@ -114,28 +85,23 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_both_providers_are_distinguished() {
+    fn the_limits_of_both_providers_are_read() {
         let openai = read(&[
             ("x-ratelimit-remaining-tokens", "1200"),
             ("x-ratelimit-reset-tokens", "57s"),
         ]);
-        let tokens = ReportedQuota {
-            remaining: 1200,
-            reset: Duration::from_secs(57),
+        let quota = |remaining, seconds| {
+            let reset = Duration::from_secs(seconds);
+            Some(ReportedQuota { remaining, reset })
         };
-        assert_eq!(openai, [None, Some(tokens), None, None, None, None]);
+        assert_eq!(openai, [None, quota(1200, 57)]);
         let anthropic = read(&[
-            ("anthropic-ratelimit-output-tokens-remaining", "0"),
-            (
-                "anthropic-ratelimit-output-tokens-reset",
-                "2026-01-02T03:04:35Z",
-            ),
+            ("anthropic-ratelimit-tokens-remaining", "0"),
+            ("anthropic-ratelimit-tokens-reset", "2026-01-02T03:04:35Z"),
             ("anthropic-ratelimit-requests-remaining", "49"),
             ("anthropic-ratelimit-requests-reset", "2026-01-02T03:04:06Z"),
         ]);
-        assert_eq!(anthropic[5].unwrap().reset, Duration::from_secs(30));
-        assert_eq!(anthropic[2].unwrap().remaining, 49);
-        assert_eq!(anthropic[3], None);
+        assert_eq!(anthropic, [quota(49, 1), quota(0, 30)]);
     }
 
     #[test]
@@ -145,11 +111,8 @@ mod tests {
                 ("x-ratelimit-remaining-requests", remaining),
                 ("x-ratelimit-reset-requests", reset),
             ]);
-            assert_eq!(quotas, [None; KINDS], "{remaining} {reset}");
+            assert_eq!(quotas, [None; 2], "{remaining} {reset}");
         }
-        assert_eq!(
-            read(&[("x-ratelimit-remaining-requests", "0")]),
-            [None; KINDS]
-        );
+        assert_eq!(read(&[("x-ratelimit-remaining-requests", "0")]), [None; 2]);
     }
 }

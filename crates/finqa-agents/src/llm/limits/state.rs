@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::quota::{KINDS, ReportedQuotas, TokenBound};
+use super::quota::ReportedQuotas;
 
 /// A minute, and what two requests may differ in on their way to the server.
 const MINUTE: Duration = Duration::from_millis(60_300);
@@ -17,9 +17,6 @@ const LATENESS: Duration = Duration::from_millis(5);
 /// The longest that a reported reset holds attempts back. A longer one belongs to a limit
 /// of a day, which refills all the time.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
-
-/// The weight of the newest attempt in a moving share.
-const NEWEST: f64 = 1.0 / 16.0;
 
 /// Maximum number of concurrent attempts, and of started attempts per minute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,17 +48,18 @@ pub(super) struct StartedAttempt {
     number: u64,
     /// The number of cuts of the limit when it started.
     cuts: u64,
-    /// The use of each reported limit, including this attempt.
-    used: [u64; KINDS],
+    /// Requests and tokens so far, including this attempt.
+    used: [u64; 2],
 }
 
 /// The meaning of an attempt's end for the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LimitVerdict {
     /// Answered, with the tokens used, if known.
     Answered(Option<u64>),
     RateLimited,
     /// Failed for another reason, or was cancelled.
+    #[default]
     Unrelated,
 }
 
@@ -81,17 +79,17 @@ pub(super) struct LimitState {
     options: LimitOptions,
     limit: f64,
     cuts: u64,
-    rate_limited: u64,
-    /// The moving share of attempts that were answered with 429.
-    refused: f64,
-    in_flight: usize,
+    /// Attempts that were answered with 429.
+    pub rate_limited: u64,
+    pub in_flight: usize,
     started: u64,
     /// With `rpm`: the earliest time of the next attempt.
     next: Option<Instant>,
     /// With `tpm`: number, start and tokens of the attempts of the last minute.
     minute: VecDeque<(u64, Instant, u64)>,
-    used: [u64; KINDS],
-    quotas: [Option<KnownQuota>; KINDS],
+    /// Requests and tokens so far.
+    used: [u64; 2],
+    quotas: [Option<KnownQuota>; 2],
 }
 
 impl LimitState {
@@ -113,27 +111,18 @@ impl LimitState {
         self.limit as usize
     }
 
-    pub(super) fn in_flight(&self) -> usize {
-        self.in_flight
-    }
-
-    /// Attempts that were answered with 429.
-    pub(super) fn rate_limited(&self) -> u64 {
-        self.rate_limited
-    }
-
-    /// Checks whether an attempt may start now; otherwise returns the earliest time, if
-    /// time decides.
-    pub(super) fn ready(&self, now: Instant, bound: TokenBound) -> Result<(), Option<Instant>> {
+    /// Checks whether an attempt that may use so many tokens may start now; otherwise returns
+    /// the earliest time, if time decides.
+    pub(super) fn ready(&self, now: Instant, tokens: u64) -> Result<(), Option<Instant>> {
         if self.in_flight >= self.limit() {
             return Err(None);
         }
-        let quotas = self.quotas.iter().zip(self.used).zip(bound.amounts());
+        let quotas = self.quotas.iter().zip(self.used).zip([1, tokens]);
         let quotas = quotas.filter_map(|((known, used), amount)| {
             let known = (*known)?;
             (used.saturating_add(amount) > known.allowed).then_some(known.until)
         });
-        let times = quotas.chain(self.next).chain(self.tokens_free_at(bound));
+        let times = quotas.chain(self.next).chain(self.tokens_free_at(tokens));
         times
             .filter(|at| *at > now)
             .max()
@@ -142,10 +131,10 @@ impl LimitState {
 
     /// The time at which tokens fit into the minute. A request above the ceiling fits when
     /// nothing else counts.
-    fn tokens_free_at(&self, bound: TokenBound) -> Option<Instant> {
+    fn tokens_free_at(&self, tokens: u64) -> Option<Instant> {
         let ceiling = self.options.tpm?.max(1);
         let counted: u64 = self.minute.iter().map(|(.., tokens)| tokens).sum();
-        let mut excess = (counted + bound.total().min(ceiling)).saturating_sub(ceiling);
+        let mut excess = (counted + tokens.min(ceiling)).saturating_sub(ceiling);
         let last_to_leave = self.minute.iter().take_while(|(.., tokens)| {
             let needed = excess > 0;
             excess = excess.saturating_sub(*tokens);
@@ -155,7 +144,7 @@ impl LimitState {
     }
 
     /// Starts an attempt that is [`ready`](Self::ready).
-    pub(super) fn start(&mut self, now: Instant, bound: TokenBound) -> StartedAttempt {
+    pub(super) fn start(&mut self, now: Instant, tokens: u64) -> StartedAttempt {
         let number = self.started;
         self.started += 1;
         self.in_flight += 1;
@@ -167,11 +156,10 @@ impl LimitState {
             while self.minute.front().is_some_and(|it| it.1 + MINUTE <= now) {
                 self.minute.pop_front();
             }
-            self.minute.push_back((number, now, bound.total()));
+            self.minute.push_back((number, now, tokens));
         }
-        for (used, amount) in self.used.iter_mut().zip(bound.amounts()) {
-            *used = used.saturating_add(amount);
-        }
+        let [requests, all_tokens] = self.used;
+        self.used = [requests + 1, all_tokens.saturating_add(tokens)];
         StartedAttempt {
             number,
             cuts: self.cuts,
@@ -186,41 +174,6 @@ impl LimitState {
         verdict: LimitVerdict,
         reported: &ReportedQuotas,
     ) {
-        self.learn_quotas(now, attempt, reported);
-        let (tokens, refused) = match verdict {
-            LimitVerdict::Answered(tokens) => (tokens, Some(0.0)),
-            LimitVerdict::RateLimited => (Some(0), Some(1.0)),
-            LimitVerdict::Unrelated => (None, None),
-        };
-        let mut minute = self.minute.iter_mut();
-        if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
-            entry.2 = tokens;
-        }
-        self.refused += refused.map_or(0.0, |refused: f64| (refused - self.refused) * NEWEST);
-        self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
-        // What started before the last cut says nothing about the limit since: a burst of
-        // 429s cuts once, and late answers to an old burst do not raise it.
-        let current = attempt.cuts == self.cuts;
-        match verdict {
-            LimitVerdict::RateLimited if current => {
-                // A server that refuses some attempts whatever the limit is needs no
-                // smaller one for each of them.
-                let share = if self.cuts > 0 { self.refused } else { 1.0 };
-                self.cuts += 1;
-                self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
-            }
-            // A limit that is not used is not tested either. It grows by one with every
-            // answer, after the first 429 by one with every limit's worth of answers.
-            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
-                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
-                self.limit = (self.limit + step).min(self.options.max as f64);
-            }
-            _ => {}
-        }
-        self.in_flight -= 1;
-    }
-
-    fn learn_quotas(&mut self, now: Instant, attempt: StartedAttempt, reported: &ReportedQuotas) {
         for ((known, quota), used) in self.quotas.iter_mut().zip(reported).zip(attempt.used) {
             // The replies of attempts that started earlier arrive late at times.
             let newer = known.is_none_or(|known| known.used < used);
@@ -232,5 +185,32 @@ impl LimitState {
                 });
             }
         }
+        let tokens = match verdict {
+            LimitVerdict::Answered(tokens) => tokens,
+            LimitVerdict::RateLimited => Some(0),
+            LimitVerdict::Unrelated => None,
+        };
+        let mut minute = self.minute.iter_mut();
+        if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
+            entry.2 = tokens;
+        }
+        self.rate_limited += u64::from(verdict == LimitVerdict::RateLimited);
+        // What started before the last cut says nothing about the limit since: a burst of
+        // 429s cuts once, and late answers to an old burst do not raise it.
+        let current = attempt.cuts == self.cuts;
+        match verdict {
+            LimitVerdict::RateLimited if current => {
+                self.cuts += 1;
+                self.limit = (self.limit / 2.0).max(1.0);
+            }
+            // A limit that is not used is not tested either. It grows by one with every
+            // answer, after the first 429 by one with every limit's worth of answers.
+            LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit() => {
+                let step = if self.cuts > 0 { 1.0 / self.limit } else { 1.0 };
+                self.limit = (self.limit + step).min(self.options.max as f64);
+            }
+            _ => {}
+        }
+        self.in_flight -= 1;
     }
 }

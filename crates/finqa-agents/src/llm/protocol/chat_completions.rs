@@ -52,7 +52,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     ])
 }
 
-pub(in crate::llm) fn message(message: &ChatMessage, system: SystemRole) -> Value {
+fn message(message: &ChatMessage, system: SystemRole) -> Value {
     let role = match (message.role, system) {
         (Role::System, SystemRole::System) => "system",
         (Role::System, SystemRole::Developer) => "developer",
@@ -81,8 +81,19 @@ pub(in crate::llm) fn message(message: &ChatMessage, system: SystemRole) -> Valu
     ])
 }
 
-pub(in crate::llm) fn tool(spec: &ToolSpec) -> Value {
+fn tool(spec: &ToolSpec) -> Value {
     json!({"type": "function", "function": spec})
+}
+
+/// The messages as a request lists them, for files that trainers read.
+pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
+    let messages = messages.iter();
+    messages.map(|it| message(it, SystemRole::System)).collect()
+}
+
+/// The tools as a request lists them.
+pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
+    tools.iter().map(tool).collect()
 }
 
 /// Reads the first choice of a chat completion.
@@ -106,19 +117,15 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         Some(word) => FinishReason::from(word),
         None => FinishReason::Other(String::new()),
     };
-    let mut answer = ReplyBody {
-        content: content(message.get("content")),
-        // Some servers say `stop` although they call a tool.
-        finish: match finish {
-            FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
-            other => other,
-        },
-        tool_calls,
-        refusal: text(message.get("refusal")),
-        model: text(body.get("model")),
-        id: text(body.get("id")),
-        ..ReplyBody::default()
+    let mut answer = ReplyBody::of(body);
+    answer.reply.content = content(message.get("content"));
+    // Some servers say `stop` although they call a tool.
+    answer.reply.finish = match finish {
+        FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
+        other => other,
     };
+    answer.reply.tool_calls = tool_calls;
+    answer.reply.refusal = text(message.get("refusal"));
     let tokens = |path: &str| count(body, &format!("/usage/{path}"));
     answer.set_usage(
         tokens("prompt_tokens"),
@@ -272,10 +279,10 @@ mod tests {
             "service_tier": 7,
         }))
         .unwrap();
-        assert_eq!(answer.content, "ab");
-        assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
-        assert_eq!(answer.tool_calls[0].id, "call_0");
-        assert_eq!(answer.finish, FinishReason::ToolCalls);
+        assert_eq!(answer.reply.content, "ab");
+        assert_eq!(answer.reply.tool_calls[0].arguments, "{\"x\":1}");
+        assert_eq!(answer.reply.tool_calls[0].id, "call_0");
+        assert_eq!(answer.reply.finish, FinishReason::ToolCalls);
     }
 
     #[test]
@@ -283,9 +290,9 @@ mod tests {
         let body = |usage| {
             let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
             let answer = read_answer(&body).unwrap();
-            let partial = answer.partial_usage;
+            let partial = answer.reply.partial_usage;
             let partial = partial.map(|usage| (usage.input_tokens, usage.output_tokens));
-            (answer.usage, partial)
+            (answer.reply.usage, partial)
         };
         assert_eq!(body(Value::Null), (None, None));
         assert_eq!(body(json!({})), (None, None));

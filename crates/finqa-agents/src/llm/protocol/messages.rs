@@ -163,15 +163,12 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
         .get("content")
         .and_then(Value::as_array)
         .ok_or("it has no `content`")?;
-    let mut answer = ReplyBody {
-        model: text(body.get("model")),
-        id: text(body.get("id")),
-        ..ReplyBody::default()
-    };
+    let mut answer = ReplyBody::of(body);
+    let reply = &mut answer.reply;
     let mut formatted = None;
     for (index, block) in blocks.iter().enumerate() {
         match block.get("type").and_then(Value::as_str) {
-            Some("text") => answer.content.push_str(
+            Some("text") => reply.content.push_str(
                 block
                     .get("text")
                     .and_then(Value::as_str)
@@ -182,7 +179,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
                 if forced_tool(request).is_some_and(|(forced, _)| forced == name) {
                     formatted = Some(arguments(block.get("input")));
                 } else {
-                    answer.tool_calls.push(ToolCall {
+                    reply.tool_calls.push(ToolCall {
                         id: call_id(block.get("id"), index),
                         name,
                         arguments: arguments(block.get("input")),
@@ -196,24 +193,23 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
     let reason = text(body.get("stop_reason")).unwrap_or_default();
     if reason == "refusal" {
         let why = text(body.pointer("/stop_details/explanation"));
-        let content = Some(answer.content.clone()).filter(|text| !text.is_empty());
-        answer.refusal = Some(
+        let content = Some(reply.content.clone()).filter(|text| !text.is_empty());
+        reply.refusal = Some(
             why.or(content)
                 .unwrap_or_else(|| "the provider stopped the reply".to_owned()),
         );
     }
-    answer.finish = match FinishReason::from(reason) {
-        FinishReason::ToolCalls | FinishReason::Stop if !answer.tool_calls.is_empty() => {
+    reply.finish = match FinishReason::from(reason) {
+        FinishReason::ToolCalls | FinishReason::Stop if !reply.tool_calls.is_empty() => {
             FinishReason::ToolCalls
         }
         FinishReason::ToolCalls if formatted.is_some() => FinishReason::Stop,
         other => other,
     };
-    answer.ignored_format = forced_tool(request).is_some()
-        && formatted.is_none()
-        && answer.finish == FinishReason::Stop;
+    answer.ignored_format =
+        forced_tool(request).is_some() && formatted.is_none() && reply.finish == FinishReason::Stop;
     if let Some(formatted) = formatted {
-        answer.content = formatted;
+        reply.content = formatted;
     }
     let tokens = |name: &str| count(body, &format!("/usage/{name}"));
     let cached = tokens("cache_read_input_tokens").unwrap_or(0);

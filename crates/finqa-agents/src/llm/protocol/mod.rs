@@ -14,7 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::types::ChatRequest;
 
-pub(super) use chat_completions::{message, tool};
+pub use chat_completions::{messages_json, tools_json};
 pub(super) use dialect::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 pub(super) use parts::ReplyBody;
 

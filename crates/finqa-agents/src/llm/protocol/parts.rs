@@ -3,26 +3,31 @@
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use crate::llm::types::{
-    ChatRequest, FinishReason, ReplyFormat, ToolCall, ToolChoice, ToolSpec, Usage,
-};
+use crate::llm::types::{ChatReply, ChatRequest, ReplyFormat, ToolChoice, ToolSpec, Usage};
 
 /// The contents of a success body.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::llm) struct ReplyBody {
-    pub content: String,
-    pub tool_calls: Vec<ToolCall>,
-    pub finish: FinishReason,
-    pub refusal: Option<String>,
-    pub usage: Option<Usage>,
-    pub(crate) partial_usage: Option<Usage>,
-    pub model: Option<String>,
+    /// As far as the body says; the model is empty where it is not named.
+    pub reply: ChatReply,
     pub id: Option<String>,
     /// The server accepted a request for a format and ignored it.
     pub(crate) ignored_format: bool,
 }
 
 impl ReplyBody {
+    /// What the bodies of all protocols say alike.
+    pub(super) fn of(body: &Value) -> Self {
+        Self {
+            reply: ChatReply {
+                model: text(body.get("model")).unwrap_or_default(),
+                ..ChatReply::default()
+            },
+            id: text(body.get("id")),
+            ignored_format: false,
+        }
+    }
+
     /// Sets the tokens: all, or the known part where those read or those written are missing.
     pub(super) fn set_usage(&mut self, input: Option<u64>, output: Option<u64>, parts: Usage) {
         let known = Usage {
@@ -31,9 +36,9 @@ impl ReplyBody {
             ..parts
         };
         match (input, output) {
-            (Some(_), Some(_)) => self.usage = Some(known),
+            (Some(_), Some(_)) => self.reply.usage = Some(known),
             (None, None) => {}
-            _ => self.partial_usage = Some(known),
+            _ => self.reply.partial_usage = Some(known),
         }
     }
 }

@@ -104,19 +104,16 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         .get("output")
         .and_then(Value::as_array)
         .ok_or("it has no `output`")?;
-    let mut answer = ReplyBody {
-        model: text(body.get("model")),
-        id: text(body.get("id")),
-        ..ReplyBody::default()
-    };
+    let mut answer = ReplyBody::of(body);
+    let reply = &mut answer.reply;
     let mut refusal = String::new();
     for (index, item) in output.iter().enumerate() {
         match item.get("type").and_then(Value::as_str) {
             // What a model says on its way to the answer is not part of it.
             Some("message") if item.get("phase").is_none_or(|phase| phase != "commentary") => {
-                read_message(item, &mut answer.content, &mut refusal);
+                read_message(item, &mut reply.content, &mut refusal);
             }
-            Some("function_call") => answer.tool_calls.push(ToolCall {
+            Some("function_call") => reply.tool_calls.push(ToolCall {
                 id: call_id(item.get("call_id"), index),
                 name: text(item.get("name")).unwrap_or_default(),
                 arguments: arguments(item.get("arguments")),
@@ -124,11 +121,11 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
             _ => {}
         }
     }
-    answer.refusal = (!refusal.is_empty()).then_some(refusal);
-    answer.finish = if status.as_deref() == Some("incomplete") {
+    reply.refusal = (!refusal.is_empty()).then_some(refusal);
+    reply.finish = if status.as_deref() == Some("incomplete") {
         let reason = text(body.pointer("/incomplete_details/reason"));
         FinishReason::from(reason.unwrap_or_else(|| "incomplete".to_owned()))
-    } else if answer.tool_calls.is_empty() {
+    } else if reply.tool_calls.is_empty() {
         FinishReason::Stop
     } else {
         FinishReason::ToolCalls
@@ -180,7 +177,7 @@ mod tests {
             "status": "completed",
             "output": [message("commentary", "I look at the page."), message("final_answer", "42")],
         });
-        assert_eq!(read_answer(&body).unwrap().content, "42");
+        assert_eq!(read_answer(&body).unwrap().reply.content, "42");
     }
 
     #[test]
@@ -201,7 +198,7 @@ mod tests {
             output_tokens: 20,
             reasoning_tokens: 5,
         };
-        assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
+        assert_eq!(read_answer(&body).unwrap().reply.usage, Some(usage));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use thiserror::Error;
 use finqa_core::files;
 use finqa_core::text::{cut, single_spaced};
 
-use crate::llm::difference::{canonical, differences, distance, in_words};
+use crate::llm::difference::{RequestDifference, canonical};
 use crate::llm::error::ModelError;
 use crate::llm::types::ChatReply;
 
@@ -178,7 +178,17 @@ impl StoredReplies {
     /// What is stored for a request, `None` if nothing is, or which file is damaged.
     pub(super) fn read(&self, key: &Value) -> Result<Option<CallOutcome>, String> {
         let path = self.path(key);
-        read(&path, key).map_err(|reason| format!("{} is damaged ({reason})", path.display()))
+        let read = match files::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => Err(error.to_string()),
+            Ok(bytes) => parse(&bytes),
+        };
+        match read {
+            Ok(entry) if entry.key == *key => Ok(Some(entry.outcome)),
+            Ok(_) => Err("it is the entry of another request".to_owned()),
+            Err(reason) => Err(reason),
+        }
+        .map_err(|reason| format!("{} is damaged ({reason})", path.display()))
     }
 
     fn path(&self, key: &Value) -> PathBuf {
@@ -193,9 +203,9 @@ impl StoredReplies {
         let nearest = entries(&self.folder)
             .filter_map(|path| parse(&files::read(&path).ok()?).ok())
             .map(|entry| {
-                let found = differences(&entry.key, asked);
-                let rank = (entry.key.get("node") != asked.get("node"), distance(&found));
-                (rank, entry, found)
+                let found = RequestDifference::of(&entry.key, asked);
+                let is_other_node = entry.key.get("node") != asked.get("node");
+                ((is_other_node, found.distance), entry, found)
             })
             .min_by_key(|(rank, ..)| *rank);
         let (who, folder) = (asker(asked, question), self.folder.display());
@@ -204,7 +214,7 @@ impl StoredReplies {
             Some((_, entry, found)) => format!(
                 "{folder} holds no reply to the request of {who}; the nearest, of {}, differs in {}",
                 asker(&entry.key, &entry.question),
-                in_words(&found)
+                found.in_words()
             ),
         }
     }
@@ -265,14 +275,13 @@ fn write_header(folder: &Path, run: Option<Value>) -> io::Result<()> {
     write(&folder.join(MARKER), &serde_json::to_vec(&header)?)
 }
 
-/// The files of a folder that are named like entries.
+/// The files in the folders of a folder.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let children = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path())
     };
-    let files = children(folder).flat_map(move |folder| children(&folder));
-    files.filter(|path| path.extension().is_some_and(|it| it == "json"))
+    children(folder).flat_map(move |folder| children(&folder))
 }
 
 /// Writes a file whole or not at all.
@@ -284,20 +293,6 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.persist(path).map_err(|failed| failed.error)?;
     Ok(())
-}
-
-/// What an entry holds, `None` without a file, or why it is damaged.
-fn read(path: &Path, key: &Value) -> Result<Option<CallOutcome>, String> {
-    let bytes = match files::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    let entry = parse(&bytes)?;
-    match entry.key == *key {
-        true => Ok(Some(entry.outcome)),
-        false => Err("it is the entry of another request".to_owned()),
-    }
 }
 
 fn parse(bytes: &[u8]) -> Result<StoredCall, String> {

@@ -14,7 +14,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::error::{ErrorKind, ModelError};
-use super::types::{ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Stop, Support};
+use super::types::{ChatModel, ChatReply, ChatRequest, FinishReason, Stop};
 
 use folder::{CallOutcome, hash};
 pub use folder::{RepliesError, StoredReplies};
@@ -111,10 +111,6 @@ struct StoredModel {
 impl ChatModel for StoredModel {
     fn name(&self) -> &str {
         self.model.name()
-    }
-
-    fn supports(&self, feature: Feature) -> Support {
-        self.model.supports(feature)
     }
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {

@@ -71,10 +71,8 @@ fn anthropic_is_chosen_only_where_no_other_provider_is_set() {
 #[test]
 fn anthropics_address_is_taken_with_and_without_its_version() {
     for pasted in [
-        "https://gateway.example/anthropic",
-        "https://gateway.example/anthropic/",
+        "https://gateway.example/anthropic", "https://gateway.example/anthropic/",
         "https://gateway.example/anthropic/v1",
-        "https://gateway.example/anthropic/v1/messages",
     ] {
         let settings = resolve(&[("ANTHROPIC_BASE_URL", pasted)], ModelSettings::default());
         let base_url = settings.unwrap().base_url;
@@ -193,17 +191,13 @@ fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
 
 #[test]
 fn a_broken_key_is_reported_and_not_shown() {
-    let error = resolve(
-        &[("OPENAI_API_KEY", "sk-1\nsk-2")],
-        ModelSettings::default(),
-    )
-    .unwrap_err();
+    let with = |key| resolve(&[("OPENAI_API_KEY", key)], ModelSettings::default()).unwrap();
+    let error = crate::llm::HttpModel::new(with("sk-1\nsk-2")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "OPENAI_API_KEY contains a space, a line break or another character that a header cannot carry: set it again"
+        "OPENAI_API_KEY contains a line break or another character that a header cannot carry: set it again"
     );
-    let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], ModelSettings::default()).unwrap();
-    assert!(!format!("{shown:?}").contains("sk-secret"));
+    assert!(!format!("{:?}", with("sk-secret")).contains("sk-secret"));
 }
 
 #[test]
@@ -219,7 +213,7 @@ fn an_unusable_address_is_reported() {
         ("https://user:1/pw@host/v1", "user name"),
         ("https://user:a#pw@host/v1", "user name"),
         ("https://host/v1?key=pw", "query string"),
-        ("https://host/v1?api-version=1&key=pw", "query string"),
+        ("https://u.openai.azure.com/?api-version=1", "query string"),
         ("https://host/v1#pw", "query string"),
         ("host/v1?key=pw", "http://"),
     ] {
@@ -230,41 +224,6 @@ fn an_unusable_address_is_reported() {
         .unwrap_err()
         .to_string();
         assert!(error.contains(hint) && !error.contains("pw"), "{error}");
-    }
-}
-
-#[test]
-fn a_pasted_address_is_cut_to_the_base() {
-    let openai = resolve(
-        &[
-            ("OPENAI_API_KEY", "k"),
-            (
-                "OPENAI_BASE_URL",
-                "https://host.example/v1/chat/completions",
-            ),
-        ],
-        ModelSettings::default(),
-    );
-    assert_eq!(openai.unwrap().base_url, "https://host.example/v1");
-    for (pasted, base) in [
-        (
-            "https://u.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
-            "https://u.openai.azure.com",
-        ),
-        (
-            "https://u.openai.azure.com/openai", "https://u.openai.azure.com",
-        ),
-        (
-            "https://u.openai.azure.com/openai/v1/", "https://u.openai.azure.com/openai/v1",
-        ),
-        ("https://openai.azure.com", "https://openai.azure.com"),
-    ] {
-        let mut vars = AZURE;
-        vars[0].1 = pasted;
-        assert_eq!(
-            resolve(&vars, ModelSettings::default()).unwrap().base_url,
-            base
-        );
     }
 }
 

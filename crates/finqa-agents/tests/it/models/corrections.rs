@@ -51,11 +51,9 @@ async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
                 }
             }))
     };
-    assert_eq!(model.supports(Feature::Temperature), Support::Unknown);
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!((reply.attempts, server.count()), (3, 3));
     assert_eq!(*told.lock().unwrap(), ["max_tokens", "temperature"]);
-    assert_eq!(model.supports(Feature::Temperature), Support::No);
 
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!((reply.attempts, server.count()), (1, 4), "it is remembered");
@@ -87,7 +85,6 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
             server.requests().last().unwrap().body["response_format"],
             left
         );
-        assert_eq!(model.supports(Feature::JsonSchema), Support::No);
     }
 }
 
@@ -134,19 +131,6 @@ async fn a_schema_with_a_reply_in_text_skips_the_object() {
 }
 
 #[tokio::test]
-async fn the_table_avoids_the_refusal() {
-    let server = FaultServer::start(|_| Reply::chat("{}"));
-    let mut settings = openai(&server);
-    settings.model = "o3-mini".into();
-    let model = HttpModel::new(settings).unwrap();
-    chat(&model, &full_request()).await.unwrap();
-    let body = &server.requests()[0].body;
-    assert_eq!(body["max_completion_tokens"], 500);
-    assert_eq!(body.get("temperature"), None);
-    assert_eq!(model.supports(Feature::Temperature), Support::No);
-}
-
-#[tokio::test]
 async fn a_server_that_refuses_both_names_is_not_asked_forever() {
     let server = FaultServer::start(|request| {
         let name = if request.body.get("max_tokens").is_some() {
@@ -160,25 +144,6 @@ async fn a_server_that_refuses_both_names_is_not_asked_forever() {
     let error = chat(&model, &full_request()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::BadRequest { .. }));
     assert_eq!((error.attempts, server.count()), (2, 2));
-}
-
-#[tokio::test]
-async fn a_value_out_of_range_is_reported_and_not_corrected() {
-    let server = FaultServer::start(|_| {
-        Reply::json(
-            400,
-            &json!({"error": {"message": "max_tokens is too large: 500.", "param": "max_tokens", "code": null}}),
-        )
-    });
-    let model = HttpModel::new(openai(&server)).unwrap();
-    let error = chat(&model, &full_request()).await.unwrap_err();
-    assert_eq!(
-        error.kind,
-        ErrorKind::BadRequest {
-            parameter: Some("max_tokens".into())
-        }
-    );
-    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]

@@ -332,7 +332,6 @@ async fn a_server_that_ignores_the_forced_tool_is_asked_for_text_from_then_on() 
     let requests = server.requests();
     assert_eq!(requests[0].body["tool_choice"]["name"], "analysis");
     assert_eq!(requests[1].body.get("tools"), None);
-    assert_eq!(model.supports(Feature::JsonSchema), Support::No);
 }
 
 #[tokio::test]

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use finqa_agents::llm::{
-    BatchQueue, LimitOptions, Limits, RepliesError, RequestOrigin, RunBatches, StoredReplies,
-};
+use finqa_agents::llm::{BatchQueue, RepliesError, RequestOrigin, RunBatches, StoredReplies};
 use futures::future::join_all;
 use rstest::rstest;
 
@@ -110,7 +108,6 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
         question: "q".to_owned(),
         epoch,
         repeat,
-        call: repeat,
     };
     let plain = ask("How much?");
     let requests = [
@@ -343,32 +340,6 @@ async fn equal_requests_in_batches_do_not_wait_for_each_other() {
     driven.unwrap();
     assert!(replies.iter().all(|reply| !reply.cached));
     assert_eq!(server.batches()[0].requests.len(), 2);
-}
-
-#[tokio::test]
-async fn a_hit_takes_no_slot_and_grows_no_limit() {
-    let cached = Cached::new();
-    let server = FaultServer::start(|_| Reply::chat("42"));
-    let limits = Limits::default();
-    let connection = openai(&server);
-    let options = LimitOptions {
-        start: 2,
-        max: 64,
-        rpm: Some(1),
-        tpm: None,
-    };
-    let limiter = limits.limiter(&connection, options);
-    let model = HttpModel::new(connection).unwrap().with_limiter(limiter);
-    let model = cached.cache().wrap(Arc::new(model), "s");
-    ask_model(&model, &ask("How much?")).await.unwrap();
-    let after_one = limits.status();
-    for _ in 0..50 {
-        assert!(ask_model(&model, &ask("How much?")).await.unwrap().cached);
-    }
-    assert_eq!(
-        limits.status().map(|status| status.limit),
-        after_one.map(|status| status.limit)
-    );
 }
 
 #[tokio::test]

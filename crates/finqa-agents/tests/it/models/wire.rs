@@ -1,7 +1,5 @@
 //! What goes over the wire, and what a good answer turns into.
 
-use finqa_agents::llm::HttpClients;
-
 use super::*;
 
 #[tokio::test]
@@ -35,20 +33,6 @@ async fn openai_gets_its_path_key_and_body() {
         seen[0].body,
         json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How much?"}]})
     );
-}
-
-/// Analyst and critic at one server need no connections of their own.
-#[tokio::test]
-async fn models_of_the_same_clients_share_their_connections() {
-    let server = FaultServer::start(|_| Reply::chat("42"));
-    let clients = HttpClients::default();
-    for _ in 0..3 {
-        let model = HttpModel::with_clients(openai(&server), &clients).unwrap();
-        chat(&model, &ask("How much?")).await.unwrap();
-        // The connection is free once its task has run.
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!((server.count(), server.connections()), (3, 1));
 }
 
 #[tokio::test]
@@ -128,45 +112,6 @@ async fn an_unknown_finish_reason_and_service_tier_are_not_failures() {
         outcome.unwrap().finish,
         FinishReason::Other("model_overloaded".into())
     );
-}
-
-#[tokio::test]
-async fn a_cut_answer_says_so() {
-    let (outcome, _server) = one(Reply::json(200, &completion("4", "length"))).await;
-    assert_eq!(outcome.unwrap().finish, FinishReason::Length);
-}
-
-#[tokio::test]
-async fn tool_calls_come_back_with_their_arguments() {
-    let server = FaultServer::start(|request| {
-        assert_eq!(request.body["tools"][0]["function"]["name"], "look");
-        let mut body = completion("", "tool_calls");
-        body["choices"][0]["message"] = json!({"role": "assistant", "content": null, "tool_calls": [
-            {"id": "call_9", "type": "function", "function": {"name": "look", "arguments": "{\"row\":1}"}}]});
-        Reply::json(200, &body)
-    });
-    let model = HttpModel::new(openai(&server)).unwrap();
-    let mut request = ask("How much?");
-    request.tools.push(ToolSpec {
-        name: "look".into(),
-        description: "Looks a row up.".into(),
-        parameters: json!({"type": "object"}),
-    });
-    let reply = chat(&model, &request).await.unwrap();
-    assert_eq!(reply.finish, FinishReason::ToolCalls);
-    assert_eq!(reply.tool_calls[0].id, "call_9");
-    assert_eq!(reply.tool_calls[0].arguments, "{\"row\":1}");
-}
-
-#[tokio::test]
-async fn latency_includes_the_waits_between_attempts() {
-    let server = FaultServer::start(|request| match request.repeat {
-        0 => Reply::error(429, "rate_limit_exceeded", "slow down").header("retry-after-ms", "60"),
-        _ => Reply::chat("42"),
-    });
-    let model = HttpModel::new(openai(&server)).unwrap();
-    let reply = chat(&model, &ask("How much?")).await.unwrap();
-    assert!(reply.latency >= Duration::from_millis(60));
 }
 
 /// Runs a test of this binary again, as a process with these variables.

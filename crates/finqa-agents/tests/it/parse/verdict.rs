@@ -101,7 +101,7 @@ fn approval(#[case] text: &str, #[case] leniencies: &[Leniency]) {
 // A list without JSON.
 #[case("- r1c1 is of 2008\n- the program lacks a step", "revision")]
 #[case("Findings:\n1. The sign is wrong.\n2) r1c2", "revision")]
-#[case("- No issues found.", "unparsable")]
+#[case("- No issues found.", "approval")]
 #[case("**Incorrect.**", "unparsable")]
 #[case("-5", "unparsable")]
 fn a_verdict_is_an_approval_a_revision_or_unparsable(#[case] reply: &str, #[case] kind: &str) {

@@ -13,12 +13,6 @@ pub enum Act {
     Serve,
     /// The whole length is announced, this many bytes come.
     Cut(usize),
-    /// The range is ignored.
-    Whole,
-    /// As `Whole`, cut after this many bytes.
-    WholeCut(usize),
-    /// Another range than was asked for.
-    Astray,
     /// Other bytes of the same length.
     Lie,
     Status(&'static str),
@@ -27,14 +21,14 @@ pub enum Act {
 
 pub struct FileServer {
     pub url: String,
-    /// Path and `Range` header of the requests so far, blank where there was none.
-    seen: Arc<Mutex<Vec<(String, String)>>>,
+    /// The paths of the requests so far.
+    seen: Arc<Mutex<Vec<String>>>,
 }
 
 struct Files {
     files: HashMap<String, Vec<u8>>,
     acts: Mutex<HashMap<String, VecDeque<Act>>>,
-    seen: Arc<Mutex<Vec<(String, String)>>>,
+    seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl FileServer {
@@ -71,11 +65,10 @@ impl FileServer {
         Self { url, seen }
     }
 
-    /// The `Range` headers of the requests for a path.
-    pub fn ranges_of(&self, path: &str) -> Vec<String> {
+    /// How many requests for a path came.
+    pub fn requests_for(&self, path: &str) -> usize {
         let seen = self.seen.lock().unwrap();
-        let of_path = seen.iter().filter(|(asked, _)| asked == path);
-        of_path.map(|(_, range)| range.clone()).collect()
+        seen.iter().filter(|asked| *asked == path).count()
     }
 
     /// How many requests came.
@@ -95,13 +88,7 @@ impl Files {
         }
         let request = String::from_utf8(request).unwrap();
         let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
-        let headers = request.to_lowercase();
-        let range = headers
-            .lines()
-            .find_map(|line| line.strip_prefix("range: "))
-            .unwrap_or_default();
-        let seen = (path.clone(), range.to_owned());
-        self.seen.lock().unwrap().push(seen);
+        self.seen.lock().unwrap().push(path.clone());
         let planned = self
             .acts
             .lock()
@@ -117,7 +104,7 @@ impl Files {
             }
             (Act::Status(status), _) => (plain(status), Vec::new()),
             (_, None) => (plain("404 Not Found"), Vec::new()),
-            (act, Some(body)) => part(act, body, range),
+            (act, Some(body)) => whole(act, body),
         };
         let _ = stream.write_all(head.as_bytes()).await;
         let _ = stream.write_all(&rest).await;
@@ -130,40 +117,16 @@ fn plain(status: &str) -> String {
 }
 
 /// The head and the bytes that are sent of a file.
-fn part(act: &Act, body: &[u8], range: &str) -> (String, Vec<u8>) {
-    let asked: usize = range
-        .strip_prefix("bytes=")
-        .and_then(|range| range.strip_suffix('-'))
-        .map_or(0, |start| start.parse().unwrap());
-    let (start, limit) = match act {
-        Act::Cut(limit) => (asked, *limit),
-        Act::Whole => (0, usize::MAX),
-        Act::WholeCut(limit) => (0, *limit),
-        Act::Astray => (asked / 2, usize::MAX),
-        _ => (asked, usize::MAX),
-    };
-    if start >= body.len() && !range.is_empty() {
-        return (plain("416 Range Not Satisfiable"), Vec::new());
+fn whole(act: &Act, body: &[u8]) -> (String, Vec<u8>) {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let mut sent = body.to_vec();
+    match act {
+        Act::Cut(limit) => sent.truncate(*limit),
+        Act::Lie => sent.iter_mut().for_each(|byte| *byte ^= 1),
+        _ => {}
     }
-    let head = if range.is_empty() || matches!(act, Act::Whole | Act::WholeCut(_)) {
-        format!(
-            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len()
-        )
-    } else {
-        format!(
-            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {start}-{}/{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len() - 1,
-            body.len(),
-            body.len() - start
-        )
-    };
-    let rest = &body[start.min(body.len())..];
-    let mut rest = rest[..limit.min(rest.len())].to_vec();
-    if matches!(act, Act::Lie) {
-        rest.iter_mut().for_each(|byte| *byte ^= 1);
-    }
-    (head, rest)
+    (head, sent)
 }
 
 /// The git blob id of some bytes.

@@ -45,12 +45,8 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
         let max = script.options.max;
         tasks.push(tokio::spawn(async move {
             let call = limiter.call();
-            let bound = TokenBound {
-                input: tokens,
-                output: 0,
-            };
             for attempt in 0..=refusals {
-                let slot = call.slot(bound, &Stop::default()).await.unwrap();
+                let slot = call.slot(tokens, &Stop::default()).await.unwrap();
                 let place = started.lock().len();
                 started.lock().push((Instant::now(), tokens));
                 assert!(running.fetch_add(1, Ordering::Relaxed) < max);

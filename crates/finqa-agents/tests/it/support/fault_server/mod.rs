@@ -146,9 +146,7 @@ struct Shared {
     handler: Box<Handler>,
     /// Read whole so far.
     count: AtomicUsize,
-    connections: AtomicUsize,
-    /// `None` where nobody asks for them.
-    requests: Option<Mutex<Vec<Request>>>,
+    requests: Mutex<Vec<Request>>,
     repeats: Mutex<HashMap<Vec<u8>, usize>>,
     /// Now, and at most so far.
     in_flight: Mutex<(usize, usize)>,
@@ -168,30 +166,15 @@ impl FaultServer {
         Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
     }
 
-    /// A server that counts requests and does not keep them: for a great many.
-    pub fn forgetful(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
-        let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        Self::serve(address, None, Box::new(handler))
-    }
-
     /// A server at an address that an earlier one had, say.
     pub fn at(
         address: SocketAddr,
         handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self::serve(address, Some(Mutex::default()), Box::new(handler))
-    }
-
-    fn serve(
-        address: SocketAddr,
-        requests: Option<Mutex<Vec<Request>>>,
-        handler: Box<Handler>,
-    ) -> Self {
         let shared = Arc::new(Shared {
-            handler,
+            handler: Box::new(handler),
             count: AtomicUsize::new(0),
-            connections: AtomicUsize::new(0),
-            requests,
+            requests: Mutex::default(),
             repeats: Mutex::default(),
             in_flight: Mutex::default(),
         });
@@ -211,7 +194,6 @@ impl FaultServer {
                     let serve = async {
                         loop {
                             let (stream, _) = listener.accept().await.unwrap();
-                            shared.connections.fetch_add(1, Ordering::SeqCst);
                             tokio::spawn(connection(stream, Arc::clone(&shared)));
                         }
                     };
@@ -257,14 +239,8 @@ impl FaultServer {
         self.shared.count.load(Ordering::SeqCst)
     }
 
-    /// Connections accepted so far.
-    pub fn connections(&self) -> usize {
-        self.shared.connections.load(Ordering::SeqCst)
-    }
-
     pub fn requests(&self) -> Vec<Request> {
-        let requests = self.shared.requests.as_ref();
-        requests.unwrap().lock().unwrap().clone()
+        self.shared.requests.lock().unwrap().clone()
     }
 
     /// Most requests that were being answered at the same time.
@@ -348,7 +324,7 @@ async fn read_request(
         *seen - 1
     };
     // Counted and kept in the same order.
-    let mut requests = shared.requests.as_ref().map(|kept| kept.lock().unwrap());
+    let mut requests = shared.requests.lock().unwrap();
     let request = Request {
         index: shared.count.fetch_add(1, Ordering::SeqCst),
         repeat,
@@ -359,9 +335,7 @@ async fn read_request(
         body: serde_json::from_slice(&raw).unwrap_or_default(),
         raw,
     };
-    if let Some(requests) = &mut requests {
-        requests.push(request.clone());
-    }
+    requests.push(request.clone());
     Some(request)
 }
 

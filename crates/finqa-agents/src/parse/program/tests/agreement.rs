@@ -5,7 +5,7 @@ use finqa_core::number::Value;
 use finqa_core::program::{Expression, Op, Program};
 use proptest::prelude::*;
 
-use super::Notes;
+use super::super::{Notes, program as read};
 
 /// A program of the dataset's language, well spelled, without tables.
 fn program() -> impl Strategy<Value = String> {
@@ -59,7 +59,7 @@ proptest! {
     fn a_well_spelled_program_is_the_same_to_all_readers(text in program()) {
         let official = Program::parse(&text).unwrap();
         prop_assert_eq!(official.to_string(), text.as_str());
-        let read = super::program(&text, &mut Notes::default());
+        let read = read(&text, &mut Notes::default());
         prop_assert_eq!(read.as_deref(), Some(text.as_str()));
         let written_out = Expression::<()>::parse(&text).unwrap();
         // The official code fails also for a step that nothing refers to.
