@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
+use crate::dataset::{self, Dataset, DatasetFinding, Source};
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
@@ -34,14 +34,14 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Read every record, execute every gold program, and report problems
+    /// Execute every gold program and report gold that does not hold
     Check {
         #[command(flatten)]
-        data: DataFile,
+        data: DataPath,
         /// Only execute the gold programs of FILE; exit with code 3 if any result differs from the gold value (`exe_ans`)
-        #[arg(long, value_name = "FILE", conflicts_with_all = ["data_path", "file"])]
+        #[arg(long, value_name = "FILE", conflicts_with = "data_path")]
         programs: Option<String>,
-        /// Also list the problems of each record
+        /// Also list each problem
         #[arg(long)]
         all: bool,
     },
@@ -55,10 +55,10 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         gold: bool,
     },
-    /// Count records, questions, turns, operations and cells
+    /// Count records, questions, turns and operations
     Stats {
         #[command(flatten)]
-        data: DataFile,
+        data: DataPath,
     },
 }
 
@@ -76,25 +76,6 @@ impl DataPath {
     fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
         let settings = settings::load(self, matches, None)?;
         load(settings.questions.data_path.as_deref())
-    }
-}
-
-/// The file of records, also as version 0.1 named it.
-#[derive(clap::Args, Debug)]
-pub(crate) struct DataFile {
-    #[command(flatten)]
-    path: DataPath,
-    /// The positional form of version 0.1.
-    #[arg(hide = true, conflicts_with = "data_path")]
-    file: Option<String>,
-}
-
-impl DataFile {
-    fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
-        match &self.file {
-            Some(file) => load(Some(file)),
-            None => self.path.load(matches),
-        }
     }
 }
 
@@ -163,89 +144,51 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
 
 fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
     let report = dataset::check(dataset);
-    let DatasetReport {
-        records,
-        questions,
-        turns,
-        programs_confirmed,
-        findings,
-    } = &report;
     stdout::print_words(|out| {
         writeln!(
             out,
             "{}: {}, {}, {}",
             dataset.source,
-            counted(*records, "record"),
-            counted(*questions, "stand-alone question"),
-            counted(*turns, "turn")
+            counted(dataset.records.len(), "record"),
+            counted(dataset.question_count(), "stand-alone question"),
+            counted(dataset.turn_count(), "turn")
         )?;
-        writeln!(
-            out,
-            "{programs_confirmed:>6}  gold programs execute to their value"
-        )?;
+        let confirmed = report.programs_confirmed;
+        writeln!(out, "{confirmed:>6}  gold programs execute to their value")?;
         for (defect, count) in report.counts() {
             writeln!(out, "{count:>6}  {}", defect.label())?;
         }
-        if all {
-            for finding in findings {
-                let part = finding
-                    .part
-                    .as_deref()
-                    .map(|part| format!(" ({part})"))
-                    .unwrap_or_default();
-                writeln!(
-                    out,
-                    "{}{part}: {} {}",
-                    finding.id,
-                    finding.defect.label(),
-                    finding.detail
-                )?;
-            }
-        }
-        Ok(())
+        let mut findings = report.findings.iter().filter(|_| all);
+        findings.try_for_each(|finding| writeln!(out, "{}", finding_line(finding)))
     })?;
     Ok(Exit::Done)
+}
+
+fn finding_line(finding: &DatasetFinding) -> String {
+    let (id, part, label) = (&finding.id, &finding.part, finding.defect.label());
+    format!("{id} ({part}): {label}: {}", finding.detail)
 }
 
 /// Executes every gold program officially: those of turns in the ConvFinQA dialect,
 /// those of stand-alone questions in FinQA's.
 fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     let report = dataset::check(dataset);
-    let fails = |defect| {
-        matches!(
-            defect,
-            RecordDefect::ProgramUnreadable
-                | RecordDefect::ProgramFails
-                | RecordDefect::ValueDiffers
-        )
-    };
-    let misses: Vec<_> = report
-        .findings
-        .iter()
-        .filter(|finding| fails(finding.defect))
-        .collect();
+    let mut misses = report.findings;
+    misses.retain(|finding| finding.defect.is_of_program());
     let agree = report.programs_confirmed;
+    let all = agree + misses.len();
     stdout::print_words(|out| {
         for miss in &misses {
-            let part = miss.part.as_deref().unwrap_or_default();
-            writeln!(
-                out,
-                "{} ({part}): {}: {}",
-                miss.id,
-                miss.defect.label(),
-                miss.detail
-            )?;
+            writeln!(out, "{}", finding_line(miss))?;
         }
         writeln!(
             out,
-            "{agree} of {} gold programs execute to their exe_ans exactly",
-            agree + misses.len()
+            "{agree} of {all} gold programs execute to their exe_ans exactly"
         )
     })?;
-    Ok(if misses.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Data
+    Ok(match misses.is_empty() {
+        true => Exit::Done,
+        false => Exit::Data,
     })
 }
 
@@ -277,70 +220,42 @@ fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
 
 fn print_stats(dataset: &Dataset, style: TerminalStyle) -> anyhow::Result<Exit> {
     let stats = dataset::stats(dataset);
-    let Stats {
-        records,
-        singles,
-        doubles,
-        pages,
-        questions,
-        turns,
-        ..
-    } = &stats;
+    let lengths = |counts: &BTreeMap<usize, usize>, noun: &str| {
+        let lengths = counts.iter();
+        items(lengths.map(|(length, count)| (counted(*length as u64, noun), count)))
+    };
+    let lines = [
+        dataset.source.clone(),
+        format!("blake3       {}", dataset.hash),
+        format!(
+            "records      {} ({} Single, {} Double) on {} pages",
+            stats.records, stats.singles, stats.doubles, stats.pages
+        ),
+        format!(
+            "questions    {} stand-alone, {} with program and value",
+            stats.questions, stats.questions_executable
+        ),
+        format!(
+            "turns        {}, {} with program and value",
+            stats.turns, stats.turns_executable
+        ),
+        format!(
+            "conversations by length: {}",
+            lengths(&stats.turns_per_conversation, "turn")
+        ),
+        format!(
+            "programs by length: {}",
+            lengths(&stats.steps_per_program, "step")
+        ),
+        format!("operations: {}", items(stats.operations.iter())),
+        format!("yes/no       {}", stats.yes_no),
+    ];
     stdout::print_words(|out| {
         // The items of a list are not broken in two.
         let list = |text: &str| style.wrap(text).replace('\u{a0}', " ");
-        writeln!(out, "{}", dataset.source)?;
-        writeln!(out, "blake3       {}", dataset.hash)?;
-        writeln!(
-            out,
-            "records      {records} ({singles} Single, {doubles} Double) on {pages} pages"
-        )?;
-        writeln!(
-            out,
-            "questions    {questions} stand-alone, {} with program and value",
-            stats.questions_executable
-        )?;
-        writeln!(
-            out,
-            "turns        {turns}, {} with program and value",
-            stats.turns_executable
-        )?;
-        let lengths = |counts: &BTreeMap<usize, usize>, noun: &str| {
-            let lengths = counts.iter();
-            items(lengths.map(|(length, count)| (counted(*length as u64, noun), count)))
-        };
-        let turns = lengths(&stats.turns_per_conversation, "turn");
-        let steps = lengths(&stats.steps_per_program, "step");
-        let operations = items(stats.operations.iter());
-        writeln!(
-            out,
-            "{}",
-            list(&format!("conversations by length: {turns}"))
-        )?;
-        writeln!(out, "{}", list(&format!("programs by length: {steps}")))?;
-        writeln!(out, "{}", list(&format!("operations: {operations}")))?;
-        writeln!(out, "yes/no       {}", stats.yes_no)?;
-        writeln!(out, "sentences    {}", stats.sentences)?;
-        let (rows, columns) = (stats.rows, stats.columns);
-        writeln!(
-            out,
-            "tables       rows {}–{} (mean {:.1}), columns {}–{} (mean {:.1})",
-            rows.min, rows.max, rows.mean, columns.min, columns.max, columns.mean
-        )?;
-        let cells = stats.cells;
-        writeln!(
-            out,
-            "cells        {} numbers, {} dashes, {} text, {} empty\n             \
-             (of the numbers {} written twice, {} negative, {} percent)",
-            cells.numbers,
-            cells.dashes,
-            cells.text,
-            cells.empty,
-            cells.doubled,
-            cells.negative,
-            cells.percent
-        )?;
-        Ok(())
+        lines
+            .iter()
+            .try_for_each(|line| writeln!(out, "{}", list(line)))
     })?;
     Ok(Exit::Done)
 }

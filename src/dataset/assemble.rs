@@ -1,7 +1,6 @@
-//! Turns raw records into checked ones. Turn files are grouped back
-//! into conversations here, never read as one stand-alone question a turn.
+//! Turns raw records into checked ones.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
@@ -12,193 +11,84 @@ use finqa_core::question::page_of_record;
 /// Collects the records of one file.
 pub(super) struct Assembler<'a> {
     origin: &'a str,
-    /// Raw records seen so far.
-    seen: usize,
-    by_id: HashMap<String, usize>,
-    parts: Vec<PartialRecord>,
+    /// The number (from 1) of each record by its id.
+    numbers: HashMap<String, usize>,
+    records: Vec<Record>,
 }
 
-/// A conversation under construction.
-struct PartialRecord {
-    record: Record,
-    /// Number (from 1) of the raw record it was first seen in.
-    first: usize,
-    /// Turns from a turn file by their index; empty for a conversation file.
-    turns: BTreeMap<usize, (String, Gold)>,
-    /// The longest `cur_dial` seen: the questions before each turn.
-    dialogue: Vec<String>,
-    from_turns: bool,
-}
-
-enum RawRecordError {
-    /// A field: its path, and what is wrong and what to do.
-    Field(String, String),
-    /// The id was there before, first in raw record `first` (from 1).
-    Duplicate { first: usize },
-}
+/// A field's path, and what is wrong and what to do.
+struct WrongField(String, String);
 
 impl<'a> Assembler<'a> {
     pub(crate) fn new(origin: &'a str) -> Self {
         Self {
             origin,
-            seen: 0,
-            by_id: HashMap::new(),
-            parts: Vec::new(),
+            numbers: HashMap::new(),
+            records: Vec::new(),
         }
     }
 
-    /// Adds a conversation, or a turn to its conversation.
+    /// Adds a record.
     pub(crate) fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
-        self.seen += 1;
-        let number = self.seen;
-        let id = raw
-            .id
-            .clone()
-            .map(Scalar::into_text)
-            .map(|id| id.trim().to_owned())
-            .unwrap_or_default();
-        self.add_checked(raw, &id).map_err(|wrong| match wrong {
-            RawRecordError::Field(field, reason) => DatasetError::Record {
-                origin: self.origin.to_owned(),
-                record: record_name(number, &id),
+        let number = self.records.len() + 1;
+        let id = raw.id.clone().map(Scalar::into_text).unwrap_or_default();
+        let id = id.trim();
+        let record = checked(raw, id).map_err(|WrongField(field, reason)| {
+            let record = record_name(number, id);
+            let origin = self.origin.to_owned();
+            DatasetError::Record {
+                origin,
+                record,
                 field,
                 reason,
-            },
-            RawRecordError::Duplicate { first } => DatasetError::DuplicateId {
+            }
+        })?;
+        if let Some(first) = self.numbers.insert(id.to_owned(), number) {
+            return Err(DatasetError::DuplicateId {
                 origin: self.origin.to_owned(),
-                id: id.clone(),
+                id: id.to_owned(),
                 first,
                 second: number,
-            },
-        })
-    }
-
-    /// The records in file order, with their turns in theirs.
-    pub(crate) fn finish(self) -> Result<Vec<Record>, DatasetError> {
-        let records: Vec<Record> = self
-            .parts
-            .into_iter()
-            .map(PartialRecord::finish)
-            // What is left of a conversation whose only turn was refused.
-            .filter(|record| record.cases().next().is_some())
-            .collect();
-        if records.is_empty() {
-            return Err(DatasetError::Empty {
-                origin: self.origin.to_owned(),
             });
         }
-        Ok(records)
-    }
-
-    fn add_checked(&mut self, mut raw: RawRecord, id: &str) -> Result<(), RawRecordError> {
-        if id.is_empty() {
-            return Err(wrong(
-                "id",
-                "is missing; every record needs an id of its own",
-            ));
-        }
-        let annotation = raw.annotation.take().unwrap_or_default();
-        let number = self.seen;
-        if annotation.turn_ind.is_some() || annotation.cur_dial.is_some() {
-            let (conversation, turn) = turn_of(id, &annotation)?;
-            let index = if let Some(index) = self.by_id.get(conversation) {
-                *index
-            } else {
-                let record = Record {
-                    turns: Vec::new(),
-                    ..record(&mut raw, conversation)?
-                };
-                self.push(record, number, true)
-            };
-            if let Some(part) = self.parts.get_mut(index) {
-                part.add_turn(turn, annotation)?;
-            }
-            return Ok(());
-        }
-        if let Some(part) = self.by_id.get(id).and_then(|index| self.parts.get(*index)) {
-            return Err(RawRecordError::Duplicate { first: part.first });
-        }
-        let mut record = record(&mut raw, id)?;
-        record.turns = conversation(annotation, &record.document)?;
-        if record.questions.is_empty() && record.turns.is_empty() {
-            return Err(wrong(
-                "annotation.dialogue_break",
-                "is missing and so are `qa`, `qa_0` and `qa_1`: the record has no question; add one",
-            ));
-        }
-        self.push(record, number, false);
+        self.records.push(record);
         Ok(())
     }
 
-    fn push(&mut self, record: Record, number: usize, from_turns: bool) -> usize {
-        let index = self.parts.len();
-        self.by_id.insert(record.document.id.clone(), index);
-        self.parts.push(PartialRecord {
-            record,
-            first: number,
-            turns: BTreeMap::new(),
-            dialogue: Vec::new(),
-            from_turns,
-        });
-        index
+    /// The records in file order.
+    pub(crate) fn finish(self) -> Result<Vec<Record>, DatasetError> {
+        match self.records.is_empty() {
+            true => Err(DatasetError::Empty {
+                origin: self.origin.to_owned(),
+            }),
+            false => Ok(self.records),
+        }
     }
 }
 
-impl PartialRecord {
-    fn add_turn(&mut self, turn: usize, annotation: RawAnnotation) -> Result<(), RawRecordError> {
-        if !self.from_turns {
-            return Err(wrong(
-                "annotation.turn_ind",
-                "the file also holds this conversation as a whole; keep conversations and turns in separate files",
-            ));
-        }
-        let dialogue = annotation
-            .cur_dial
-            .or(annotation.dialogue_break)
-            .unwrap_or_default();
-        let text = dialogue.get(turn).map(|text| question_text(text));
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
-            return Err(wrong(
-                &format!("annotation.cur_dial[{turn}]"),
-                "is missing or blank; it must hold the question of this turn",
-            ));
-        };
-        let gold = Gold {
-            answer: None,
-            program: annotation.cur_program.and_then(non_blank),
-            exe_ans: annotation.exe_ans.and_then(value),
-            split: annotation
-                .qa_split
-                .and_then(|split| split.get(turn).copied()),
-        };
-        if self.turns.insert(turn, (text, gold)).is_some() {
-            return Err(wrong(
-                "annotation.turn_ind",
-                &format!("turn {turn} of this conversation appears twice; drop one"),
-            ));
-        }
-        if dialogue.len() > self.dialogue.len() {
-            self.dialogue = dialogue;
-        }
-        Ok(())
+fn checked(mut raw: RawRecord, id: &str) -> Result<Record, WrongField> {
+    if id.is_empty() {
+        return Err(wrong(
+            "id",
+            "is missing; every record needs an id of its own",
+        ));
     }
-
-    /// Turns in order. A turn that the file leaves out is asked anyway,
-    /// without gold: later turns refer to it.
-    fn finish(mut self) -> Record {
-        if let Some((last, _)) = self.turns.last_key_value() {
-            for turn in 0..=*last {
-                let (text, gold) = self.turns.remove(&turn).unwrap_or_else(|| {
-                    let text = self.dialogue.get(turn).map(String::as_str);
-                    (question_text(text.unwrap_or_default()), Gold::default())
-                });
-                self.record
-                    .turns
-                    .push(case(&self.record.document, turn.to_string(), text, gold));
-            }
-        }
-        self.record
+    let annotation = raw.annotation.take().unwrap_or_default();
+    if annotation.turn_ind.is_some() {
+        return Err(wrong(
+            "annotation.turn_ind",
+            "this is a file of single turns; name the file of whole conversations, such as train.json",
+        ));
     }
+    let mut record = record(&mut raw, id)?;
+    record.turns = conversation(annotation, &record.document)?;
+    if record.questions.is_empty() && record.turns.is_empty() {
+        return Err(wrong(
+            "annotation.dialogue_break",
+            "is missing and so are `qa`, `qa_0` and `qa_1`: the record has no question; add one",
+        ));
+    }
+    Ok(record)
 }
 
 /// `record 4 (Single_…)`, or `record 4`.
@@ -219,31 +109,8 @@ pub(super) fn question_text(text: &str) -> String {
     text.to_owned()
 }
 
-/// The conversation's id and the turn's number of a turn record.
-fn turn_of<'a>(
-    id: &'a str,
-    annotation: &RawAnnotation,
-) -> Result<(&'a str, usize), RawRecordError> {
-    let suffix = id
-        .rsplit_once('_')
-        .and_then(|(base, turn)| Some((base, turn.parse::<usize>().ok()?)));
-    let Some((conversation, from_id)) = suffix else {
-        return Err(wrong(
-            "id",
-            "a turn record's id must end in `_` and the turn's number, e.g. `…pdf-1_0`",
-        ));
-    };
-    match annotation.turn_ind {
-        Some(turn) if turn != from_id => Err(wrong(
-            "annotation.turn_ind",
-            &format!("is {turn}, but the id ends in _{from_id}; make them agree"),
-        )),
-        _ => Ok((conversation, from_id)),
-    }
-}
-
 /// Document, kind and stand-alone questions.
-fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
+fn record(raw: &mut RawRecord, id: &str) -> Result<Record, WrongField> {
     let table = rows(raw.table.take().unwrap_or_default());
     check_table(&table)?;
     let document = Arc::new(Document {
@@ -281,7 +148,7 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
     })
 }
 
-fn check_table(table: &[Vec<String>]) -> Result<(), RawRecordError> {
+fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
     let Some(header) = table.first() else {
         return Err(wrong(
             "table",
@@ -309,11 +176,7 @@ fn check_table(table: &[Vec<String>]) -> Result<(), RawRecordError> {
     Ok(())
 }
 
-fn stand_alone(
-    part: &str,
-    qa: RawQa,
-    document: &Arc<Document>,
-) -> Result<Arc<Case>, RawRecordError> {
+fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Arc<Case>, WrongField> {
     let text = question_text(&qa.question.unwrap_or_default());
     if text.is_empty() {
         return Err(wrong(
@@ -334,7 +197,7 @@ fn stand_alone(
 fn conversation(
     raw: RawAnnotation,
     document: &Arc<Document>,
-) -> Result<Vec<Arc<Case>>, RawRecordError> {
+) -> Result<Vec<Arc<Case>>, WrongField> {
     let questions = raw.dialogue_break.unwrap_or_default();
     let count = questions.len();
     let same_length = |field: &str, length: usize| {
@@ -436,6 +299,6 @@ fn collect_exactly<T, U>(items: Vec<T>, map: impl FnMut(T) -> U) -> Vec<U> {
     items
 }
 
-fn wrong(field: &str, reason: &str) -> RawRecordError {
-    RawRecordError::Field(field.to_owned(), reason.to_owned())
+fn wrong(field: &str, reason: &str) -> WrongField {
+    WrongField(field.to_owned(), reason.to_owned())
 }

@@ -1,14 +1,12 @@
-//! Finds defects in the records of a file: gold that does not hold, tables that were
-//! garbled. It only reports; nothing is changed or left out.
+//! Finds gold that does not hold. It only reports; nothing is changed or left out.
 
 use std::collections::BTreeMap;
 
-use super::{Case, Dataset, Document, Gold, Record, RecordKind};
+use super::{Case, Dataset, Gold};
 use finqa_core::number::{self, Value, round5};
-use finqa_core::page::{CellKind, Table};
 use finqa_core::program::Program;
 
-/// An oddity of a record or of its gold.
+/// An oddity of a question's gold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RecordDefect {
     /// A question without program, value and answer: it can be asked, not scored.
@@ -24,20 +22,6 @@ pub enum RecordDefect {
     ValueDiffers,
     /// A typed-in answer that differs from its program's value, at the answer's precision.
     AnswerDiffers,
-    /// A Double record whose turns do not say which half they belong to.
-    NoSplit,
-    /// A table without `table_ori`.
-    NoOriginalTable,
-    /// Column labels that were garbled and could be repaired from `table_ori`.
-    HeaderRepaired,
-    /// Duplicate column labels that could only be numbered.
-    DuplicateLabels,
-    /// A table whose first row holds values and no labels.
-    NoHeader,
-    /// A table with cells that lost a dash's escape (`2014`).
-    LostDashes,
-    /// A table with numbers written twice (`-2913 ( 2913 )`).
-    DoubledNumbers,
 }
 
 impl RecordDefect {
@@ -50,14 +34,15 @@ impl RecordDefect {
             Self::ProgramFails => "gold program cannot be executed",
             Self::ValueDiffers => "gold program does not equal exe_ans",
             Self::AnswerDiffers => "answer string differs from the program's value",
-            Self::NoSplit => "Double without qa_split",
-            Self::NoOriginalTable => "table without table_ori",
-            Self::HeaderRepaired => "column labels repaired from table_ori",
-            Self::DuplicateLabels => "duplicate column labels",
-            Self::NoHeader => "first row holds values, not labels",
-            Self::LostDashes => "dashes stored as 2013 or 2014",
-            Self::DoubledNumbers => "numbers written twice",
         }
+    }
+
+    /// True if the gold program itself does not hold.
+    pub(crate) fn is_of_program(self) -> bool {
+        matches!(
+            self,
+            Self::ProgramUnreadable | Self::ProgramFails | Self::ValueDiffers
+        )
     }
 }
 
@@ -66,8 +51,8 @@ impl RecordDefect {
 pub struct DatasetFinding {
     pub defect: RecordDefect,
     pub id: String,
-    /// The question (`qa_0`, `2`); `None` for the record as a whole.
-    pub part: Option<String>,
+    /// The question: `qa_0`, `2`.
+    pub part: String,
     /// The particulars, e.g. both values that differ; may be blank.
     pub detail: String,
 }
@@ -75,11 +60,6 @@ pub struct DatasetFinding {
 /// The findings of [`check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetReport {
-    pub records: usize,
-    /// Stand-alone questions.
-    pub questions: usize,
-    /// Turns of conversations.
-    pub turns: usize,
     /// Gold programs that were executed and equal their `exe_ans`.
     pub programs_confirmed: usize,
     /// The oddities in file order.
@@ -97,89 +77,30 @@ impl DatasetReport {
     }
 }
 
-/// Looks at every record, its table and its gold.
+/// Executes every gold program and compares its value with the gold.
 pub fn check(dataset: &Dataset) -> DatasetReport {
-    let mut report = DatasetReport {
-        records: dataset.records.len(),
-        questions: dataset.question_count(),
-        turns: dataset.turn_count(),
-        ..DatasetReport::default()
-    };
-    for record in &dataset.records {
-        check_record(record, &mut report);
-    }
-    report
-}
-
-fn check_record(record: &Record, report: &mut DatasetReport) {
-    let mut add = |defect, part: Option<&str>, detail: String| {
+    let mut report = DatasetReport::default();
+    for case in dataset.records.iter().flat_map(|record| record.cases()) {
+        let (defect, detail) = match confirm(case) {
+            Ok(value) => {
+                report.programs_confirmed += 1;
+                let answer = case.gold.answer.as_ref();
+                let Some(answer) = answer.filter(|answer| !is_rounding(answer, &value)) else {
+                    continue;
+                };
+                let detail = format!("the program's value is {value}, the answer is {answer}");
+                (RecordDefect::AnswerDiffers, detail)
+            }
+            Err(found) => found,
+        };
         report.findings.push(DatasetFinding {
             defect,
-            id: record.id().to_owned(),
-            part: part.map(str::to_owned),
+            id: case.question.key.id.clone(),
+            part: case.question.key.part.clone(),
             detail,
         });
-    };
-    for (defect, detail) in of_table(&record.document) {
-        add(defect, None, detail);
     }
-    let split = record.turns.iter().all(|turn| turn.gold.split.is_some());
-    let scored = record.turns.iter().any(|turn| !turn.gold.is_empty());
-    if record.kind == RecordKind::Double && scored && !split {
-        add(RecordDefect::NoSplit, None, String::new());
-    }
-    let mut confirmed = 0;
-    for case in record.cases() {
-        let part = Some(case.question.key.part.as_str());
-        match confirm(case) {
-            Ok(value) => {
-                confirmed += 1;
-                let answer = case.gold.answer.as_ref();
-                if let Some(answer) = answer.filter(|answer| !is_rounding(answer, &value)) {
-                    let detail = format!("the program's value is {value}, the answer is {answer}");
-                    add(RecordDefect::AnswerDiffers, part, detail);
-                }
-            }
-            Err((defect, detail)) => add(defect, part, detail),
-        }
-    }
-    report.programs_confirmed += confirmed;
-}
-
-fn of_table(document: &Document) -> Vec<(RecordDefect, String)> {
-    let table = &document.page().table;
-    let mut found = Vec::new();
-    if document.table_ori.is_none() {
-        found.push((RecordDefect::NoOriginalTable, String::new()));
-    }
-    if table.header_from_original() {
-        found.push((RecordDefect::HeaderRepaired, labels(table)));
-    }
-    if table.header_is_ambiguous() {
-        found.push((RecordDefect::DuplicateLabels, labels(table)));
-    }
-    if table.is_headerless() {
-        found.push((RecordDefect::NoHeader, String::new()));
-    }
-    let cells = || table.cells().iter().flatten();
-    let dashes = cells()
-        .filter(|cell| cell.kind == CellKind::Dash && cell.is_lost_dash())
-        .count();
-    if dashes > 0 {
-        found.push((RecordDefect::LostDashes, format!("{dashes} cells")));
-    }
-    let doubled = cells()
-        .filter(|cell| matches!(cell.kind, CellKind::Number { doubled: true, .. }))
-        .count();
-    if doubled > 0 {
-        found.push((RecordDefect::DoubledNumbers, format!("{doubled} cells")));
-    }
-    found
-}
-
-fn labels(table: &Table) -> String {
-    let labels: Vec<&str> = table.columns().iter().map(|c| c.label.as_str()).collect();
-    labels.join(" | ")
+    report
 }
 
 /// The value of the program if it equals `exe_ans`; else what is missing or

@@ -64,13 +64,8 @@ pub enum DatasetError {
     },
     #[error("0 records requested: request at least 1, or leave the number out for all")]
     ZeroRecords,
-    #[error("{origin}: there is no record {id}; the closest ids are {closest}")]
-    UnknownId {
-        origin: String,
-        id: String,
-        /// Up to three ids that the file holds.
-        closest: String,
-    },
+    #[error("{origin}: there is no record {id}; --filter finds ids by a part of them")]
+    UnknownId { origin: String, id: String },
     #[error(
         "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
     )]
@@ -85,12 +80,8 @@ pub enum DatasetError {
         "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
     Filter { filter: String, reason: String },
-    #[error("{origin}: no record matches {given}")]
-    NothingSelected {
-        origin: String,
-        /// The settings that select, such as ``filter `x` and range 0..5``.
-        given: String,
-    },
+    #[error("{origin}: no record matches the range, the ids and the filter together")]
+    NothingSelected { origin: String },
 }
 
 fn of_field(path: &str) -> String {

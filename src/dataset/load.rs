@@ -62,7 +62,7 @@ impl std::fmt::Display for Source {
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => sample(),
-        Source::Path(path) => from_path(path),
+        Source::Path(path) => from_reader(&path.display().to_string(), open(path)?),
     }
 }
 
@@ -85,25 +85,10 @@ pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetE
 
 /// Records from text in memory; `origin` names it in errors.
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
-    let id_of = |index| read::id_of(json.as_bytes(), index);
-    from_reader(origin, json.as_bytes(), id_of)
+    from_reader(origin, json.as_bytes())
 }
 
-fn from_path(path: &Path) -> Result<Dataset, DatasetError> {
-    let file = open(path)?;
-    let id_of = |index| {
-        files::open(path)
-            .ok()
-            .and_then(|file| read::id_of(file, index))
-    };
-    from_reader(&path.display().to_string(), file, id_of)
-}
-
-fn from_reader(
-    origin: &str,
-    reader: impl std::io::Read,
-    id_of: impl Fn(usize) -> Option<String>,
-) -> Result<Dataset, DatasetError> {
+fn from_reader(origin: &str, reader: impl std::io::Read) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
     let mut sink = |record| assembler.add(record);
     let hash = read::records(origin, reader, &mut sink).map_err(|stop| match stop {
@@ -118,8 +103,7 @@ fn from_reader(
             reason,
         } => DatasetError::Record {
             origin: origin.to_owned(),
-            // The id may follow the field that failed, so it is looked up afterwards.
-            record: record_name(index + 1, &id_of(index).unwrap_or_default()),
+            record: record_name(index + 1, ""),
             field,
             reason: format!("{reason}; fix the field or drop the record"),
         },

@@ -4,7 +4,7 @@
 //! model takes a `Question` and cannot see gold: `prompt`, `agents`, `parse`
 //! and `offline` may not name `Gold` (held by a test).
 //!
-//! `load` reads both published layouts, as a JSON array or JSONL, one record
+//! `load` reads whole conversations, as a JSON array or JSONL, one record
 //! at a time. It answers nothing, scores nothing and repairs no table.
 
 mod assemble;
@@ -20,7 +20,7 @@ mod show;
 mod stats;
 mod types;
 
-pub(crate) use check::DatasetReport;
+pub(crate) use check::DatasetFinding;
 pub use check::{RecordDefect, check};
 pub use error::DatasetError;
 pub(crate) use load::load_named;
@@ -30,8 +30,7 @@ pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{gold_text, record_text};
-pub(crate) use stats::Stats;
-pub use stats::{Range, stats};
+pub use stats::stats;
 pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;

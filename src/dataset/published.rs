@@ -27,9 +27,6 @@ pub fn published() -> DownloadOptions {
                 true,
             ),
             PublishedFile::new("test_private.json", None, true),
-            PublishedFile::new("train_turn.json", None, false),
-            PublishedFile::new("dev_turn.json", None, false),
-            PublishedFile::new("test_turn_private.json", None, false),
         ],
         ..DownloadOptions::new(
             "https://raw.githubusercontent.com/czyssrs/ConvFinQA/main".to_owned(),

@@ -33,7 +33,7 @@ pub(super) struct RawQa {
     pub exe_ans: Option<Scalar>,
 }
 
-/// The conversation; the last four fields only in turn files.
+/// The conversation; files of single turns, which are refused, have the last field.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "the conversation (a JSON object)")]
 pub(super) struct RawAnnotation {
@@ -41,9 +41,6 @@ pub(super) struct RawAnnotation {
     pub turn_program: Option<Vec<Option<String>>>,
     pub exe_ans_list: Option<Vec<Scalar>>,
     pub qa_split: Option<Vec<u8>>,
-    pub cur_dial: Option<Vec<String>>,
-    pub cur_program: Option<String>,
-    pub exe_ans: Option<Scalar>,
     pub turn_ind: Option<usize>,
 }
 

@@ -12,7 +12,7 @@ use serde_json::error::Category;
 use serde_path_to_error::Track;
 
 use super::DatasetError;
-use super::raw::{RawRecord, Scalar};
+use super::raw::RawRecord;
 use finqa_core::text::counted;
 
 /// Takes the records in order; an error stops the reading.
@@ -71,45 +71,8 @@ pub(super) fn records(
     drop(json);
     match result {
         Ok(()) => Ok(reader.into_inner().hasher.finalize().to_hex().to_string()),
-        Err(error) => Err(state.stop(origin, error, reader.buffer())),
+        Err(error) => Err(state.stop(origin, error)),
     }
-}
-
-/// The id of record `index`, read leniently: for error messages only.
-pub(super) fn id_of(reader: impl Read, index: usize) -> Option<String> {
-    #[derive(Deserialize)]
-    struct IdOnly {
-        id: Option<Scalar>,
-    }
-    /// Leaves the id in `.1`; what follows the record is not read.
-    struct RecordAt<'a>(usize, &'a mut Option<Scalar>);
-    impl<'de> Visitor<'de> for RecordAt<'_> {
-        type Value = ();
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("records")
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-            for _ in 0..self.0 {
-                seq.next_element::<serde::de::IgnoredAny>()?;
-            }
-            *self.1 = seq.next_element::<IdOnly>()?.and_then(|record| record.id);
-            Ok(())
-        }
-    }
-    let mut reader = BufReader::new(reader);
-    let array = first_byte("", &mut reader).ok()? == b'[';
-    let mut json = serde_json::Deserializer::from_reader(reader);
-    let mut id = None;
-    if array {
-        // Fails where it stops early, which it does on purpose.
-        let _ = json.deserialize_seq(RecordAt(index, &mut id));
-    } else {
-        for _ in 0..index {
-            serde::de::IgnoredAny::deserialize(&mut json).ok()?;
-        }
-        id = IdOnly::deserialize(&mut json).ok()?.id;
-    }
-    id.map(Scalar::into_text).filter(|id| !id.is_empty())
 }
 
 /// Skips a UTF-8 byte order mark and white space; the first byte that means something.
@@ -185,8 +148,7 @@ impl ReadState {
         })
     }
 
-    /// `rest` is what follows the byte at which reading stopped.
-    fn stop(self, origin: &str, error: serde_json::Error, rest: &[u8]) -> ReadError {
+    fn stop(self, origin: &str, error: serde_json::Error) -> ReadError {
         if let Some(refused) = self.refused {
             return refused.into();
         }
@@ -201,20 +163,11 @@ impl ReadState {
             }
             .into(),
             Category::Syntax => {
-                let (what, remedy) = match not_a_number(rest) {
-                    Some(name) => (
-                        format!("{name} is not a JSON number"),
-                        "write null in its place",
-                    ),
-                    None => (
-                        without_position(&error),
-                        "correct the file or fetch it again",
-                    ),
-                };
                 DatasetError::NotJson {
                     origin,
                     reason: format!(
-                        "{what} at line {line}, column {column}, after {}; {remedy}",
+                        "{} at line {line}, column {column}, after {}; correct the file or fetch it again",
+                        without_position(&error),
                         counted(self.read, "whole record")
                     ),
                 }
@@ -228,19 +181,6 @@ impl ReadState {
             Category::Io => ReadError::Io(error.into()),
         }
     }
-}
-
-/// The literal that Python writes for a float which JSON does not have, by its
-/// end: the parser has taken one letter, after a minus two.
-fn not_a_number(rest: &[u8]) -> Option<&'static str> {
-    let ends = [
-        ("aN", "NaN"),
-        ("nfinity", "Infinity"),
-        ("finity", "Infinity"),
-    ];
-    ends.into_iter()
-        .find(|(end, _)| rest.starts_with(end.as_bytes()))
-        .map(|(_, name)| name)
 }
 
 /// One record; on failure the path of the field is left in the state.

@@ -28,21 +28,6 @@ pub struct Selection {
     pub n: Option<usize>,
 }
 
-impl Selection {
-    /// What restricts the records, for a message.
-    fn restrictions(&self) -> String {
-        let given = [
-            self.range.map(|range| format!("the range {range}")),
-            (!self.ids.is_empty()).then(|| "the ids".to_owned()),
-            self.filter
-                .as_ref()
-                .map(|filter| format!("the filter `{filter}`")),
-        ];
-        let given: Vec<String> = given.into_iter().flatten().collect();
-        given.join(" and ")
-    }
-}
-
 /// Positions of records from 0, the end left out: `0..100`, `100..`, `..25`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordRange {
@@ -109,7 +94,6 @@ pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, Da
     if chosen.is_empty() {
         return Err(DatasetError::NothingSelected {
             origin: dataset.source.clone(),
-            given: selection.restrictions(),
         });
     }
     if selection.shuffle {
@@ -164,38 +148,13 @@ fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str
     let known: HashSet<&str> = dataset.records.iter().map(Record::id).collect();
     for id in ids {
         if !known.contains(id.as_str()) {
-            return Err(DatasetError::unknown_id(dataset, id));
+            return Err(DatasetError::UnknownId {
+                origin: dataset.source.clone(),
+                id: id.clone(),
+            });
         }
     }
     Ok(ids.iter().map(String::as_str).collect())
-}
-
-impl DatasetError {
-    /// The error for an id that the dataset does not hold, with the closest that it does.
-    pub(crate) fn unknown_id(dataset: &Dataset, id: &str) -> Self {
-        Self::UnknownId {
-            origin: dataset.source.clone(),
-            id: id.to_owned(),
-            closest: closest(dataset, id).join(", "),
-        }
-    }
-}
-
-/// Up to three ids: those that hold `id` first, then by edit distance.
-fn closest<'a>(dataset: &'a Dataset, id: &str) -> Vec<&'a str> {
-    let lower = id.to_lowercase();
-    let mut ranked: Vec<(bool, usize, &str)> = dataset
-        .records
-        .iter()
-        .map(Record::id)
-        .map(|known| {
-            let other = known.to_lowercase();
-            let outside = lower.is_empty() || !other.contains(&lower);
-            (outside, strsim::levenshtein(&lower, &other), known)
-        })
-        .collect();
-    ranked.sort_by_key(|(outside, distance, _)| (*outside, *distance));
-    ranked.into_iter().take(3).map(|(_, _, id)| id).collect()
 }
 
 /// A regular expression, or else the text itself, so `s&p 500 (a)` also matches.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::number::Value;
-use crate::page::{LazyPage, Page, PageText, Table, TableStyle};
+use crate::page::{LazyPage, Page, PageText};
 
 /// One report page: sentences before the table, the table, sentences after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,11 +38,6 @@ impl Document {
     /// The page, read once for all questions that share the document.
     pub fn page(&self) -> &Page {
         self.lazy_page.get(&self.text())
-    }
-
-    /// The table in the dataset's own form, read for the caller alone.
-    pub fn published_table(&self) -> Table {
-        Table::read(&self.text(), TableStyle::Published)
     }
 
     fn text(&self) -> PageText<'_> {

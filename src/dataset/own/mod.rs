@@ -73,18 +73,7 @@ struct Grid {
 pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     match extension(path).as_str() {
         "csv" | "tsv" | "tab" => read_parts(Some(path), None),
-        _ => {
-            let decoded = decode::file(path)?;
-            let page = page(path, &decoded.text)?;
-            let document = Document {
-                table: page.grid.rows,
-                pre_text: [page.before, page.grid.titles].concat(),
-                post_text: page.after,
-                ..named(path)
-            };
-            let notes = [decoded.notes, page.grid.notes].concat();
-            finish(path, document, notes)
-        }
+        _ => read_parts(None, Some(path)),
     }
 }
 

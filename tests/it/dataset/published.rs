@@ -8,8 +8,6 @@ use convfinqa::dataset::{Case, RecordDefect, check, stats};
 use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
 use finqa_core::page::CellKind;
-use finqa_core::program::Program;
-use finqa_core::program::official::{Dialect, evaluate};
 use rstest::rstest;
 
 use crate::support::published::{TEN, records};
@@ -43,19 +41,6 @@ fn published_records_load(
 }
 
 #[rstest]
-#[ignore = "needs the published files"]
-#[case::needs_data_unabridged("train_first25_unabridged.json", 25)]
-#[ignore = "needs the published files"]
-#[case::needs_data_ten(TEN, 10)]
-fn the_same_records_in_another_file_are_equal(#[case] name: &str, #[case] count: usize) {
-    let (some, all) = (records(name), records("train_first100.json"));
-    assert_eq!(some.records.len(), count);
-    for record in &some.records {
-        assert_eq!(Some(record), all.record(record.id()));
-    }
-}
-
-#[rstest]
 #[case::ten(TEN, 15 + 45, 3)]
 #[ignore = "needs the published files"]
 #[case::needs_data_train("train_first100.json", 92 + 355, 8)]
@@ -83,28 +68,6 @@ fn stats_of_ten_records() {
     assert_eq!(stats.turns_per_conversation.values().sum::<usize>(), 10);
     assert_eq!(stats.steps_per_program.values().sum::<usize>(), 15 + 45);
     assert_eq!(stats.yes_no, 0);
-    let cells = stats.cells;
-    assert_eq!(
-        (cells.numbers, cells.dashes, cells.text, cells.empty),
-        (151, 4, 0, 2)
-    );
-}
-
-#[test]
-#[ignore = "needs the published files"]
-fn needs_data_stats_of_the_first_hundred() {
-    let stats = stats(&records("train_first100.json"));
-    assert_eq!((stats.records, stats.singles, stats.doubles), (100, 76, 24));
-    assert_eq!((stats.questions, stats.questions_executable), (124, 92));
-    assert_eq!((stats.turns, stats.turns_executable), (355, 355));
-    assert_eq!(stats.turns_per_conversation.values().sum::<usize>(), 100);
-    assert_eq!(stats.steps_per_program.values().sum::<usize>(), 92 + 355);
-    assert_eq!(stats.yes_no, 2);
-    let cells = stats.cells;
-    assert_eq!(
-        cells.numbers + cells.dashes + cells.text + cells.empty,
-        1528
-    );
 }
 
 // Of the 57, 55 lost their escape and 2 are hyphens.
@@ -170,41 +133,6 @@ fn gold_programs_pass_untouched(#[case] name: &str, #[case] programs: usize) {
         read += 1;
     }
     assert_eq!(read, programs);
-}
-
-#[rstest]
-#[case::ten(TEN, 45, 15)]
-#[ignore = "needs the published files"]
-#[case::needs_data_train("train_first100.json", 355, 92)]
-#[ignore = "needs the published files"]
-#[case::needs_data_dev("dev_work.json", 1042, 0)]
-fn every_gold_program_executes_to_its_answer(
-    #[case] name: &str,
-    #[case] turns: usize,
-    #[case] questions: usize,
-) {
-    let mut executed = (0, 0);
-    for record in &records(name).records {
-        let turns = record.turns.iter().map(|case| (case, Dialect::ConvFinQa));
-        let questions = record.questions.iter().map(|case| (case, Dialect::FinQa));
-        for (case, dialect) in turns.chain(questions) {
-            let (Some(program), Some(gold)) = (&case.gold.program, &case.gold.exe_ans) else {
-                continue;
-            };
-            let key = &case.question.key;
-            let (valid, result) = evaluate(program, &record.document.table, dialect);
-            assert!(valid, "{key}: {program}");
-            assert_eq!(result.as_ref(), Some(gold), "{key}: {program}");
-            let typed = Program::parse(program).unwrap();
-            assert_eq!(typed.to_string(), *program);
-            assert_eq!(typed.execute(&record.document.table).as_ref(), Ok(gold));
-            match dialect {
-                Dialect::ConvFinQa => executed.0 += 1,
-                Dialect::FinQa => executed.1 += 1,
-            }
-        }
-    }
-    assert_eq!(executed, (turns, questions));
 }
 
 /// What the best constant answer gets of last turns, and of all turns.

@@ -11,29 +11,13 @@ use super::cell::TableOrigin;
 use super::years::years_in;
 use crate::text::single_spaced;
 
-/// The labels of all columns, the corner first.
-pub(super) struct HeaderLabels {
-    pub(crate) labels: Vec<String>,
-    pub(crate) repair: Repair,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
-    /// No repair: the labels are as published.
-    None,
-    /// Labels come from `table_ori`.
-    Original,
-    /// Labels that occurred twice were numbered; the page does not say more.
-    Numbered,
-}
-
-/// The labels for `table`, whose row 0 is the header. For a document of the user they are
+/// The labels of all columns of `table`, whose row 0 is the header, the corner first. For a document of the user they are
 /// the published ones, but labels that occur twice are numbered.
 pub(super) fn labels(
     table: &[Vec<String>],
     original: Option<&[Vec<String>]>,
     origin: TableOrigin,
-) -> HeaderLabels {
+) -> Vec<String> {
     let published = origin == TableOrigin::Published;
     let label = |cell: &String| {
         if published {
@@ -51,20 +35,11 @@ pub(super) fn labels(
         && !repeats(repaired.get(1..).unwrap_or_default())
         && (!sound || differs(&header, &repaired))
     {
-        return HeaderLabels {
-            labels: repaired,
-            repair: Repair::Original,
-        };
+        return repaired;
     }
-    if sound {
-        return HeaderLabels {
-            labels: header,
-            repair: Repair::None,
-        };
-    }
-    HeaderLabels {
-        labels: numbered(header, published),
-        repair: Repair::Numbered,
+    match sound {
+        true => header,
+        false => numbered(header, published),
     }
 }
 
@@ -305,9 +280,8 @@ mod tests {
             &["Net sales", "$30", "$20", "$10"],
         ]);
         let labels = labels(&table, Some(&original), TableOrigin::Published);
-        assert_eq!(labels.repair, Repair::Original);
         assert_eq!(
-            labels.labels,
+            labels,
             [
                 "", "year ended june 30, 2009", "year ended june 30, 2008",
                 "year ended june 30, 2007"
@@ -327,7 +301,7 @@ mod tests {
             &["Capital", "1", "2", "3", "4"],
         ]);
         assert_eq!(
-            labels(&table, Some(&original), TableOrigin::Published).labels,
+            labels(&table, Some(&original), TableOrigin::Published),
             [
                 "(in millions)", "east 2010", "east 2009", "west(1) 2010", "west(1) 2009"
             ]
@@ -341,9 +315,8 @@ mod tests {
             &["first", "1", "2", "3", "4"],
         ]);
         let labels = labels(&table, None, TableOrigin::Published);
-        assert_eq!(labels.repair, Repair::Numbered);
         assert_eq!(
-            labels.labels,
+            labels,
             [
                 "quarter", "2002 high", "2002 low", "high (group 2)", "low (group 2)"
             ]
@@ -354,7 +327,7 @@ mod tests {
     fn labels_that_simply_repeat_are_numbered() {
         let table = rows(&[&["", "amount", "share", "amount"], &["a", "1", "2", "3"]]);
         assert_eq!(
-            labels(&table, None, TableOrigin::Published).labels,
+            labels(&table, None, TableOrigin::Published),
             ["", "amount (group 1)", "share", "amount (group 2)"]
         );
     }
@@ -377,8 +350,7 @@ mod tests {
         let table = rows(&[&["", "2012 total", "2011 total"], &["a", "1", "2"]]);
         let original = rows(&[&["", "Total for"], &["", "2012", "2011"], &["A", "1", "2"]]);
         let labels = labels(&table, Some(&original), TableOrigin::Published);
-        assert_eq!(labels.repair, Repair::None);
-        assert_eq!(labels.labels, ["", "2012 total", "2011 total"]);
+        assert_eq!(labels, ["", "2012 total", "2011 total"]);
     }
 
     #[test]
@@ -391,8 +363,8 @@ mod tests {
             rows(&[&["", "2012"], &["", "2011", "2010"], &["other", "1", "2"]]),
         ] {
             assert_eq!(
-                labels(&table, Some(&original), TableOrigin::Published).repair,
-                Repair::Numbered
+                labels(&table, Some(&original), TableOrigin::Published),
+                ["", "2012 (group 1)", "2012 (group 2)"]
             );
         }
     }

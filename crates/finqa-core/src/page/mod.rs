@@ -3,8 +3,7 @@
 //!
 //! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
-//! escape `2014`), text, or nothing. [`TableStyle::Published`] renders the page's
-//! table unchanged; [`TableStyle::Repaired`] repairs the header, shows dashes as
+//! escape `2014`), text, or nothing. Reading repairs the header; Markdown shows dashes as
 //! dashes and doubled numbers once, and numbers rows and columns so that a
 //! cell can be cited as `r3c2`.
 //!
@@ -25,7 +24,7 @@ mod years;
 pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
-pub use page_table::{Column, Table, TableRow, TableStyle};
+pub use page_table::{Column, Table, TableRow};
 pub use places::{NumberPlace, PagePlaces, is_percent_label};
 pub(crate) use text::PageText;
 pub use text::position;
@@ -53,7 +52,7 @@ pub fn pages_read() -> usize {
 impl Page {
     fn read(text: &PageText<'_>) -> Self {
         READ.fetch_add(1, Ordering::Relaxed);
-        let table = Table::read(text, TableStyle::Repaired);
+        let table = Table::read(text);
         Self {
             places: PagePlaces::read(text, &table),
             table,

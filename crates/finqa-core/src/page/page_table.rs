@@ -2,37 +2,15 @@
 
 use super::caption::Caption;
 use super::cell::{Cell, CellKind, TableOrigin};
-use super::header::{self, Repair};
+use super::header;
 use super::normalise::normalise_label;
 use super::text::PageText;
 use super::years::single_year;
 
-/// How a table is read and rendered.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    clap::ValueEnum,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum TableStyle {
-    /// With the dataset's own header and numbers, in aligned Markdown.
-    Published,
-    /// With a repaired header, cleaned-up numbers and dashes, and ids on rows and columns.
-    #[default]
-    Repaired,
-}
-
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The label, repaired in [`TableStyle::Repaired`]; lower case unless the document
-    /// is the user's own.
+    /// The label, repaired; lower case unless the document is the user's own.
     pub label: String,
     /// The one year that the label names.
     pub year: Option<i32>,
@@ -52,19 +30,17 @@ pub struct TableRow {
 /// A report page's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    style: TableStyle,
     cells: Vec<Vec<Cell>>,
     columns: Vec<Column>,
     rows: Vec<TableRow>,
     caption: Option<Caption>,
     headerless: bool,
-    repair: Repair,
 }
 
 impl Table {
     /// Reads the page's table. Rows shorter than the widest are filled up with
     /// empty cells.
-    pub(crate) fn read(page: &PageText<'_>, style: TableStyle) -> Self {
+    pub(crate) fn read(page: &PageText<'_>) -> Self {
         let (table, origin) = (page.table, page.origin());
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
         let mut cells: Vec<Vec<Cell>> = table
@@ -87,18 +63,11 @@ impl Table {
             }
             mark_lost_dashes(&mut cells, headerless);
         }
-        let (mut labels, repair) = match style {
-            TableStyle::Repaired if !headerless => {
-                let header = header::labels(table, page.table_ori, origin);
-                (header.labels, header.repair)
-            }
-            _ => {
-                let labels = table.first().map(|row| {
-                    row.iter()
-                        .map(|cell| cell.trim().to_owned())
-                        .collect::<Vec<_>>()
-                });
-                (labels.unwrap_or_default(), Repair::None)
+        let mut labels = match headerless {
+            false => header::labels(table, page.table_ori, origin),
+            true => {
+                let first = table.first().into_iter().flatten();
+                first.map(|cell| cell.trim().to_owned()).collect()
             }
         };
         labels.resize(width, String::new());
@@ -111,19 +80,12 @@ impl Table {
             })
             .collect();
         Self {
-            style,
             rows: rows(&cells, origin),
             caption: caption(&cells, page.before.last().map(String::as_str)),
             cells,
             columns,
             headerless,
-            repair,
         }
-    }
-
-    /// The style it was read in.
-    pub(crate) fn style(&self) -> TableStyle {
-        self.style
     }
 
     /// The cell at `row` (0 is the header) and `column` (0 holds the row labels).
@@ -154,17 +116,6 @@ impl Table {
     /// True if row 0 holds data instead of labels (`2003 | $ 268496`).
     pub fn is_headerless(&self) -> bool {
         self.headerless
-    }
-
-    /// True if the labels come from the table before tokenisation.
-    pub fn header_from_original(&self) -> bool {
-        self.repair == Repair::Original
-    }
-
-    /// True if labels occurred twice and were only numbered: the page does not show which
-    /// group of columns is which.
-    pub fn header_is_ambiguous(&self) -> bool {
-        self.repair == Repair::Numbered
     }
 }
 

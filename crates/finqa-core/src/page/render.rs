@@ -3,35 +3,15 @@
 use std::borrow::Cow;
 
 use super::cell::{Cell, CellKind};
-use super::page_table::{Table, TableStyle};
+use super::page_table::Table;
 
 impl Table {
-    /// The table as aligned Markdown, without a line break at its end.
+    /// The table as aligned Markdown, without a line break at its end: a line `Unit: …` if
+    /// the unit is known; then columns `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so
+    /// that `r3c2` names a cell; dashes as `—`, doubled numbers once.
     ///
-    /// [`TableStyle::Published`]: the cells as published, row 0 the header.
-    /// [`TableStyle::Repaired`]: a line `Unit: …` if the unit is known; then columns
-    /// `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so that `r3c2` names a
-    /// cell; dashes as `—`, doubled numbers once.
-    ///
-    /// Pipes, backslashes and line breaks in cells are escaped in both, so
-    /// that a cell stays a cell.
+    /// Pipes, backslashes and line breaks in cells are escaped, so that a cell stays a cell.
     pub fn to_markdown(&self) -> String {
-        match self.style() {
-            TableStyle::Published => self.published(),
-            TableStyle::Repaired => self.repaired(),
-        }
-    }
-
-    fn published(&self) -> String {
-        let rows: Vec<Vec<Cow<'_, str>>> = self
-            .cells()
-            .iter()
-            .map(|row| row.iter().map(|cell| escape(&cell.raw)).collect())
-            .collect();
-        aligned(&rows)
-    }
-
-    fn repaired(&self) -> String {
         let ids = (0..self.columns().len()).map(|column| Cow::Owned(format!("c{column}")));
         let mut rows = vec![std::iter::once(Cow::Borrowed("")).chain(ids).collect()];
         for (index, row) in self.cells().iter().enumerate() {
@@ -51,7 +31,7 @@ impl Table {
     }
 }
 
-/// A cell as [`TableStyle::Repaired`] shows it.
+/// A cell as the Markdown shows it.
 fn shown(cell: &Cell) -> Cow<'_, str> {
     match cell.kind {
         CellKind::Number { doubled: true, .. } => {

@@ -3,17 +3,9 @@
 use std::collections::HashSet;
 
 use finqa_core::number::Scale;
-use finqa_core::page::{CellKind, Table, TableStyle, position};
+use finqa_core::page::{CellKind, position};
 use finqa_core::question::Document;
 use proptest::prelude::*;
-
-/// The table in a style.
-fn read_as(document: &Document, style: TableStyle) -> Table {
-    match style {
-        TableStyle::Published => document.published_table(),
-        TableStyle::Repaired => document.page().table.clone(),
-    }
-}
 
 fn document(table: &[&[&str]]) -> Document {
     Document {
@@ -34,20 +26,9 @@ const ROWS: &[&[&str]] = &[
 ];
 
 #[test]
-fn the_published_style_leaves_cells_as_they_are() {
-    let table = document(ROWS).published_table();
-    insta::assert_snapshot!(table.to_markdown(), @r"
-    | ( in millions )       | 2015           | 2014            |
-    |-----------------------|----------------|-----------------|
-    | net sales             | $ 1250.0       | $ 1000.0        |
-    | change in receivables | -2913 ( 2913 ) | 2014            |
-    | tax \| rate           | 28% ( 28 % )   | ( 41 ) % (  % ) |
-    ");
-}
-
-#[test]
-fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
-    let table = read_as(&document(ROWS), TableStyle::Repaired);
+fn markdown_shows_unit_ids_dashes_and_numbers_once() {
+    let document = document(ROWS);
+    let table = &document.page().table;
     insta::assert_snapshot!(table.to_markdown(), @r"
     Unit: in millions
 
@@ -62,7 +43,8 @@ fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
 
 #[test]
 fn cells_are_found_by_their_ids() {
-    let table = read_as(&document(ROWS), TableStyle::Repaired);
+    let document = document(ROWS);
+    let table = &document.page().table;
     let cell = |id| position(id).and_then(|(row, column)| table.cell(row, column));
     assert_eq!(cell("r2c1").unwrap().literal, "-2913");
     assert_eq!(cell("r2c2").unwrap().kind, CellKind::Dash);
@@ -79,15 +61,13 @@ fn cells_are_found_by_their_ids() {
 
 #[test]
 fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
-    let table = read_as(
-        &document(&[
-            &["lease", "expires", "rent", "2014"],
-            &["mill bay", "2014", "$ 2014", "n/a"],
-            &["harrow", "2026", "2014", "2014"],
-            &["quay", "2019", "7", "1951"],
-        ]),
-        TableStyle::Repaired,
-    );
+    let document = document(&[
+        &["lease", "expires", "rent", "2014"],
+        &["mill bay", "2014", "$ 2014", "n/a"],
+        &["harrow", "2026", "2014", "2014"],
+        &["quay", "2019", "7", "1951"],
+    ]);
+    let table = &document.page().table;
     let dash = |row, column| table.cell(row, column).unwrap().kind == CellKind::Dash;
     assert!(!dash(0, 3) && !dash(1, 1));
     assert!(dash(1, 2) && dash(2, 2) && dash(2, 3));
@@ -95,16 +75,12 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
 
 #[test]
 fn a_first_row_of_data_is_not_read_as_labels() {
-    let table = read_as(
-        &document(&[&["2003", "$ 2014"], &["2004", "131262"]]),
-        TableStyle::Repaired,
-    );
+    let dashed = document(&[&["2003", "$ 2014"], &["2004", "131262"]]);
+    let table = &dashed.page().table;
     assert!(table.is_headerless());
     assert_eq!(table.cell(0, 1).unwrap().kind, CellKind::Dash);
-    let table = read_as(
-        &document(&[&["2003", "$ 268496"], &["2004", "131262"]]),
-        TableStyle::Repaired,
-    );
+    let document = document(&[&["2003", "$ 268496"], &["2004", "131262"]]);
+    let table = &document.page().table;
     assert!(table.is_headerless());
     assert_eq!(table.rows()[0].year, Some(2003));
     assert_eq!(table.columns()[1].year, None);
@@ -113,25 +89,21 @@ fn a_first_row_of_data_is_not_read_as_labels() {
 
 #[test]
 fn rows_know_the_heading_above_them() {
-    let table = read_as(
-        &document(&[
-            &["", "high", "low"],
-            &["2012:", "", ""],
-            &["first quarter", "3", "2"],
-        ]),
-        TableStyle::Repaired,
-    );
+    let document = document(&[
+        &["", "high", "low"],
+        &["2012:", "", ""],
+        &["first quarter", "3", "2"],
+    ]);
+    let table = &document.page().table;
     assert_eq!(table.rows()[2].section.as_deref(), Some("2012:"));
 }
 
 #[test]
 fn ragged_and_empty_tables_render_without_a_fuss() {
     for rows in [&[][..], &[&[][..]], &[&["", "a"], &[], &["x", "1", "2"]]] {
-        for style in [TableStyle::Published, TableStyle::Repaired] {
-            let markdown = read_as(&document(rows), style).to_markdown();
-            let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
-            assert!(pipes.len() <= 1, "{markdown}");
-        }
+        let markdown = document(rows).page().table.to_markdown();
+        let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
+        assert!(pipes.len() <= 1, "{markdown}");
     }
 }
 
@@ -163,32 +135,29 @@ proptest! {
         })
     ) {
         let document = Document { table: rows.clone(), ..Document::default() };
-        for style in [TableStyle::Published, TableStyle::Repaired] {
-            let table = read_as(&document, style);
+            let table = &document.page().table;
             let markdown = table.to_markdown();
             let body = markdown.split("\n\n").last().unwrap();
             let lines: Vec<&str> = body.lines().collect();
-            let extra = usize::from(style == TableStyle::Repaired);
-            prop_assert_eq!(lines.len(), rows.len() + 1 + extra);
+            prop_assert_eq!(lines.len(), rows.len() + 2);
             // A cell's digits stand in its line, unless the cell is a dash or a
             // label that was made different from another.
             for (index, row) in rows.iter().enumerate().skip(1) {
-                let line = lines[index + 1 + extra];
+                let line = lines[index + 2];
                 let shown: Vec<&str> = line
                     .trim_matches('|')
                     .split(" | ")
                     .collect();
-                prop_assert_eq!(shown.len(), row.len() + extra, "{}", line);
+                prop_assert_eq!(shown.len(), row.len() + 1, "{}", line);
                 for (column, raw) in row.iter().enumerate() {
                     if table.cell(index, column).unwrap().kind == CellKind::Dash {
                         continue;
                     }
                     prop_assert!(
-                        digits(raw).is_subset(&digits(shown[column + extra])),
-                        "{:?} shown as {:?}", raw, shown[column + extra]
+                        digits(raw).is_subset(&digits(shown[column + 1])),
+                        "{:?} shown as {:?}", raw, shown[column + 1]
                     );
                 }
             }
-        }
     }
 }
