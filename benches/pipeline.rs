@@ -279,7 +279,7 @@ fn traces(mode: &str, folder: &Path) -> Telemetry {
         content,
         log: LogOptions {
             format: LogFormat::Off,
-            level: "off".to_owned(),
+            level: Some("off".to_owned()),
             sink: Arc::new(|_| {}),
         },
         secrets: vec!["a-key-that-is-in-no-prompt".into()],

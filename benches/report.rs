@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use convfinqa::analysis::MissFinder;
 use convfinqa::dataset::{self, Source};
-use convfinqa::output::report::{MissCause, Pages, Report};
+use convfinqa::output::report::Report;
 use convfinqa::run::SummaryBuilder;
 use convfinqa::run::{Journal, Mode};
 use finqa_agents::llm::{ChatModel, ChatRequest};
@@ -95,17 +95,16 @@ fn write(folder: &Path) {
     let journal = Journal::open(&folder.join("journal.sqlite")).unwrap();
     let meta = journal.meta().unwrap();
     let records = meta.records().unwrap();
-    let pages = Pages::of(&records);
     let loaded = started.elapsed().as_secs_f64();
     let mut tally = SummaryBuilder::default();
     let page = folder.join("report.html");
-    let mut report = Report::new(&page, &pages);
+    let mut report = Report::new(&page, Ok(&records));
     let mut passing = MissFinder::new(meta.kind(), Some(&records));
     journal
         .try_for_each_row(|mut row| {
-            let cause = passing.find(&mut row).map(MissCause::from);
+            let miss = passing.find(&mut row);
             tally.add(&row);
-            report.add(&row, cause.as_ref())
+            report.add(&row, miss.as_ref())
         })
         .unwrap();
     let read = started.elapsed().as_secs_f64();

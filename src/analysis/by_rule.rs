@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::{LabelFloor, Rule, floor};
+use crate::score::{LabelFloor, Row, Rule, floor};
 use finqa_core::stats::{Interval, PairedTest, Rate, bootstrap_difference, clustered_mcnemar};
-
-use super::compare::AnswerPair;
 
 /// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,24 +50,22 @@ struct JudgedPair<'p> {
 }
 
 impl RuleComparison {
-    /// `None` if the rule can judge no pair.
-    pub(super) fn of(rule: Rule, pairs: &[AnswerPair<'_>]) -> Option<Self> {
-        let programs = |side: fn(&AnswerPair<'_>) -> bool| pairs.iter().any(side);
+    /// By A's and B's answers to each question; `None` if the rule can judge no pair.
+    pub(super) fn of(rule: Rule, pairs: &[[&Row; 2]]) -> Option<Self> {
         // A side without any program has not failed at programs.
-        if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
-            && !(programs(|pair| pair.a.program().is_some())
-                && programs(|pair| pair.b.program().is_some()))
-        {
+        let has_programs = pairs.iter().any(|[a, _]| a.program().is_some())
+            && pairs.iter().any(|[_, b]| b.program().is_some());
+        if rule.judges_programs() && !has_programs {
             return None;
         }
         let marks: Vec<JudgedPair<'_>> = pairs
             .iter()
-            .filter_map(|pair| {
+            .filter_map(|[a, b]| {
                 Some(JudgedPair {
-                    page: &pair.a.filename,
-                    key: &pair.a.key,
-                    a: rule.mark(pair.a)?,
-                    b: rule.mark(pair.b)?,
+                    page: &a.filename,
+                    key: &a.key,
+                    a: rule.mark(a)?,
+                    b: rule.mark(b)?,
                 })
             })
             .collect();
@@ -80,7 +76,7 @@ impl RuleComparison {
         let questions: HashSet<&QuestionKey> = marks.iter().map(|mark| mark.key).collect();
         let PairedTest { p, p_better } =
             clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
-        let golds = pairs.iter().filter_map(|pair| pair.a.ground_truth());
+        let golds = pairs.iter().filter_map(|[a, _]| a.ground_truth());
         Some(Self {
             rule,
             n: marks.len(),

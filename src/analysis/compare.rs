@@ -16,7 +16,7 @@ use super::AnalysisError;
 use super::answers::{Answers, AnswersOrigin};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
-use super::misses::{Miss, Searcher};
+use super::misses::{Miss, Searcher, answer_text};
 
 /// Two runs, question by question.
 #[derive(Clone, Debug, Serialize)]
@@ -130,9 +130,9 @@ pub struct Amounts {
 }
 
 /// A question of both.
-pub(super) struct AnswerPair<'p> {
-    pub(super) a: &'p Row,
-    pub(super) b: &'p Row,
+struct AnswerPair<'p> {
+    a: &'p Row,
+    b: &'p Row,
     /// Their places among the answers.
     at: [usize; 2],
     /// The miss of each side that misses by the rule in use.
@@ -152,13 +152,12 @@ pub fn compare(
         same_question(pair)?;
     }
     explain_misses(a, b, rule, &mut pairs);
-    let mut pages: Vec<&str> = pairs.iter().map(|pair| page(pair)).collect();
-    pages.sort_unstable();
-    pages.dedup();
-    let questions: HashSet<&QuestionKey> = pairs.iter().map(|pair| key(pair)).collect();
+    let rows: Vec<[&Row; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
+    let pages: HashSet<&str> = rows.iter().map(|[a, _]| a.filename.as_str()).collect();
+    let questions: HashSet<&QuestionKey> = rows.iter().map(|[a, _]| &a.key).collect();
     let rules: Vec<RuleComparison> = Rule::VARIANTS
         .iter()
-        .filter_map(|rule| RuleComparison::of(*rule, &pairs))
+        .filter_map(|rule| RuleComparison::of(*rule, &rows))
         .collect();
     if rules.is_empty() {
         return Err(AnalysisError::NothingToCompare {
@@ -194,14 +193,6 @@ pub fn compare(
             })
             .collect(),
     })
-}
-
-fn page<'p>(pair: &AnswerPair<'p>) -> &'p str {
-    &pair.a.filename
-}
-
-fn key<'p>(pair: &AnswerPair<'p>) -> &'p QuestionKey {
-    &pair.a.key
 }
 
 fn pair_rows<'p>(
@@ -346,15 +337,6 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
         })
     };
     flipped(RunLetter::A).chain(flipped(RunLetter::B)).collect()
-}
-
-/// The answer, or how asking ended without one.
-pub(super) fn answer_text(row: &Row) -> String {
-    if row.outcome() == crate::dataset::Outcome::Answered {
-        row.prediction().trim().to_owned()
-    } else {
-        format!("({})", row.outcome().name().replace('_', " "))
-    }
 }
 
 fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use strum::VariantArray;
 
-use crate::dataset::{Gold, QuestionKey};
+use crate::dataset::{Gold, Outcome, QuestionKey};
 use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, name_hash, suspect};
 use finqa_core::number::Value;
 
 use super::answers::Answers;
 use super::cause::{Cause, CauseFound};
-use super::compare::answer_text;
 use super::explain::{EarlierAnswer, MissEvidence, explain};
 use super::places::PageNumbers;
 use super::target::TargetNumber;
@@ -35,8 +34,6 @@ pub struct MissAnalysis {
     pub causes: Vec<CauseCount>,
     /// The misses, in the order of the answers.
     pub misses: Vec<Miss>,
-    /// The causes that could not be checked, and in how many misses.
-    pub not_looked_for: Vec<UncheckedCauses>,
 }
 
 /// The frequency of a cause.
@@ -71,17 +68,6 @@ pub struct Miss {
     pub suspect: Option<String>,
 }
 
-/// Causes that could not be searched for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UncheckedCauses {
-    /// The missing input: `page`, `gold_program`, `program`.
-    pub missing: &'static str,
-    /// Misses without it.
-    pub misses: usize,
-    /// Causes that it would have shown.
-    pub causes: Vec<Cause>,
-}
-
 /// Finds the cause of every miss.
 pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let mut search = Searcher::of(answers);
@@ -89,14 +75,9 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let questions = answers.rows.iter().filter(judged).count();
     let missed = answers.rows.iter();
     let missed = missed.filter(|row| rule.mark(row) == Some(false));
-    let explained: Vec<(&Row, Miss)> = missed
-        .map(|row| (row, search.explain(row, answers.turns_of(row))))
+    let misses: Vec<Miss> = missed
+        .map(|row| search.explain(row, answers.turns_of(row)))
         .collect();
-    let not_looked_for = INPUTS
-        .iter()
-        .filter_map(|input| input.unchecked(&explained));
-    let not_looked_for = not_looked_for.collect();
-    let misses: Vec<Miss> = explained.into_iter().map(|(_, miss)| miss).collect();
     MissAnalysis {
         path: answers.path.clone(),
         dataset: answers.dataset.clone(),
@@ -105,52 +86,6 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         without_gold: answers.rows.len() - questions,
         causes: counted(&misses),
         misses,
-        not_looked_for,
-    }
-}
-
-/// Something that the search reads and a miss may lack.
-struct Input {
-    name: &'static str,
-    is_missing: fn(&Row, &Miss) -> bool,
-    /// The causes that cannot be found without it.
-    causes: &'static [Cause],
-}
-
-const INPUTS: [Input; 3] = [
-    Input {
-        name: "gold_program",
-        is_missing: |_, miss| miss.gold_program.is_none(),
-        causes: &[
-            Cause::AbsoluteForRelative,
-            Cause::Operator,
-            Cause::SwappedOperands,
-            Cause::WrongBase,
-            Cause::Steps,
-        ],
-    },
-    Input {
-        name: "page",
-        is_missing: |row, _| row.document.is_none(),
-        causes: &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
-    },
-    Input {
-        name: "program",
-        is_missing: |_, miss| miss.program.is_none(),
-        causes: &[Cause::Arithmetic, Cause::MissingEvidence],
-    },
-];
-
-impl Input {
-    fn unchecked(&self, misses: &[(&Row, Miss)]) -> Option<UncheckedCauses> {
-        let without = misses.iter();
-        let without = without.filter(|(row, miss)| (self.is_missing)(row, miss));
-        let misses = without.count();
-        (misses > 0).then(|| UncheckedCauses {
-            missing: self.name,
-            misses,
-            causes: self.causes.to_vec(),
-        })
     }
 }
 
@@ -308,6 +243,15 @@ impl Searcher {
             }
         }
         earlier
+    }
+}
+
+/// The answer, or how asking ended without one.
+pub(super) fn answer_text(row: &Row) -> String {
+    if row.outcome() == Outcome::Answered {
+        row.prediction().trim().to_owned()
+    } else {
+        format!("({})", row.outcome().name().replace('_', " "))
     }
 }
 

@@ -25,7 +25,7 @@ pub use answers::{Answers, records_behind};
 pub(crate) use by_rule::RuleComparison;
 pub use cause::Cause;
 pub(crate) use cause::CauseFound;
-pub(crate) use compare::{Amounts, CauseChange, MatchedQuestion, RunSide};
+pub(crate) use compare::{Amounts, MatchedQuestion, RunSide};
 pub use compare::{Comparison, RunLetter, compare};
 pub use error::AnalysisError;
 pub use miss_finder::MissFinder;

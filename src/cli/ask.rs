@@ -308,7 +308,7 @@ impl Session {
         let view = AnswerView::new(&question, &solution);
         let read = stdout::print(|out| {
             if self.json {
-                serde_json::to_writer(&mut *out, &view)?;
+                serde_json::to_writer(&mut *out, &view.json())?;
                 writeln!(out)
             } else if self.quiet {
                 writeln!(out, "{}", short_answer(&solution))

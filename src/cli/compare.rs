@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, AnswersOrigin, Comparison, compare};
+use crate::analysis::{Answers, Comparison, compare};
 use crate::dataset::load_named;
-use crate::output::report::ComparisonPage;
+use crate::output::report::write_comparison;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
 
@@ -74,13 +74,8 @@ pub(crate) fn execute(
     }
     let comparison = compare(&a, &b, args.rule.into(), args.common)?;
     if let Some(path) = &args.html {
-        let (report_a, report_b) = (report_of(&a), report_of(&b));
-        let page = ComparisonPage {
-            comparison: &comparison,
-            answers: [&a, &b],
-            reports: [report_a.as_deref(), report_b.as_deref()],
-        };
-        page.write(path).map_err(with_output_hint(HTML))?;
+        let written = write_comparison(path, &comparison, [&a, &b]);
+        written.map_err(with_output_hint(HTML))?;
     }
     if args.json {
         stdout::print_json(&comparison)?;
@@ -135,20 +130,4 @@ impl SignificanceLevel {
         };
         Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
     }
-}
-
-/// The report of the run that the answers are of, if it is where it was written:
-/// in the run's folder, or next to the copy of its CSV.
-fn report_of(answers: &Answers) -> Option<PathBuf> {
-    let AnswersOrigin::Run(id) = &answers.origin else {
-        return None;
-    };
-    let folder = if answers.path.is_dir() {
-        &answers.path
-    } else {
-        answers.path.parent()?
-    };
-    let own = folder.join(RunFolder::REPORT);
-    let of_copy = RunFolder::runs(folder).join(id).join(RunFolder::REPORT);
-    [own, of_copy].into_iter().find(|path| path.is_file())
 }

@@ -124,7 +124,6 @@ pub fn main() -> ExitCode {
     };
     let style = color::style(cli.color);
     let matches = innermost(&matches);
-    telemetry::expect_format(matches);
     match dispatch(cli, matches, style) {
         Ok(exit) => exit.into(),
         Err(error) => fail(&error),
@@ -188,7 +187,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Compare(args)) => compare::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),
         Some(Command::Merge(args)) => merge::execute(&args, matches, style),
-        Some(Command::Runs(args)) => runs::execute(&args, matches, style),
+        Some(Command::Runs(args)) => runs::execute(&args, matches),
         Some(Command::Data(command)) => data::execute(command, matches, style),
         Some(Command::Env(command)) => env::execute(command, matches, style),
         Some(Command::Track(command)) => track::execute(command, matches),

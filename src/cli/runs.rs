@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 
-use crate::output::terminal::{TerminalStyle, runs_list};
+use crate::output::terminal::runs_list;
 use crate::run::{RunFolder, ShardsFolder};
 
 use super::args::OutputFolder;
@@ -15,12 +15,8 @@ pub(crate) struct RunsArgs {
     output: OutputFolder,
 }
 
-/// Lists the runs, with their whole ids if they fit.
-pub(crate) fn execute(
-    args: &RunsArgs,
-    matches: &ArgMatches,
-    style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+/// Lists the runs.
+pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
     let mut runs: Vec<_> = RunFolder::all(&output)
         .into_iter()
@@ -52,7 +48,7 @@ pub(crate) fn execute(
         if runs.is_empty() {
             writeln!(out, "no runs in {}", RunFolder::runs(&output).display())
         } else {
-            writeln!(out, "{}", runs_list(&runs, style.width.into()))
+            writeln!(out, "{}", runs_list(&runs))
         }
     })?;
     Ok(Exit::Done)

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::parser::ValueSource;
-use clap::{ArgMatches, ValueEnum};
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -62,19 +60,6 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
     logged
 }
 
-/// Takes the form of stderr from the command's flag, otherwise from the variable, for errors
-/// that come before its settings are known.
-pub(crate) fn expect_format(matches: &ArgMatches) {
-    let Ok(Some(flag)) = matches.try_get_one::<LogFormat>("log") else {
-        return;
-    };
-    let named = variable("CONVFINQA_LOG").and_then(|name| LogFormat::from_str(&name, false).ok());
-    logs_json(match matches.value_source("log") {
-        Some(ValueSource::CommandLine) => *flag,
-        _ => named.unwrap_or_default(),
-    });
-}
-
 /// The destination of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceDestination {
@@ -126,7 +111,7 @@ fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
         content: false,
         log: LogOptions {
             format: log.log,
-            level: variable("RUST_LOG").unwrap_or_else(|| "info".to_owned()),
+            level: variable("RUST_LOG"),
             sink: Arc::new(move |line| lines.line(line)),
         },
         secrets: secrets(),

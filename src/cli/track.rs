@@ -1,7 +1,5 @@
 //! `convfinqa track sync`: delivers to MLflow what it has not got yet.
 
-use std::path::Path;
-
 use clap::ArgMatches;
 use serde::Serialize;
 
@@ -59,26 +57,20 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Re
 async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let output = &settings.run.output;
     let folders = if args.runs.is_empty() {
-        undelivered(args, output)?
+        RunFolder::all(output)
     } else {
         let found = args.runs.iter().map(|run| RunFolder::locate(output, run));
         found.collect::<Result<Vec<_>, _>>()?
     };
-    if folders.is_empty() {
-        let runs = RunFolder::runs(output);
-        stdout::print_words(|out| {
-            writeln!(
-                out,
-                "every run in {} is complete on the server",
-                runs.display()
-            )
-        })?;
-    }
+    let mut missing = 0;
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
         let name = folder.id();
-        match sync_run(args, settings.model.allow_http, folder).await {
-            Ok(delivered) => {
+        let result = sync_run(args, settings.model.allow_http, folder).await;
+        missing += usize::from(!matches!(result, Ok(None)));
+        match result {
+            Ok(None) => {}
+            Ok(Some(delivered)) => {
                 // Output that cannot be written does not end the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in mlflow_lines::shortfall_lines(&delivered) {
@@ -86,10 +78,8 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
                 }
             }
             Err(error) => {
-                let everywhere = error
-                    .downcast_ref::<MlflowError>()
-                    .is_some_and(MlflowError::affects_every_run);
-                if everywhere || folders.len() == 1 {
+                let cause = error.downcast_ref::<MlflowError>();
+                if cause.is_some_and(MlflowError::affects_every_run) || folders.len() == 1 {
                     return Err(error);
                 }
                 super::note(format_args!("{name}: {}", exit::one_line(&error)));
@@ -97,69 +87,56 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
             }
         }
     }
-    match failed {
-        None => Ok(Exit::Done),
-        Some(error) => Err(error),
+    if missing == 0 {
+        let runs = RunFolder::runs(output);
+        let line = format!("every run in {} is complete on the server", runs.display());
+        stdout::print_words(|out| writeln!(out, "{line}"))?;
     }
+    failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// Runs that have not arrived whole. Those that were not to be tracked are
-/// sent only when they are named.
-fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>> {
-    let asked = args.mlflow.as_deref().map(shown_address);
-    let experiment = dotenv::variable("MLFLOW_EXPERIMENT_NAME");
-    let mut folders = Vec::new();
-    for folder in RunFolder::all(output) {
-        let journal = Journal::read(&folder.journal())?;
-        let meta = journal.meta()?;
-        if meta.settings.get("mlflow").and_then(toml::Value::as_str) == Some("off") {
-            continue;
-        }
-        let arrived = match DeliveryRecord::read(folder.path())? {
-            Some(record) => {
-                let elsewhere = |ours: &str, asked: &Option<String>| {
-                    let asked = asked.as_deref();
-                    asked.is_some_and(|asked| asked.trim_end_matches('/') != ours)
-                };
-                record.complete_at == Some(journal.answered()?)
-                    && !elsewhere(&record.uri, &asked)
-                    && !elsewhere(&record.experiment, &experiment)
-            }
-            None => false,
-        };
-        if !arrived {
-            folders.push(folder);
-        }
-    }
-    Ok(folders)
-}
-
+/// Delivers a run; `None` if no run is named and the server has all of this one, or it was not
+/// to be tracked.
 async fn sync_run(
     args: &SyncArgs,
     allow_http: bool,
     folder: &RunFolder,
-) -> anyhow::Result<DeliveredRun> {
-    // A run that is still in progress delivers itself.
-    let _lock = RunLock::take(folder.path())?;
+) -> anyhow::Result<Option<DeliveredRun>> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = DeliveryRecord::read(folder.path())?;
-    let variables = dotenv::variables();
     let own = meta.settings.get("mlflow").and_then(toml::Value::as_str);
+    let variables = dotenv::variables();
+    if args.runs.is_empty() {
+        let asked = args.mlflow.as_deref().map(shown_address);
+        let experiment = variables.get("MLFLOW_EXPERIMENT_NAME");
+        let answered = journal.answered()?;
+        let arrived = record.as_ref().is_some_and(|record| {
+            let is = |asked: &Option<String>, known: &str| {
+                asked
+                    .as_deref()
+                    .is_none_or(|asked| asked.trim_end_matches('/') == known)
+            };
+            let is_there = is(&asked, &record.uri) && is(&experiment, &record.experiment);
+            is_there && record.complete_at == Some(answered)
+        });
+        if arrived || own == Some("off") {
+            return Ok(None);
+        }
+    }
+    // A run that is still in progress delivers itself.
+    let _lock = RunLock::take(folder.path())?;
+    let (delivered, experiment) = record.map(|record| (record.uri, record.experiment)).unzip();
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
-    let uri = args.mlflow.clone().or_else(|| {
-        let delivered = record.as_ref().map(|record| record.uri.clone());
-        // An address whose key was not kept leads nowhere.
-        let known = [delivered, own.map(str::to_owned)].into_iter().flatten();
-        let mut known = known.filter(|uri| !uri.contains(HIDDEN));
-        known
-            .next()
-            .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
-    });
+    // An address whose key was not kept leads nowhere.
+    let own = own.map(str::to_owned);
+    let mut known = [delivered, own].into_iter().flatten();
+    let known = known.find(|uri| !uri.contains(HIDDEN));
+    let uri = args.mlflow.clone().or(known);
+    let uri = uri.or_else(|| variables.get("MLFLOW_TRACKING_URI"));
     let uri = uri.ok_or_else(|| {
         Failure::usage("no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI")
     })?;
-    let experiment = record.map(|record| record.experiment);
     let server = server(&uri, experiment, allow_http, &variables)?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
@@ -169,5 +146,5 @@ async fn sync_run(
         false => Finish::Interrupted,
     };
     let content = RunContent::of(&journal, &finish, &summary)?;
-    Ok(deliver(&server, folder.path(), &content).await?)
+    Ok(Some(deliver(&server, folder.path(), &content).await?))
 }

@@ -8,9 +8,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory};
 
-use crate::telemetry::LogFormat;
-
-use super::{Cli, Exit, Failure, stdout, telemetry};
+use super::{Cli, Exit, stdout};
 
 /// Prints help or an error of usage, and says how the program ends.
 pub(super) fn exit(mut error: clap::Error) -> ExitCode {
@@ -28,10 +26,6 @@ pub(super) fn exit(mut error: clap::Error) -> ExitCode {
     if let Some(variable) = variable_at_fault(&error) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
-    if asks_for_json() {
-        telemetry::logs_json(LogFormat::Json);
-        return super::fail(&Failure::usage(reason(error)).into());
-    }
     let _ = in_plain_words(error).print();
     Exit::Usage.into()
 }
@@ -41,14 +35,6 @@ pub(super) fn reason(error: clap::Error) -> String {
     let text = in_plain_words(error).render().to_string();
     let (message, _usage) = text.split_once("\n\n").unwrap_or((&text, ""));
     message.trim_start_matches("error: ").to_owned()
-}
-
-/// True if the command line asks for log lines of JSON. Its arguments are not parsed: one of
-/// them is wrong.
-fn asks_for_json() -> bool {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    let mut pairs = arguments.windows(2);
-    pairs.any(|pair| pair == ["--log", "json"]) || arguments.iter().any(|it| it == "--log=json")
 }
 
 /// The error without the words of Rust's number parsers.

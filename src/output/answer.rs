@@ -1,8 +1,8 @@
 //! One answer with everything that a reader needs to check it: what `ask`
 //! prints, and what it gives as JSON.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
@@ -68,36 +68,35 @@ impl<'a> AnswerView<'a> {
     }
 }
 
-impl Serialize for AnswerView<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl AnswerView<'_> {
+    /// The answer for programs.
+    pub(crate) fn json(&self) -> Value {
         let solution = self.solution;
         let answer = solution.answer.as_ref();
         let (input_tokens, output_tokens) = solution.tokens();
-        let mut view = serializer.serialize_struct("AnswerView", 21)?;
-        view.serialize_field("question", &self.question.text)?;
-        view.serialize_field("outcome", &solution.outcome)?;
-        view.serialize_field("answer", &answer.map(|answer| &answer.printed))?;
-        view.serialize_field("value", &answer.and_then(|answer| answer.value.as_ref()))?;
-        view.serialize_field("unit", &answer.map(|answer| answer.unit))?;
-        view.serialize_field("label", &answer.and_then(|answer| answer.label.as_ref()))?;
-        view.serialize_field("steps", answer.map_or(&[][..], |answer| &answer.steps))?;
-        view.serialize_field("evidence", &self.evidence)?;
-        let program = answer.and_then(|answer| answer.program.as_ref());
-        view.serialize_field("program", &program)?;
-        let program_error = answer.and_then(|answer| answer.program_error.as_ref());
-        view.serialize_field("program_error", &program_error)?;
-        view.serialize_field("confidence", &answer.and_then(|answer| answer.confidence))?;
-        view.serialize_field("doubt", &answer.and_then(|answer| answer.doubt.as_ref()))?;
-        view.serialize_field("rounds", &self.rounds)?;
-        view.serialize_field("chosen_round", &solution.chosen_round)?;
-        view.serialize_field("votes", &solution.votes)?;
-        view.serialize_field("second_opinion", &solution.opinion)?;
-        view.serialize_field("stop", &solution.stop)?;
-        view.serialize_field("error", &solution.error)?;
-        view.serialize_field("calls", &solution.calls.len())?;
-        view.serialize_field("input_tokens", &input_tokens)?;
-        view.serialize_field("output_tokens", &output_tokens)?;
-        view.end()
+        json!({
+            "question": self.question.text,
+            "outcome": solution.outcome,
+            "answer": answer.map(|answer| &answer.printed),
+            "value": answer.and_then(|answer| answer.value.as_ref()),
+            "unit": answer.map(|answer| answer.unit),
+            "label": answer.and_then(|answer| answer.label.as_ref()),
+            "steps": answer.map_or(&[][..], |answer| &answer.steps),
+            "evidence": self.evidence,
+            "program": answer.and_then(|answer| answer.program.as_ref()),
+            "program_error": answer.and_then(|answer| answer.program_error.as_ref()),
+            "confidence": answer.and_then(|answer| answer.confidence),
+            "doubt": answer.and_then(|answer| answer.doubt.as_ref()),
+            "rounds": self.rounds,
+            "chosen_round": solution.chosen_round,
+            "votes": solution.votes,
+            "second_opinion": solution.opinion,
+            "stop": solution.stop,
+            "error": solution.error,
+            "calls": solution.calls.len(),
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+        })
     }
 }
 

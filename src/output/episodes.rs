@@ -4,81 +4,18 @@
 use std::io::Write;
 use std::path::Path;
 
-use rust_decimal::Decimal;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::run::{Journal, Row, RunMeta};
 use finqa_agents::llm::{ChatMessage, Cost, ToolSpec, Usage, messages_json, tools_json};
-use finqa_agents::pair::{Call, EpisodeEnd, EpisodeRecord, ToolStep};
+use finqa_agents::pair::{Call, EpisodeRecord};
 
 use super::OutputError;
 use super::staged::StagedFile;
 
 /// The version of a line's layout.
 const FORMAT: u32 = 1;
-
-/// Who played, where: the same in every line of a file.
-#[derive(Serialize)]
-struct EpisodeSetup {
-    model: String,
-    environment: String,
-    seed: Option<u64>,
-    max_steps: u32,
-    settings: String,
-}
-
-/// One model call.
-#[derive(Serialize)]
-struct CallLine<'r> {
-    requests: u32,
-    seconds: f64,
-    usage: Option<Usage>,
-    cost_usd: Option<Decimal>,
-    model: &'r str,
-    finish: &'r str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    left_out: &'r [String],
-}
-
-#[derive(Serialize)]
-struct UsageLine {
-    calls: usize,
-    requests: u64,
-    #[serde(flatten)]
-    tokens: Usage,
-    without_usage: u64,
-    cost_usd: Option<Decimal>,
-}
-
-#[derive(Serialize)]
-struct EpisodeLine<'r> {
-    format: u32,
-    question_id: &'r str,
-    company: &'r str,
-    question: &'r str,
-    outcome: EpisodeEnd,
-    answer: Option<&'r str>,
-    answer_from_text: bool,
-    reward: Option<f64>,
-    ground_truth: Option<&'r str>,
-    error: Option<&'r str>,
-    step_count: usize,
-    invalid_calls: usize,
-    text_replies: u32,
-    calls_from_text: u32,
-    calls: Vec<CallLine<'r>>,
-    spent: UsageLine,
-    seconds: Option<f64>,
-    ended: Option<String>,
-    /// The run that played it.
-    run: &'r str,
-    #[serde(rename = "player")]
-    setup: &'r EpisodeSetup,
-    steps: &'r [ToolStep],
-    messages: Vec<Value>,
-    tools: &'r [Value],
-}
 
 /// True if a file holds episodes of this run only, or none.
 pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
@@ -116,7 +53,8 @@ pub(crate) fn write_episodes(
     file.persist()
 }
 
-fn setup(meta: &RunMeta) -> EpisodeSetup {
+/// Who played, where: the same in every line of a file.
+fn setup(meta: &RunMeta) -> Value {
     let episodes = meta.episodes.clone().unwrap_or_default();
     let setting = |name: &str| {
         let value = meta.settings.get(name)?;
@@ -125,22 +63,16 @@ fn setup(meta: &RunMeta) -> EpisodeSetup {
     let prompt = meta.identity.prompts.get(..16);
     let prompt = prompt.map(|hash| format!("prompt {hash}"));
     let parts = [setting("temperature"), setting("max_tokens"), prompt];
-    EpisodeSetup {
-        model: meta.identity.model.clone(),
-        environment: meta.identity.data.clone(),
-        seed: episodes.seed,
-        max_steps: episodes.max_steps,
-        settings: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
-    }
+    json!({
+        "model": meta.identity.model,
+        "environment": meta.identity.data,
+        "seed": episodes.seed,
+        "max_steps": episodes.max_steps,
+        "settings": parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+    })
 }
 
-fn line<'r>(
-    row: &'r Row,
-    episode: &'r EpisodeRecord,
-    run: &'r str,
-    setup: &'r EpisodeSetup,
-    tools: &'r [Value],
-) -> EpisodeLine<'r> {
+fn line(row: &Row, episode: &EpisodeRecord, run: &str, setup: &Value, tools: &[Value]) -> Value {
     let calls = &row.solution.calls;
     let usages: Vec<_> = calls.iter().map(Call::usage).collect();
     let mut tokens = Usage::default();
@@ -149,50 +81,59 @@ fn line<'r>(
         let time = jiff::Timestamp::from_millisecond(stamp.at).ok()?;
         Some(time.to_string())
     });
-    EpisodeLine {
-        format: FORMAT,
-        question_id: &episode.question_id,
-        company: &episode.company,
-        question: &episode.question,
-        outcome: episode.end,
-        answer: episode.answer.as_deref(),
-        answer_from_text: episode.answer_from_text,
-        reward: episode.reward,
-        ground_truth: episode.ground_truth.as_deref(),
-        error: row.solution.error.as_deref(),
-        step_count: episode.steps.len(),
-        invalid_calls: episode.invalid_calls(),
-        text_replies: episode.text_replies,
-        calls_from_text: episode.calls_from_text,
-        calls: calls.iter().map(call_line).collect(),
-        spent: UsageLine {
-            calls: calls.len(),
-            requests: usages.iter().map(|usage| usage.requests).sum(),
-            tokens,
-            without_usage: usages.iter().map(|usage| usage.without_usage).sum(),
-            cost_usd: calls.iter().map(|call| call.cost).sum::<Cost>().total(),
-        },
-        seconds: row.latency,
-        ended,
-        run,
-        setup,
-        steps: &episode.steps,
-        messages: messages_json(&conversation(calls, episode)),
-        tools,
+    let mut spent = json!({
+        "calls": calls.len(),
+        "requests": usages.iter().map(|usage| usage.requests).sum::<u64>(),
+    });
+    if let (Some(spent), Value::Object(tokens)) = (spent.as_object_mut(), json!(tokens)) {
+        spent.extend(tokens);
+        let without: u64 = usages.iter().map(|usage| usage.without_usage).sum();
+        spent.insert("without_usage".to_owned(), without.into());
+        let cost = calls.iter().map(|call| call.cost).sum::<Cost>().total();
+        spent.insert("cost_usd".to_owned(), json!(cost));
     }
+    json!({
+        "format": FORMAT,
+        "question_id": episode.question_id,
+        "company": episode.company,
+        "question": episode.question,
+        "outcome": episode.end,
+        "answer": episode.answer,
+        "answer_from_text": episode.answer_from_text,
+        "reward": episode.reward,
+        "ground_truth": episode.ground_truth,
+        "error": row.solution.error,
+        "step_count": episode.steps.len(),
+        "invalid_calls": episode.invalid_calls(),
+        "text_replies": episode.text_replies,
+        "calls_from_text": episode.calls_from_text,
+        "calls": calls.iter().map(call_line).collect::<Vec<_>>(),
+        "spent": spent,
+        "seconds": row.latency,
+        "ended": ended,
+        "run": run,
+        "player": setup,
+        "steps": episode.steps,
+        "messages": messages_json(&conversation(calls, episode)),
+        "tools": tools,
+    })
 }
 
-fn call_line(call: &Call) -> CallLine<'_> {
+fn call_line(call: &Call) -> Value {
     let reply = call.reply.as_ref();
-    CallLine {
-        requests: call.attempts,
-        seconds: call.seconds,
-        usage: reply.and_then(|reply| reply.usage),
-        cost_usd: call.cost.total(),
-        model: reply.map_or("", |reply| &reply.model),
-        finish: reply.map_or("error", |reply| reply.finish.as_str()),
-        left_out: reply.map_or(&[], |reply| &reply.left_out),
+    let mut line = json!({
+        "requests": call.attempts,
+        "seconds": call.seconds,
+        "usage": reply.and_then(|reply| reply.usage),
+        "cost_usd": call.cost.total(),
+        "model": reply.map_or("", |reply| &reply.model),
+        "finish": reply.map_or("error", |reply| reply.finish.as_str()),
+    });
+    let left_out = reply.map_or(&[][..], |reply| &reply.left_out);
+    if let Some(line) = line.as_object_mut().filter(|_| !left_out.is_empty()) {
+        line.insert("left_out".to_owned(), json!(left_out));
     }
+    line
 }
 
 /// The whole conversation: each answered call holds what came since the one

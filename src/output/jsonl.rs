@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::run::{Row, TextHash, share, text_hash};
 use finqa_agents::pair::Call;
@@ -51,13 +51,7 @@ impl Transcripts {
                 row,
                 calls: &row.solution.calls,
             })?;
-            leave_out_chosen(&mut question);
             leave_out_absent(&mut question);
-            if let Some(Value::Array(calls)) = question.get_mut("calls") {
-                for call in calls.iter_mut().filter_map(Value::as_object_mut) {
-                    slim(call);
-                }
-            }
             let new = self.shared.take_from(&mut question);
             if let Some(shared) = question.get_mut("shared") {
                 *shared = new.into();
@@ -114,22 +108,6 @@ impl SharedEntries {
     }
 }
 
-/// Leaves out the answer where it is that of the chosen round.
-fn leave_out_chosen(question: &mut Value) {
-    let Some(settled) = question.get_mut("settled") else {
-        return;
-    };
-    let rounds = settled.get("rounds").and_then(Value::as_array);
-    let chosen = rounds.into_iter().flatten().find(|round| {
-        let number = round.get("number");
-        number.is_some() && number == settled.get("chosen_round")
-    });
-    let same = chosen.is_some_and(|round| round.get("answer") == settled.get("answer"));
-    if let (true, Some(settled)) = (same, settled.as_object_mut()) {
-        settled.shift_remove("answer");
-    }
-}
-
 /// Leaves out what is null or an empty list, but no answer that there is not.
 fn leave_out_absent(value: &mut Value) {
     match value {
@@ -148,28 +126,4 @@ fn leave_out_absent(value: &mut Value) {
 fn line(file: &mut StagedFile, value: &Value) -> io::Result<()> {
     serde_json::to_writer(&mut *file, value)?;
     file.write_all(b"\n")
-}
-
-/// Leaves out of a call what it says twice, and counters that are 0.
-fn slim(call: &mut Map<String, Value>) {
-    // By it a run recognises a reply that it has; the request is all here.
-    call.shift_remove("request_hash");
-    if let Some(Value::Object(cost)) = call.get_mut("cost") {
-        leave_out_zeros(cost);
-    }
-    if let Some(Value::Object(reply)) = call.get_mut("reply") {
-        for said_by_the_call in ["attempts", "latency"] {
-            reply.shift_remove(said_by_the_call);
-        }
-        if reply.get("lost").is_some_and(|lost| *lost == 0) {
-            reply.shift_remove("lost");
-        }
-        if let Some(Value::Object(usage)) = reply.get_mut("usage") {
-            leave_out_zeros(usage);
-        }
-    }
-}
-
-fn leave_out_zeros(counters: &mut Map<String, Value>) {
-    counters.retain(|_, count| *count != 0 && *count != "0");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::run::{EpisodeMeta, RunMeta, Summary};
+use crate::run::{RunMeta, Summary};
 
 use super::staged::{OutputError, write_atomic, write_json_pretty};
 
@@ -34,33 +34,10 @@ pub(crate) fn write_config(
     for line in notes {
         note.push_str(&format!("# note    {line}\n"));
     }
-    if let Some(episodes) = &meta.episodes {
-        note.push_str(&repeat(episodes));
-    }
     let text = format!(
         "# Run {id}, started {started}, convfinqa {version}\n\
          # model   {}\n# critic  {}\n# data    {data} (blake3 {})\n# prompts blake3 {}\n# plan    blake3 {}\n{note}\n{settings}",
         identity.model, identity.critic, identity.data, identity.prompts, identity.plan
     );
     write_atomic(path, |file| file.write_all(text.as_bytes()))
-}
-
-/// The command that plays an environment again: where it is and how many steps it
-/// allows are options of `env play` and not settings.
-fn repeat(episodes: &EpisodeMeta) -> String {
-    let place = match episodes.server {
-        true => "--url",
-        false => "--data-path",
-    };
-    let environment = &episodes.environment;
-    // A name may hold anything; a comment ends with its line.
-    let plain = |c: char| c.is_alphanumeric() || "/.:-_".contains(c);
-    let environment = match environment.chars().all(plain) {
-        true => environment.clone(),
-        false => format!("{environment:?}"),
-    };
-    format!(
-        "# repeat  convfinqa env play --config config.toml {place} {environment} --max-steps {}\n",
-        episodes.max_steps
-    )
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::analysis::MissFinder;
 use crate::dataset::Dataset;
-use crate::output::report::{MissCause, Pages, Report};
+use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
 use crate::run::{Journal, Row, RunFolder, RunKind, Summary, SummaryBuilder};
 
@@ -22,8 +22,8 @@ pub(crate) fn write_results(
 ) -> Result<Summary, OutputError> {
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
-    let (page, pages) = (into.join(RunFolder::REPORT), pages(records));
-    let (summary, report) = summarise_journal(journal, &page, &pages, records.ok(), |row| {
+    let page = into.join(RunFolder::REPORT);
+    let (summary, report) = summarise_journal(journal, &page, records, |row| {
         csv.add(row)?;
         transcripts.add(row)
     })?;
@@ -45,7 +45,7 @@ pub(crate) fn write_results(
         && summary.has_result()
         && summary.run.is_for_last_csv()
     {
-        output::copy(&into.join(RunFolder::CSV), &last.last_csv(), &last.id())?;
+        output::copy(&into.join(RunFolder::CSV), &last.last_csv())?;
     }
     output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
     Ok(summary)
@@ -56,9 +56,7 @@ pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
 ) -> Result<(Journal, Summary), OutputError> {
-    let own = [&RunFolder::RESULTS[..], &[RunFolder::TRACES]].concat();
-    output::remove_unfinished(folder.path(), &own);
-    output::remove_unfinished(folder.output(), &[&folder.id()]);
+    output::remove_unfinished(folder.path());
     let journal = Journal::read(&folder.journal())?;
     let summary = write_results(folder.path(), &journal, records, Some(folder))?;
     Ok((journal, summary))
@@ -70,8 +68,7 @@ pub(crate) fn write_report(
     journal: &Journal,
     records: Result<&Dataset, &str>,
 ) -> Result<(), OutputError> {
-    let pages = pages(records);
-    let (summary, report) = summarise_journal(journal, to, &pages, records.ok(), |_| Ok(()))?;
+    let (summary, report) = summarise_journal(journal, to, records, |_| Ok(()))?;
     report.write(&summary)
 }
 
@@ -80,29 +77,21 @@ pub(crate) fn without_pages(reason: &str) -> String {
     format!("note: {reason}; the report has no pages")
 }
 
-fn pages(records: Result<&Dataset, &str>) -> Pages {
-    match records {
-        Ok(dataset) => Pages::of(dataset),
-        Err(reason) => Pages::missing(reason.to_owned()),
-    }
-}
-
 /// Collects the input of summary and report in one pass over a journal.
 fn summarise_journal<'p>(
     journal: &Journal,
     page: &'p Path,
-    pages: &'p Pages,
-    dataset: Option<&Dataset>,
+    records: Result<&'p Dataset, &'p str>,
     mut each: impl FnMut(&Row) -> Result<(), OutputError>,
 ) -> Result<(Summary, Report<'p>), OutputError> {
     let mut tally = SummaryBuilder::default();
-    let mut report = Report::new(page, pages);
-    let mut passing = MissFinder::new(journal.meta()?.kind(), dataset);
+    let mut report = Report::new(page, records);
+    let mut passing = MissFinder::new(journal.meta()?.kind(), records.ok());
     journal.try_for_each_row(|mut row| {
-        let cause = passing.find(&mut row).map(MissCause::from);
+        let miss = passing.find(&mut row);
         each(&row)?;
         tally.add(&row);
-        report.add(&row, cause.as_ref())
+        report.add(&row, miss.as_ref())
     })?;
     Ok((tally.finish(journal)?, report))
 }

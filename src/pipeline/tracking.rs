@@ -16,7 +16,7 @@ const EXPERIMENT: &str = "financial_qa";
 /// if it names no server of ours, that is said and the run is not tracked.
 ///
 /// # Errors
-/// An address given with `--mlflow` that is not a server's, or an unusable `MLFLOW_LINKS`.
+/// An address given with `--mlflow` that is not a server's.
 pub(crate) fn tracking_server(
     settings: &Settings,
     variables: &Variables,
@@ -28,8 +28,6 @@ pub(crate) fn tracking_server(
         "auto" | "" => match variables.get("MLFLOW_TRACKING_URI").map(|uri| server(&uri)) {
             None => Ok(None),
             Some(Ok(server)) => Ok(Some(server)),
-            // No other program reads this variable.
-            Some(Err(error @ PipelineError::Tracking(MlflowError::Links))) => Err(error),
             Some(Err(error)) => {
                 notify(RunNotice::Note(format!(
                     "MLflow: MLFLOW_TRACKING_URI: {error}; this run is not tracked"
@@ -65,7 +63,7 @@ pub(crate) fn server(
         .unwrap_or_else(|| EXPERIMENT.to_owned());
     let mut target = TrackingTarget::new(uri, &experiment, credentials)?;
     if let Some(rule) = variable("MLFLOW_LINKS") {
-        target = target.with_links(&rule)?;
+        target = target.with_links(&rule);
     }
     if target.is_exposed() && !allow_http {
         return Err(MlflowError::Address {

@@ -77,21 +77,7 @@ impl Agreement {
         (self.agreed, self.differed) = (self.agreeing.rate(), self.differing.rate());
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
     }
-
-    /// Shares of right answers, of the model's at most and of the embedded analyst's, where
-    /// the latter is larger by more than chance and no answer was replaced.
-    pub(crate) fn better_embedded(&self) -> Option<(f64, f64)> {
-        if self.count.answers < HINT_FROM || self.arbitration.is_some() {
-            return None;
-        }
-        let most = self.count.model_accuracy();
-        let embedded = self.count.expected / self.count.answers as f64;
-        (embedded > most).then_some((most, embedded))
-    }
 }
-
-/// Answers from which a run says that the embedded analyst would do better.
-const HINT_FROM: usize = 20;
 
 #[cfg(test)]
 mod tests {
@@ -118,26 +104,5 @@ mod tests {
         assert_eq!(counts(done.agreed), Some((2, 2)));
         assert_eq!(counts(done.differed), Some((0, 1)));
         assert_eq!(Agreement::default().finish(), None);
-    }
-
-    #[test]
-    fn a_better_embedded_analyst_is_reported_only_beyond_chance() {
-        let reported = |answers, agreed, expected| {
-            let count = AgreementCount {
-                answers,
-                agreed,
-                expected,
-            };
-            let agreement = Agreement {
-                count,
-                ..Agreement::default()
-            };
-            agreement.better_embedded().is_some()
-        };
-        // Two of 40 answers agree with an analyst that is right in about twenty.
-        assert!(reported(40, 2, 20.0));
-        assert!(!reported(12, 1, 6.0), "too few answers");
-        assert!(!reported(40, 14, 20.0), "a model of 0.7");
-        assert!(!reported(21, 5, 10.0), "may be chance");
     }
 }

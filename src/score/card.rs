@@ -17,7 +17,7 @@ use super::floor::{LabelFloor, floor_of};
 use super::matching::FeReason;
 use super::row::Row;
 use super::rule::Rule;
-use super::tally::{AnswerCounts, LAYERS, QuestionTally, ScoreTally};
+use super::tally::{AnswerCounts, QuestionTally, ScoreTally};
 use finqa_core::stats::{LatencySummary, Rate};
 
 /// A rate for every rule, and NM's floor over the same questions. Serialises
@@ -103,19 +103,6 @@ pub struct Count {
     pub count: usize,
 }
 
-/// FE with one more leniency: diagnosis, never the headline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Layer {
-    /// `financial_equivalence`, `+ sign`, `+ scale`.
-    pub name: &'static str,
-    /// Questions that are right with this leniency and those before it.
-    pub hits: usize,
-    /// Questions.
-    pub n: usize,
-    /// `hits / n`, from 0 to 1.
-    pub rate: f64,
-}
-
 /// The rates once the suspect golds are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoresWithoutSuspects {
@@ -147,8 +134,6 @@ pub struct Scorecard {
     /// The changes by which FE would accept its rejections, those that occur; an answer may
     /// count under several.
     pub diagnostics: Vec<Count>,
-    /// FE, then with sign, then with scale forgiven.
-    pub layers: Vec<Layer>,
     /// By FE and by execution accuracy, if the questions are turns.
     pub conversations: Vec<ConversationCard>,
     /// Latencies in seconds, if known.
@@ -206,7 +191,6 @@ impl Scorecard {
             outcomes: counts(Outcome::name, &tally.outcomes),
             reasons: counts(FeReason::name, &tally.reasons),
             diagnostics: counts(Diagnostic::name, &tally.diagnostics),
-            layers: layers(&tally),
             conversations: tally
                 .conversations
                 .into_iter()
@@ -233,19 +217,4 @@ fn counts<T: Copy + VariantArray>(name: fn(T) -> &'static str, counted: &[usize]
         count: *count,
     });
     counts.filter(|count| count.count > 0).collect()
-}
-
-fn layers(tally: &ScoreTally) -> Vec<Layer> {
-    let n = tally.judged;
-    let layers = LAYERS.into_iter().zip(tally.layers);
-    let layers = layers.filter(|_| n > 0).map(|((name, _), hits)| {
-        let rate = hits as f64 / n as f64;
-        Layer {
-            name,
-            hits,
-            n,
-            rate,
-        }
-    });
-    layers.collect()
 }

@@ -1,24 +1,13 @@
-//! Scores of conversations: the turns at which answers go wrong, and whether one error
-//! causes the next.
+//! Scores of conversations: how many are right as a whole, and whether one error causes the
+//! next.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::dataset::RecordKind;
-
-use super::row::{Effort, Row, name_hash};
+use super::row::{Row, name_hash};
 use super::rule::Rule;
 use finqa_core::stats::{Rate, RateTally};
-
-/// A rate over some of the turns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ConversationRate {
-    /// The group's name: `0`, `look_up`, `double`, …
-    pub name: String,
-    #[serde(flatten)]
-    pub rate: Rate,
-}
 
 /// Accuracy over conversations, by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,12 +20,6 @@ pub struct ConversationCard {
     pub incomplete: usize,
     /// Conversations all of whose turns are right; the incomplete ones do not count.
     pub whole: Option<Rate>,
-    /// By turn number, from 0.
-    pub by_turn: Vec<ConversationRate>,
-    /// By what the turn takes: `look_up`, `one_step`, `more_steps`.
-    pub by_effort: Vec<ConversationRate>,
-    /// `single` and `double`.
-    pub by_kind: Vec<ConversationRate>,
     /// P(right | the previous turn is right).
     pub right_after_right: Option<Rate>,
     /// P(right | the previous turn is wrong).
@@ -82,9 +65,6 @@ pub(super) struct ConversationTally {
     conversations: usize,
     incomplete: usize,
     whole: RateTally,
-    by_turn: BTreeMap<usize, RateTally>,
-    by_effort: BTreeMap<OrderedName<Effort>, RateTally>,
-    by_kind: BTreeMap<OrderedName<u8>, RateTally>,
     after_right: RateTally,
     after_wrong: RateTally,
     errors: usize,
@@ -99,8 +79,8 @@ impl ConversationTally {
         }
     }
 
-    /// Counts a row, if it is a turn, and of this effort.
-    pub(super) fn add(&mut self, row: &Row, effort: Option<Effort>) {
+    /// Counts a row, if it is a turn.
+    pub(super) fn add(&mut self, row: &Row) {
         let Some(number) = row.turn() else { return };
         let key = (name_hash(&row.key.id), row.epoch);
         let conversation = self.open.entry(key).or_default();
@@ -114,18 +94,6 @@ impl ConversationTally {
                 group,
                 right,
             });
-            self.by_turn.entry(number).or_default().add(group, right);
-            if let Some(effort) = effort {
-                let name = OrderedName(effort, effort.name());
-                self.by_effort.entry(name).or_default().add(group, right);
-            }
-            if let Some(kind) = row.kind {
-                let name = match kind {
-                    RecordKind::Single => OrderedName(0, "single"),
-                    RecordKind::Double => OrderedName(1, "double"),
-                };
-                self.by_kind.entry(name).or_default().add(group, right);
-            }
             self.errors += usize::from(!right);
         }
         // A file, unlike a run, may have a turn twice or not say how many there are.
@@ -173,33 +141,10 @@ impl ConversationTally {
             conversations: self.conversations,
             incomplete: self.incomplete,
             whole: self.whole.rate(),
-            by_turn: rates(&self.by_turn),
-            by_effort: rates(&self.by_effort),
-            by_kind: rates(&self.by_kind),
             right_after_right: self.after_right.rate(),
             right_after_wrong: self.after_wrong.rate(),
             errors: self.errors,
             errors_after_an_error: self.errors - self.first_errors,
         })
     }
-}
-
-/// Ordered by the first, shown as the second.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OrderedName<T>(T, &'static str);
-
-impl<T> std::fmt::Display for OrderedName<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.1)
-    }
-}
-
-fn rates<K: ToString>(groups: &BTreeMap<K, RateTally>) -> Vec<ConversationRate> {
-    let rates = groups.iter().filter_map(|(key, tally)| {
-        Some(ConversationRate {
-            name: key.to_string(),
-            rate: tally.rate()?,
-        })
-    });
-    rates.collect()
 }

@@ -21,20 +21,18 @@ pub enum ScoreError {
     },
     #[error("{} holds no predictions", path.display())]
     NoRows { path: PathBuf },
-    #[error("{} has no column `{column}` ({found})", path.display())]
+    #[error("{} has no column `{column}`; it has: {found}", path.display())]
     MissingColumn {
         path: PathBuf,
         /// The column's name, alternatives after a `|`.
         column: &'static str,
         found: String,
     },
-    #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same data; remove one of them", path.display())]
+    #[error("{}, line {line}: {reason}; remove one of the columns", path.display())]
     DuplicateColumn {
         path: PathBuf,
         line: usize,
-        first: String,
-        /// The other; often of the same name.
-        second: String,
+        reason: String,
     },
     #[error("{}, line {line}: not a row of the table", path.display())]
     Csv {

@@ -27,9 +27,7 @@ mod suspects;
 mod tally;
 
 pub use card::Scorecard;
-pub(crate) use card::{Count, Layer, RuleRates};
-pub(crate) use conversation::ConversationCard;
-pub use conversation::ConversationRate;
+pub(crate) use card::{Count, RuleRates};
 pub(crate) use diagnostic::Diagnostic;
 pub(crate) use epochs::EpochCard;
 pub(crate) use equivalence::FeVerdict;

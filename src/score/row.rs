@@ -175,11 +175,6 @@ impl Row {
         }
     }
 
-    /// The place in the run's plan, for rows of a run.
-    pub(crate) fn place(&self) -> Option<usize> {
-        self.cells.is_none().then_some(self.index)
-    }
-
     /// The gold that the prediction is compared with, as written in the CSV:
     /// `qa.answer` of a question, `exe_ans` of a turn.
     pub fn ground_truth(&self) -> Option<Cow<'_, str>> {

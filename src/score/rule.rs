@@ -60,7 +60,7 @@ impl Rule {
 
     /// True if the rule judges programs: without any program in a run there is nothing to
     /// judge.
-    pub(super) fn judges_programs(self) -> bool {
+    pub(crate) fn judges_programs(self) -> bool {
         matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
     }
 }

@@ -10,24 +10,10 @@ use crate::dataset::Outcome;
 use super::conversation::ConversationTally;
 use super::diagnostic::Diagnostic;
 use super::matching::FeReason;
-use super::row::{Effort, Row};
+use super::row::Row;
 use super::rule::Rule;
 use super::rules::numeric_value;
 use super::suspects::suspect;
-
-/// FE's layers, and what each forgives.
-pub(super) const LAYERS: [(&str, &[Diagnostic]); 3] = [
-    ("financial_equivalence", &[]),
-    ("+ sign", &[Diagnostic::Sign]),
-    (
-        "+ scale",
-        &[
-            Diagnostic::Sign,
-            Diagnostic::Scale,
-            Diagnostic::ScaleAndSign,
-        ],
-    ),
-];
 
 /// A run's rows, counted.
 #[derive(Debug)]
@@ -37,9 +23,6 @@ pub(crate) struct ScoreTally {
     pub(super) outcomes: [usize; Outcome::VARIANTS.len()],
     pub(super) reasons: [usize; FeReason::VARIANTS.len()],
     pub(super) diagnostics: [usize; Diagnostic::VARIANTS.len()],
-    /// Rows that FE can judge, and those that are right in each layer.
-    pub(super) judged: usize,
-    pub(super) layers: [usize; LAYERS.len()],
     pub(super) conversations: [ConversationTally; 2],
     /// Percentiles are exact, so this is the one figure that is kept of each row.
     pub(super) latencies: Vec<f64>,
@@ -95,8 +78,6 @@ impl Default for ScoreTally {
             outcomes: Default::default(),
             reasons: Default::default(),
             diagnostics: Default::default(),
-            judged: 0,
-            layers: Default::default(),
             conversations: [Rule::FinancialEquivalence, Rule::ExecutionAccuracy]
                 .map(ConversationTally::new),
             latencies: Vec::new(),
@@ -134,17 +115,10 @@ impl ScoreTally {
             count(Diagnostic::VARIANTS, &mut self.diagnostics, |it| {
                 found.contains(it)
             });
-            count(&LAYERS, &mut self.layers, |(_, forgiven)| {
-                verdict.accepted || found.iter().any(|it| forgiven.contains(it))
-            });
-            self.judged += 1;
         }
         self.latencies.extend(row.latency);
-        if row.turn().is_some() {
-            let effort = Effort::of(&row.gold);
-            for conversations in &mut self.conversations {
-                conversations.add(row, effort);
-            }
+        for conversations in &mut self.conversations {
+            conversations.add(row);
         }
     }
 }

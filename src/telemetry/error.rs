@@ -15,10 +15,12 @@ pub enum TelemetryError {
     },
     #[error("OpenTelemetry export: {0}; check the OTEL_EXPORTER_OTLP_* variables")]
     Exporter(String),
-    #[error(
-        "RUST_LOG is `{level}`: {reason}; use error, warn, info, debug, trace, or `target=level,…`"
-    )]
-    Level { level: String, reason: String },
+    #[error("RUST_LOG is `{level}`: {source}; use a level, or `target=level,…`")]
+    Level {
+        level: String,
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
     #[error("traces and logs are already set up")]
     Installed,
 }

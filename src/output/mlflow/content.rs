@@ -16,8 +16,6 @@ use super::table::{TABLE, table};
 pub(super) const RUN_TAG: &str = "convfinqa.run";
 /// Characters in a parameter's value that MLflow takes.
 const PARAM_LIMIT: usize = 6000;
-/// In a name.
-const NAME_LIMIT: usize = 250;
 
 /// A run as a server describes it.
 #[derive(Debug)]
@@ -70,9 +68,10 @@ impl RunContent {
             ended: started.max(last_answer),
             status: status(finish),
             answered: summary.scores.questions,
+            // The whole is in config.toml or prompts/.
             params: pairs(params.iter().map(|(key, value)| {
-                let value = shortened(value, PARAM_LIMIT);
-                (key.as_str(), value)
+                let value = value.chars().take(PARAM_LIMIT);
+                (key.as_str(), value.collect())
             })),
             dataset: dataset(meta),
             tags: tags(meta, summary),
@@ -109,21 +108,6 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
     params
 }
 
-/// A text cut to the limit, with what it was; the whole is in config.toml or prompts/.
-fn shortened(text: &str, limit: usize) -> String {
-    let length = text.chars().count();
-    if length <= limit {
-        return text.to_owned();
-    }
-    let hash = blake3::hash(text.as_bytes()).to_hex();
-    let mark = format!(
-        " … [{length} characters, blake3 {}]",
-        hash.get(..16).unwrap_or_default()
-    );
-    let keep = limit.saturating_sub(mark.chars().count());
-    text.chars().take(keep).chain(mark.chars()).collect()
-}
-
 fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
     let identity = &meta.identity;
     let table = json!([{"path": TABLE, "type": "table"}]);
@@ -153,7 +137,7 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
 fn name(meta: &RunMeta) -> String {
     let model = meta.settings.get("model").map_or_else(String::new, plain);
     let end = meta.id.rsplit('-').next().unwrap_or_default();
-    shortened(&format!("{model} {end}"), NAME_LIMIT)
+    format!("{model} {end}")
 }
 
 /// The data as MLflow's `Dataset used`.
@@ -164,7 +148,7 @@ fn dataset(meta: &RunMeta) -> Value {
     json!([{
         "tags": [{"key": "mlflow.data.context", "value": "eval"}],
         "dataset": {
-            "name": shortened(file, NAME_LIMIT),
+            "name": file,
             // MLflow takes 36 characters at most.
             "digest": meta.identity.data.get(..32).unwrap_or(&meta.identity.data),
             "source_type": "local",
@@ -193,22 +177,5 @@ fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_cut_at_the_limit_and_says_what_it_was() {
-        let short = "x".repeat(PARAM_LIMIT);
-        assert_eq!(shortened(&short, PARAM_LIMIT), short);
-        let long = "é".repeat(PARAM_LIMIT + 1);
-        let cut = shortened(&long, PARAM_LIMIT);
-        assert_eq!(cut.chars().count(), PARAM_LIMIT);
-        assert!(cut.contains("6001 characters, blake3 "), "{cut}");
-        let other = shortened(&format!("{long}x"), PARAM_LIMIT);
-        assert_ne!(cut, other, "two texts that begin alike stay two");
     }
 }

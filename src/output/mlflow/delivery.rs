@@ -108,7 +108,7 @@ impl Delivery<'_> {
         self.shortfalls.clear();
         let run = self.run().await?;
         self.describe(&run).await?;
-        self.metrics(&run).await?;
+        self.metrics().await?;
         self.traces().await?;
         let files = self.server.text("runs/get", &run, "/info/artifact_uri")?;
         self.files(&files).await?;
@@ -162,30 +162,18 @@ impl Delivery<'_> {
     /// The id of the experiment, which is made if it is not there.
     async fn experiment(&self) -> Result<String, MlflowError> {
         const CALL: &str = "experiments/get-by-name";
-        let target = self.server.target();
-        let query = [("experiment_name", target.experiment.as_str())];
+        let name = self.server.target().experiment.as_str();
+        let query = [("experiment_name", name)];
         let mut found = self.server.get(CALL, &query).await;
         if found.as_ref().is_err_and(|error| error.has_code(NOT_THERE)) {
-            let body = json!({ "name": target.experiment });
+            let body = json!({ "name": name });
             match self.server.post("experiments/create", &body).await {
                 Err(error) if !error.has_code("RESOURCE_ALREADY_EXISTS") => return Err(error),
                 // By us, or by somebody else in between.
                 _ => found = self.server.get(CALL, &query).await,
             }
         }
-        let found = found?;
-        let id = self
-            .server
-            .text(CALL, &found, "/experiment/experiment_id")?;
-        let stage = found.pointer("/experiment/lifecycle_stage");
-        match stage.is_some_and(|stage| stage == "deleted") {
-            true => Err(MlflowError::ExperimentDeleted {
-                uri: target.shown.clone(),
-                name: target.experiment.clone(),
-                id,
-            }),
-            false => Ok(id),
-        }
+        self.server.text(CALL, &found?, "/experiment/experiment_id")
     }
 
     /// Sends the parameters and the data set, if the run has none, the tags and the status.
@@ -204,35 +192,14 @@ impl Delivery<'_> {
         self.server.post("runs/update", &update).await.map(drop)
     }
 
-    /// Sends the metrics that the server has not got at this step.
-    async fn metrics(&self, run: &Value) -> Result<(), MlflowError> {
-        let known = run.pointer("/data/metrics").and_then(Value::as_array);
-        let is_known = |name: &str| {
-            let mut known = known.into_iter().flatten();
-            known.any(|metric| {
-                // Protobuf's JSON writes 64-bit integers as numbers or as text.
-                let step = metric.get("step").and_then(|step| match step {
-                    Value::String(text) => text.parse().ok(),
-                    other => other.as_u64(),
-                });
-                metric.get("key").is_some_and(|key| key == name)
-                    && step == Some(self.content.answered as u64)
-            })
-        };
-        let missing = self.content.metrics.iter();
-        let missing: Vec<Value> = missing
-            .filter(|(name, _)| !is_known(name))
-            .map(|(name, value)| {
-                json!({
-                    "key": name, "value": value,
-                    "timestamp": self.content.ended, "step": self.content.answered,
-                })
-            })
-            .collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let batch = json!({"run_id": self.record.run_id, "metrics": missing});
+    /// Sends the metrics; what is sent again is the same point.
+    async fn metrics(&self) -> Result<(), MlflowError> {
+        let (at, step) = (self.content.ended, self.content.answered);
+        let points = self.content.metrics.iter().map(
+            |(name, value)| json!({"key": name, "value": value, "timestamp": at, "step": step}),
+        );
+        let points: Vec<Value> = points.collect();
+        let batch = json!({"run_id": self.record.run_id, "metrics": points});
         self.server.post("runs/log-batch", &batch).await.map(drop)
     }
 
@@ -240,7 +207,7 @@ impl Delivery<'_> {
     /// server refuses hold up nothing else.
     async fn traces(&mut self) -> Result<(), MlflowError> {
         let path = self.folder.join(RunFolder::TRACES);
-        let (mut unreadable, mut refused) = (0, 0);
+        let mut refused = 0;
         loop {
             let read = read_traces(&path, self.record.traces, TRACES).map_err(|source| {
                 let path = path.clone();
@@ -249,21 +216,14 @@ impl Delivery<'_> {
             if read.next == self.record.traces {
                 break;
             }
-            unreadable += read.unreadable;
             let questions = read.traces.iter().filter(|trace| is_question(trace));
             let bodies: Vec<_> = questions.map(Message::encode_to_vec).collect();
             // The only field of a request repeats, so that requests joined end to end are one.
             match self.spans(bodies.concat()).await {
-                // All or nothing is taken of a request: find the bad ones.
-                Err(error) if error.is_content_error() => {
-                    for body in bodies {
-                        match self.spans(body).await {
-                            Err(error) if error.is_temporary() => return Err(error),
-                            Err(_) => refused += 1,
-                            Ok(()) => {}
-                        }
-                    }
-                }
+                Err(MlflowError::Answer {
+                    status: 400 | 413 | 422,
+                    ..
+                }) => refused += bodies.len(),
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
                     // Too old a server, or not allowed: none would be taken, and none is
@@ -276,11 +236,9 @@ impl Delivery<'_> {
             self.record.traces = read.next;
             self.record.write(self.folder)?;
         }
-        for (count, why) in [(unreadable, "could not be read"), (refused, "were refused")] {
-            if count > 0 {
-                let line = format!("traces: {count} of traces.jsonl {why}");
-                self.shortfalls.push(line);
-            }
+        if refused > 0 {
+            let line = format!("traces: {refused} of traces.jsonl were refused");
+            self.shortfalls.push(line);
         }
         Ok(())
     }
@@ -293,6 +251,7 @@ impl Delivery<'_> {
         }
     }
 
+    /// Sends the files. Those that the server refuses hold up no other.
     async fn files(&mut self, artifact_uri: &str) -> Result<(), MlflowError> {
         let Some(root) = self.server.target().proxy_path(artifact_uri) else {
             self.shortfalls.push(format!(
@@ -300,46 +259,33 @@ impl Delivery<'_> {
             ));
             return Ok(());
         };
-        let mut refused: Vec<(&str, MlflowError)> = Vec::new();
-        for (name, text) in &self.content.texts {
-            let (path, size) = (format!("{root}/{name}"), text.len() as u64);
-            let put = self.server.put(&path, text.clone(), size).await;
-            check(put, name, &mut refused)?;
-        }
-        for name in RunFolder::RESULTS {
-            let file = self.folder.join(name);
-            let unread = |source| {
-                let path = file.clone();
-                MlflowError::File { path, source }
-            };
-            let open = tokio::fs::File::open(&file).await.map_err(unread)?;
-            let (path, size) = (format!("{root}/{name}"), open.metadata().await);
-            let size = size.map_err(unread)?.len();
-            let put = self.server.put(&path, open, size).await;
-            check(put, name, &mut refused)?;
-        }
-        if let Some((_, error)) = refused.first() {
-            let names: Vec<&str> = refused.iter().map(|(name, _)| *name).collect();
-            self.shortfalls
-                .push(format!("{}: {error}", names.join(", ")));
+        let texts = self.content.texts.iter();
+        let texts = texts.map(|(name, text)| (name.as_str(), Some(text)));
+        let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
+        for (name, text) in texts.chain(files) {
+            match self.file(&format!("{root}/{name}"), name, text).await {
+                Err(error) if error.is_temporary() || error.is_local() => return Err(error),
+                Err(error) => self.shortfalls.push(format!("{name}: {error}")),
+                Ok(()) => {}
+            }
         }
         Ok(())
     }
-}
 
-/// Keeps the error of a file that the server refuses; the others may arrive.
-fn check<'n>(
-    put: Result<(), MlflowError>,
-    name: &'n str,
-    refused: &mut Vec<(&'n str, MlflowError)>,
-) -> Result<(), MlflowError> {
-    match put {
-        Err(error) if error.is_temporary() => Err(error),
-        Err(error) => {
-            refused.push((name, error));
-            Ok(())
+    /// Sends a text, or the file of this name.
+    async fn file(&self, to: &str, name: &str, text: Option<&String>) -> Result<(), MlflowError> {
+        if let Some(text) = text {
+            let size = text.len() as u64;
+            return self.server.put(to, text.clone(), size).await;
         }
-        Ok(()) => Ok(()),
+        let path = self.folder.join(name);
+        let unread = |source| MlflowError::File {
+            path: path.clone(),
+            source,
+        };
+        let open = tokio::fs::File::open(&path).await.map_err(unread)?;
+        let size = open.metadata().await.map_err(unread)?.len();
+        self.server.put(to, open, size).await
     }
 }
 

@@ -14,48 +14,37 @@ pub enum MlflowError {
     /// The address is not that of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
-    #[error("{variable} contains a character that an HTTP header cannot have; set it again")]
-    Credentials { variable: &'static str },
-    /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
     #[error(
-        "MLFLOW_LINKS must be SERVER=ADDRESS, two http or https addresses, such as http://mlflow:5000=http://localhost:5000"
+        "MLFLOW_TRACKING_TOKEN contains a character that an HTTP header cannot have; set it again"
     )]
-    Links,
+    Credentials,
     /// No answer, or none in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable { uri: String, reason: String },
     /// 401 or 403.
     #[error(
-        "{uri} refuses ({status}{detail}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
+        "{uri} refuses ({status}: {said}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
     )]
     Refused {
         uri: String,
         status: u16,
-        /// `: ` and what the server said, if it said something.
-        detail: String,
+        said: String,
     },
     /// An answer that is an error, or not MLflow's.
-    #[error("{uri} answers {status} to {call}{said}")]
+    #[error("{uri} answers {status} to {call}: {said}")]
     Answer {
         uri: String,
         status: u16,
         call: String,
         /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`; empty if it has none.
         code: String,
-        /// `: ` and MLflow's message, or ` with ` and what is not a message of MLflow's.
+        /// MLflow's message, or what came instead.
         said: String,
     },
-    /// The experiment was deleted; restoring it is its owners' choice.
     #[error(
-        "experiment {name} was deleted on {uri}; restore it there (`mlflow experiments restore --experiment-id {id}`) or name another in MLFLOW_EXPERIMENT_NAME"
+        "{path}: not a record of a delivery by this version; remove the file; its content is then requested from the server"
     )]
-    ExperimentDeleted {
-        uri: String,
-        name: String,
-        id: String,
-    },
-    #[error("{path}: {reason}; remove the file; its content is then requested from the server")]
-    Record { path: PathBuf, reason: String },
+    Record { path: PathBuf },
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
@@ -87,24 +76,7 @@ impl MlflowError {
 
     /// True if the cause is on this machine and not on the server.
     pub(crate) fn is_local(&self) -> bool {
-        !matches!(
-            self,
-            Self::Unreachable { .. }
-                | Self::Refused { .. }
-                | Self::Answer { .. }
-                | Self::ExperimentDeleted { .. }
-        )
-    }
-
-    /// True if the server refuses this content and may accept other content.
-    pub(super) fn is_content_error(&self) -> bool {
-        matches!(
-            self,
-            Self::Answer {
-                status: 400 | 413 | 422,
-                ..
-            }
-        )
+        !self.affects_every_run() && !matches!(self, Self::Answer { .. })
     }
 
     /// True if MLflow's error code is `name`.

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::output::staged::write_json_pretty;
 use crate::run::RunFolder;
@@ -37,22 +36,14 @@ impl DeliveryRecord {
     /// The record in a run's folder, if there is one.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>, MlflowError> {
         let path = path(folder);
-        let error = |reason| MlflowError::Record {
-            path: path.clone(),
-            reason,
-        };
-        let unknown = |source| error(format!("not a record of a delivery ({source})"));
         let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(MlflowError::File { path, source }),
         };
-        let record: Value = serde_json::from_slice(&bytes).map_err(unknown)?;
-        match record.get("format").and_then(Value::as_u64) {
-            Some(format) if format != u64::from(FORMAT) => Err(error(format!(
-                "format {format} is not this program's {FORMAT}"
-            ))),
-            _ => serde_json::from_value(record).map(Some).map_err(unknown),
+        match serde_json::from_slice::<Self>(&bytes) {
+            Ok(record) if record.format == FORMAT => Ok(Some(record)),
+            _ => Err(MlflowError::Record { path }),
         }
     }
 

@@ -1,11 +1,10 @@
 //! The HTTP client of a tracking server. Every call has a timeout, and every reply is
 //! either the expected one or an error that describes the unexpected one.
 
-use std::path::Path;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
-use reqwest::{Body, Method, RequestBuilder, StatusCode};
+use reqwest::{Body, Method, RequestBuilder};
 use serde_json::Value;
 
 use finqa_core::error::innermost;
@@ -78,13 +77,12 @@ impl TrackingServer {
             .request(Method::PUT, path)
             // A large file takes its time: at least a megabyte a second is hoped for.
             .timeout(CALL + Duration::from_secs(size / 1_000_000))
-            .header(CONTENT_TYPE, content_type(path))
             .header(CONTENT_LENGTH, size)
             .body(body);
         let bytes = self.send("artifacts", request).await?;
         // A proxy's page also comes with 200.
         match is_html(&bytes) {
-            true => Err(self.unexpected(StatusCode::OK, "artifacts", &bytes)),
+            true => Err(self.unexpected("artifacts", &bytes)),
             false => Ok(()),
         }
     }
@@ -113,10 +111,8 @@ impl TrackingServer {
         pointer: &str,
     ) -> Result<String, MlflowError> {
         let text = reply.pointer(pointer).and_then(Value::as_str);
-        text.map(str::to_owned).ok_or_else(|| {
-            let bytes = reply.to_string();
-            self.unexpected(StatusCode::OK, call, bytes.as_bytes())
-        })
+        text.map(str::to_owned)
+            .ok_or_else(|| self.unexpected(call, reply.to_string().as_bytes()))
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -130,8 +126,8 @@ impl TrackingServer {
 
     async fn json(&self, call: &str, request: RequestBuilder) -> Result<Value, MlflowError> {
         let bytes = self.send(call, request).await?;
-        let mut reply = serde_json::from_slice(&bytes)
-            .map_err(|_| self.unexpected(StatusCode::OK, call, &bytes))?;
+        let mut reply =
+            serde_json::from_slice(&bytes).map_err(|_| self.unexpected(call, &bytes))?;
         // Ids and names of the server's are kept and shown.
         self.target.redact(&mut reply);
         Ok(reply)
@@ -143,56 +139,49 @@ impl TrackingServer {
         let reply = request.send().await.map_err(unreachable)?;
         let status = reply.status();
         let moved = reply.headers().get(LOCATION);
-        let moved = moved.and_then(|to| to.to_str().ok()).map(str::to_owned);
+        let moved = moved.map(|to| shown_address(&self.words(to.as_bytes())));
         let bytes = reply.bytes().await.map_err(unreachable)?;
         if status.is_success() {
             return Ok(bytes.into());
         }
-        let mut json = serde_json::from_slice(&bytes).unwrap_or_default();
+        let mut json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         self.target.redact(&mut json);
         let text = |key: &str| json.get(key).and_then(Value::as_str);
-        let message = text("message").or_else(|| text("detail"));
-        let message = message.map(|text| one_line(text, SHOWN));
-        let uri = self.target.shown.clone();
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            let plain = (!is_html(&bytes) && !bytes.is_empty()).then(|| self.words(&bytes));
-            let detail = message.or(plain);
-            return Err(MlflowError::Refused {
-                uri,
-                status: status.as_u16(),
-                detail: detail.map_or_else(String::new, |detail| format!(": {detail}")),
-            });
-        }
-        let said = match (message, moved) {
-            (Some(message), _) => format!(": {message}"),
-            (None, Some(to)) => {
-                let to = shown_address(&self.words(to.as_bytes()));
-                format!(" with a redirect to {to}, not as an MLflow server does")
-            }
-            (None, None) => return Err(self.unexpected(status, call, &bytes)),
+        let said = match (text("message").or_else(|| text("detail")), moved) {
+            (Some(message), _) => one_line(message, SHOWN),
+            (None, Some(to)) => format!("a redirect to {to}"),
+            (None, None) => self.described(&bytes),
         };
-        Err(MlflowError::Answer {
-            uri,
-            status: status.as_u16(),
-            call: call.to_owned(),
-            code: text("error_code").unwrap_or_default().to_owned(),
-            said,
+        let (uri, code) = (self.target.shown.clone(), text("error_code"));
+        let status = status.as_u16();
+        Err(match status {
+            401 | 403 => MlflowError::Refused { uri, status, said },
+            _ => MlflowError::Answer {
+                uri,
+                status,
+                call: call.to_owned(),
+                code: code.unwrap_or_default().to_owned(),
+                said,
+            },
         })
     }
 
-    /// The error of a reply that is not MLflow's.
-    fn unexpected(&self, status: StatusCode, call: &str, bytes: &[u8]) -> MlflowError {
-        let found = match bytes {
-            [] => "an empty body".to_owned(),
-            _ if is_html(bytes) => "a web page".to_owned(),
-            _ => format!("{:?}", self.words(bytes)),
-        };
+    /// The error of a success that is not MLflow's.
+    fn unexpected(&self, call: &str, bytes: &[u8]) -> MlflowError {
         MlflowError::Answer {
             uri: self.target.shown.clone(),
-            status: status.as_u16(),
+            status: 200,
             call: call.to_owned(),
             code: String::new(),
-            said: format!(" with {found}, not as an MLflow server does"),
+            said: self.described(bytes),
+        }
+    }
+
+    fn described(&self, bytes: &[u8]) -> String {
+        match bytes {
+            [] => "an empty body".to_owned(),
+            _ if is_html(bytes) => "a web page".to_owned(),
+            _ => self.words(bytes),
         }
     }
 
@@ -220,14 +209,4 @@ impl TrackingServer {
 
 fn is_html(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().first() == Some(&b'<')
-}
-
-fn content_type(path: &str) -> &'static str {
-    let extension = Path::new(path).extension();
-    match extension.and_then(|extension| extension.to_str()) {
-        Some("csv") => "text/csv",
-        Some("html") => "text/html",
-        Some("json") => "application/json",
-        _ => "text/plain; charset=utf-8",
-    }
 }

@@ -1,27 +1,26 @@
 // The page of two runs: their questions in pairs, and each pair's details.
 start(async () => {
   const index = await read("index", 0);
-  const [ID, PART, EPOCH, QUESTION, GOLD, A, B, MARKS, SECONDS_A, SECONDS_B, LINK_A, LINK_B, FACETS] = Array(13).keys();
+  const [ID, PART, EPOCH, QUESTION, GOLD, A, B, MARKS, SECONDS_A, SECONDS_B, FACETS] = Array(11).keys();
   const rows = index.rows;
   const place = new Map(rows.map((row, n) => [row, n]));
   const several = rows.some((row) => row[EPOCH] !== "0");
   const timed = rows.some((row) => row[SECONDS_A] !== null || row[SECONDS_B] !== null);
   const facet = Object.fromEntries(index.facets.map((facet, n) => [facet.key, n]));
   const valuesOf = (row, key) => row[FACETS][facet[key]].map((n) => index.facets[facet[key]].values[n]);
-  const sides = [["A", A, 0, LINK_A], ["B", B, 1, LINK_B]];
+  const sides = [["A", A, 0], ["B", B, 1]];
 
   const detail = async (row) => {
     const data = await read("q", place.get(row));
     const page = data.page === null ? null : await read("p", data.page);
     const [a, b] = data.sides;
-    const about = ([name, , n, link]) => {
-      const side = data.sides[n], report = index.reports[n];
+    const about = ([name, , n]) => {
+      const side = data.sides[n];
       return el("section", { class: "card" }, el("h3", {}, badge(row[MARKS][n]), ` ${name} `, el("span", { class: "soft" }, own(index.names[n]))),
         side.cause ? el("p", { class: "finding", dir: "auto" }, el("strong", {}, `Cause: ${words(side.cause)}`), side.detail ? `: ${side.detail}` : "") : null,
         side.outcome !== "answered" ? el("p", { class: "wrong-text" }, words(side.outcome)) : null,
         el("p", { class: "soft" }, [side.seconds !== null ? `${figure(side.seconds)} s` : null, side.rounds !== null ? `${side.rounds} round${side.rounds === 1 ? "" : "s"}` : null,
-          side.cost !== null ? `$${figure(side.cost)}` : null].filter(Boolean).join(" · ") || "no times, rounds or costs are known"),
-        report && row[link] !== null ? el("p", {}, el("a", { href: `${report}#q${row[link]}` }, "Its exchange in the run’s report")) : null);
+          side.cost !== null ? `$${figure(side.cost)}` : null].filter(Boolean).join(" · ") || "no times, rounds or costs are known"));
     };
     return [
       data.question === row[QUESTION] ? null : el("p", { class: "full", dir: "auto", tabindex: "0" }, data.question),

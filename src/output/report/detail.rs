@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dataset::{Document, Gold, Outcome};
+use crate::dataset::{Dataset, Document, Gold, Outcome};
 use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
@@ -16,7 +17,6 @@ use finqa_agents::pair::{Answer, Call, EpisodeEnd, Round, Solution, StopReason, 
 use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};
-use super::pages::Pages;
 
 /// A figure at more places than this has no telling place.
 const MOST_PLACES: usize = 8;
@@ -138,15 +138,19 @@ impl PageStore {
 
 /// The details of a run's questions, gathered row by row.
 pub(super) struct Details<'p> {
-    pages: &'p Pages,
+    /// By record id.
+    documents: HashMap<&'p str, &'p Arc<Document>>,
     kept: PageStore,
     elements: Elements,
 }
 
 impl<'p> Details<'p> {
-    pub(super) fn new(pages: &'p Pages) -> Self {
+    pub(super) fn new(dataset: Option<&'p Dataset>) -> Self {
+        let records = dataset.into_iter().flat_map(|dataset| &dataset.records);
         Self {
-            pages,
+            documents: records
+                .map(|record| (record.id(), &record.document))
+                .collect(),
             kept: PageStore::default(),
             elements: Elements::new(),
         }
@@ -158,7 +162,7 @@ impl<'p> Details<'p> {
 
     /// Keeps the row's details; their number is the row's place among those kept.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
-        let document = self.pages.get(&row.key.id);
+        let document = self.documents.get(row.key.id.as_str()).copied();
         let page = document
             .map(|found| self.kept.number(found, &mut self.elements))
             .transpose()?;

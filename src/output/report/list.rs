@@ -4,14 +4,15 @@
 use std::io;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use strum::VariantArray;
 
+use crate::analysis::Miss;
 use crate::output::csv::name;
 use crate::run::Row;
 use crate::score::{Effort, Rule};
 
 use super::elements::{Elements, Store};
-use super::miss_cause::MissCause;
 use finqa_core::stats::RateTally;
 
 /// Characters of a question shown in the list; its details have them all.
@@ -21,11 +22,8 @@ const SHOWN: usize = 300;
 pub(super) struct FacetValue {
     pub(super) name: String,
     pub(super) count: usize,
-    /// FE's verdicts on their answers, if there is gold; empty for the facets of
-    /// [`WITHOUT_RATES`].
+    /// FE's verdicts on their answers, if there is gold.
     pub(super) right: RateTally,
-    /// Rows whose first value of the facet this is: wrong and right ones.
-    pub(super) first: [usize; 2],
 }
 
 /// The list of questions while it is gathered.
@@ -35,25 +33,13 @@ pub(super) struct QuestionList {
     pub(super) judged: [usize; 2],
     /// The values of each facet of [`FACETS`], in the order in which they were met.
     values: [Vec<FacetValue>; FACETS.len()],
-    pub(super) latencies: Vec<f64>,
-    pub(super) costs: Vec<f64>,
     lines: Vec<ListLine>,
 }
 
 /// A line of the list.
 struct ListLine {
-    index: usize,
-    id: String,
-    part: String,
-    epoch: u32,
-    question: String,
-    gold: String,
-    prediction: String,
-    /// A character for each rule.
-    marks: String,
-    latency: f64,
-    rounds: usize,
-    cost: Option<f64>,
+    /// Those before the facets.
+    cells: Vec<Value>,
     /// The numbers of its values, by facet.
     facets: Vec<Vec<usize>>,
     /// The evidence for the cause of a miss.
@@ -75,23 +61,18 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("finding", "Finding"),
 ];
 
-/// Facets that only filter the list: no figure shows a rate by them.
-const WITHOUT_RATES: [&str; 2] = ["reason", "critic"];
-
 impl QuestionList {
     pub(super) fn new() -> Self {
         Self {
             rows: 0,
             judged: [0; 2],
             values: Default::default(),
-            latencies: Vec::new(),
-            costs: Vec::new(),
             lines: Vec::new(),
         }
     }
 
     /// Adds a row, and why it is wrong, if it is.
-    pub(super) fn add(&mut self, row: &Row, cause: Option<&MissCause>) {
+    pub(super) fn add(&mut self, row: &Row, miss: Option<&Miss>) {
         let solution = &row.solution;
         let first_right = solution
             .rounds
@@ -101,10 +82,8 @@ impl QuestionList {
         let latency = row.latency.unwrap_or_default();
         let right = row.accepted();
         let mut places = vec![Vec::new(); FACETS.len()];
-        let facets = facets(row, first_right, cause).into_iter();
-        let all = facets.zip(&mut self.values).zip(&mut places).zip(FACETS);
-        for (((own, known), places), (key, _)) in all {
-            let has_rates = !WITHOUT_RATES.contains(&key);
+        let facets = facets(row, first_right, miss).into_iter();
+        for ((own, known), places) in facets.zip(&mut self.values).zip(&mut places) {
             for name in own {
                 let place = known.iter().position(|known| known.name == name);
                 let place = place.unwrap_or(known.len());
@@ -113,7 +92,6 @@ impl QuestionList {
                         name,
                         count: 0,
                         right: RateTally::default(),
-                        first: [0; 2],
                     });
                 }
                 let Some(value) = known.get_mut(place) else {
@@ -121,14 +99,7 @@ impl QuestionList {
                 };
                 value.count += 1;
                 if let Some(right) = right {
-                    if has_rates {
-                        value.right.add(row.group(), right);
-                    }
-                    if places.is_empty()
-                        && let Some(first) = value.first.get_mut(usize::from(right))
-                    {
-                        *first += 1;
-                    }
+                    value.right.add(row.group(), right);
                 }
                 places.push(place);
             }
@@ -137,8 +108,6 @@ impl QuestionList {
         if let Some(judged) = right.and_then(|right| self.judged.get_mut(usize::from(right))) {
             *judged += 1;
         }
-        self.latencies.push(latency);
-        self.costs.extend(cost);
         let gold = row.ground_truth().filter(|gold| !gold.is_empty());
         let executed = || {
             row.gold
@@ -150,20 +119,23 @@ impl QuestionList {
             rule.mark(row)
                 .map_or('-', |right| if right { '1' } else { '0' })
         };
+        let marks: String = Rule::VARIANTS.iter().map(mark).collect();
         self.lines.push(ListLine {
-            index: row.index,
-            id: row.key.id.clone(),
-            part: row.key.part.clone(),
-            epoch: row.epoch,
-            question: shown(&row.question),
-            gold: shown(&gold.or_else(executed).unwrap_or_default()),
-            prediction: shown(&row.prediction()),
-            marks: Rule::VARIANTS.iter().map(mark).collect(),
-            latency,
-            rounds: solution.rounds.len(),
-            cost,
+            cells: vec![
+                json!(row.index),
+                json!(row.key.id),
+                json!(row.key.part),
+                json!(row.epoch),
+                json!(shown(&row.question)),
+                json!(shown(&gold.or_else(executed).unwrap_or_default())),
+                json!(shown(&row.prediction())),
+                json!(marks),
+                json!(latency),
+                json!(solution.rounds.len()),
+                json!(cost),
+            ],
             facets: places,
-            detail: cause.map_or_else(String::new, |cause| cause.detail.clone()),
+            detail: miss.map_or_else(String::new, |miss| miss.detail.clone()),
         });
     }
 
@@ -175,23 +147,29 @@ impl QuestionList {
 
     /// Puts the list among the page's data: values of facets are stored once, rows name them
     /// by number.
-    pub(super) fn write(mut self, elements: &mut Elements) -> io::Result<()> {
+    pub(super) fn write(self, elements: &mut Elements) -> io::Result<()> {
         let values = self.values.each_ref();
         let values = values.map(|known| sorted(known.iter().map(|value| &value.name)));
         // Until now the numbers are those of the order in which values were met.
-        for (at, (known, sorted)) in self.values.iter().zip(&values).enumerate() {
+        let numbers = self.values.iter().zip(&values).map(|(known, sorted)| {
             let number = |value: &FacetValue| sorted.iter().position(|it| *it == value.name);
-            let numbers: Vec<Option<usize>> = known.iter().map(number).collect();
-            for line in &mut self.lines {
-                for place in line.facets.get_mut(at).into_iter().flatten() {
-                    *place = numbers.get(*place).copied().flatten().unwrap_or(*place);
-                }
-            }
-        }
+            known.iter().filter_map(number).collect()
+        });
+        let numbers: Vec<Vec<usize>> = numbers.collect();
+        let rows = self.lines.into_iter().map(|line| {
+            let facets = line.facets.iter().zip(&numbers).map(|(own, numbers)| {
+                let own = own.iter().filter_map(|place| numbers.get(*place));
+                own.collect::<Vec<_>>()
+            });
+            let mut cells = line.cells;
+            cells.push(json!(facets.collect::<Vec<_>>()));
+            cells.push(line.detail.into());
+            cells
+        });
         let index = QuestionIndex {
             rules: Rule::VARIANTS,
             facets: ListFacet::all(&FACETS, &values),
-            rows: self.lines.iter().map(ListLine::cells).collect(),
+            rows: rows.collect(),
         };
         elements.put(Store::Index, &index)?;
         Ok(())
@@ -200,41 +178,17 @@ impl QuestionList {
 
 /// The list as the page's script reads it.
 #[derive(Serialize)]
-struct QuestionIndex<'a, Line> {
+struct QuestionIndex<'a> {
     rules: &'static [Rule],
     facets: Vec<ListFacet<'a>>,
-    rows: Vec<Line>,
-}
-
-impl ListLine {
-    fn cells(&self) -> impl Serialize + use<'_> {
-        let Self {
-            index,
-            id,
-            part,
-            epoch,
-            question,
-            gold,
-            prediction,
-            marks,
-            latency,
-            rounds,
-            cost,
-            facets,
-            detail,
-        } = self;
-        (
-            index, id, part, epoch, question, gold, prediction, marks, latency, rounds, cost,
-            facets, detail,
-        )
-    }
+    rows: Vec<Vec<Value>>,
 }
 
 /// A row's values by facet, in the order of [`FACETS`]; it may have several or none.
 fn facets(
     row: &Row,
     first_right: Option<bool>,
-    cause: Option<&MissCause>,
+    miss: Option<&Miss>,
 ) -> [Vec<String>; FACETS.len()] {
     let solution = &row.solution;
     let verdict = row.scores.financial_equivalence.as_ref();
@@ -254,7 +208,9 @@ fn facets(
             .into_iter()
             .collect(),
         vec![solution.outcome.name().to_owned()],
-        cause.map(|cause| cause.cause.clone()).into_iter().collect(),
+        miss.map(|miss| miss.cause.name().to_owned())
+            .into_iter()
+            .collect(),
         verdict
             .and_then(|verdict| verdict.reason)
             .map(|reason| name(&reason))

@@ -15,8 +15,6 @@ mod detail;
 mod elements;
 mod figures;
 mod list;
-mod miss_cause;
-mod pages;
 mod view;
 
 use std::path::Path;
@@ -25,6 +23,8 @@ use minijinja::Environment;
 use serde::Serialize;
 use strum::VariantArray;
 
+use crate::analysis::Miss;
+use crate::dataset::Dataset;
 use crate::output::terminal::{self, p_value, rule_title};
 use crate::run::Row;
 use crate::score::Rule;
@@ -35,9 +35,7 @@ use detail::Details;
 use elements::Elements;
 use list::QuestionList;
 
-pub(crate) use compared::ComparisonPage;
-pub use miss_cause::MissCause;
-pub use pages::Pages;
+pub(crate) use compared::write_comparison;
 
 const TEMPLATES: [(&str, &str); 3] = [
     ("macros.html", include_str!("macros.html")),
@@ -56,31 +54,33 @@ const DATA: &str = "<!-- data -->";
 /// journal needs to read it once.
 pub struct Report<'a> {
     path: &'a Path,
-    pages: &'a Pages,
+    /// The reason why the pages are not available.
+    pages_missing: Option<&'a str>,
     list: QuestionList,
     details: Details<'a>,
 }
 
 impl<'a> Report<'a> {
-    /// A report without rows yet for the file at `path`, over the pages that were asked about.
-    pub fn new(path: &'a Path, pages: &'a Pages) -> Self {
+    /// A report without rows yet for the file at `path`, over the records that were asked
+    /// about, or without their pages, and why: the journal does not hold them.
+    pub fn new(path: &'a Path, records: Result<&'a Dataset, &'a str>) -> Self {
         Self {
             path,
-            pages,
+            pages_missing: records.err(),
             list: QuestionList::new(),
-            details: Details::new(pages),
+            details: Details::new(records.ok()),
         }
     }
 
     /// Adds a row, in the plan's order, and why it is wrong, if it is.
-    pub fn add(&mut self, row: &Row, cause: Option<&MissCause>) -> Result<(), OutputError> {
-        self.list.add(row, cause);
+    pub fn add(&mut self, row: &Row, miss: Option<&Miss>) -> Result<(), OutputError> {
+        self.list.add(row, miss);
         self.details.add(row).map_err(OutputError::at(self.path))
     }
 
     /// Writes the report, whole or not at all.
     pub fn write(self, summary: &Summary) -> Result<(), OutputError> {
-        let view = view::ReportView::of(summary, &self.list, self.pages.why_missing());
+        let view = view::ReportView::of(summary, &self.list, self.pages_missing);
         let mut elements = self.details.finish();
         let listed = self.list.write(&mut elements);
         listed.map_err(OutputError::at(self.path))?;

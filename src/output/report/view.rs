@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::output::terminal::rule_title;
 use crate::run::{EpisodeSummary, SampleEffect, Summary};
-use crate::score::{LabelFloor, Layer, Rule, RuleRates};
+use crate::score::{LabelFloor, Rule, RuleRates};
 use finqa_core::stats::Rate;
 
-use super::figures::{BarPart, FacetRates, Histogram, percent};
+use super::figures::{BarPart, FacetRates, percent};
 use super::list::QuestionList;
 
 /// Everything that the template prints.
@@ -28,13 +28,10 @@ pub(super) struct ReportView<'a> {
     rules: Vec<RuleRate>,
     /// The rules that are also given without suspect golds.
     trusted: Vec<RuleRate>,
-    layers: &'a [Layer],
     anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
     samples: Option<&'a SampleEffect>,
     exchange: Vec<FacetRates>,
-    latencies: Option<Histogram>,
-    costs: Option<Histogram>,
     episodes: Option<&'a EpisodeSummary>,
     known_cost: f64,
     cost: String,
@@ -74,9 +71,6 @@ impl<'a> ReportView<'a> {
         exchange.extend(FacetRates::by_count("stop", list).filter(FacetRates::differ));
         exchange.extend(FacetRates::by_count("finding", list));
         let without_suspects = scores.without_suspects.as_ref();
-        // If leniency adds nothing, there is nothing to show.
-        let strict = scores.layers.first().map(|layer| layer.hits);
-        let lenient = scores.layers.iter().any(|layer| Some(layer.hits) != strict);
         Self {
             summary,
             title: summary.run.model(),
@@ -88,13 +82,10 @@ impl<'a> ReportView<'a> {
             headline: scores.rates.get(Rule::FinancialEquivalence),
             rules: lines(&scores.rates),
             trusted: without_suspects.map_or_else(Vec::new, |without| lines(&without.rates)),
-            layers: if lenient { &scores.layers } else { &[] },
             anatomy: anatomy(list),
             wrong,
             samples: summary.samples.as_ref(),
             exchange,
-            latencies: Histogram::of(list.latencies.iter().copied()),
-            costs: Histogram::of(list.costs.iter().copied()),
             episodes: summary.episodes.as_ref(),
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
             cost: summary.spent.cost.to_string(),
@@ -115,11 +106,13 @@ fn anatomy(list: &QuestionList) -> Vec<BarPart> {
         (true, "reason", "right", "other reasons"),
         (false, "cause", "wrong", "not analyzed"),
     ] {
-        let of = |counts: [usize; 2]| counts.get(usize::from(right)).copied().unwrap_or_default();
-        let rows = of(list.judged);
+        let rows = list.judged.get(usize::from(right)).copied();
+        let rows = rows.unwrap_or_default();
+        // An accepted answer has one reason, and a miss one cause.
         let values = list.values(facet).iter();
-        let counts = values.map(|value| (value.name.clone(), of(value.first)));
-        let mut counts: Vec<(String, usize)> = counts.filter(|(_, count)| *count > 0).collect();
+        let mut counts: Vec<(String, usize)> = values
+            .map(|value| (value.name.clone(), value.count))
+            .collect();
         counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
         let named = counts.len();
         counts.truncate(APART);

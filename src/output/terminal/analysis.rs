@@ -1,5 +1,7 @@
 //! Misses by cause, as tables.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{counted, cut, single_spaced};
 
@@ -19,7 +21,8 @@ pub(crate) fn analysis_tables(
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
         Some(dataset) => format!("records: {dataset}"),
-        None => "no records".to_owned(),
+        None => "no records, so no cause is searched for on the page (--data-path gives them)"
+            .to_owned(),
     };
     let mut parts = vec![style.wrap(&format!(
         "{}: {} of {} by {rule}; {by}",
@@ -39,26 +42,20 @@ pub(crate) fn analysis_tables(
     for count in &analysis.causes {
         parts.extend(shown(analysis, count.cause, examples, style));
     }
-    parts.extend(blind(analysis, style));
     parts.join("\n")
 }
 
 fn causes(analysis: &MissAnalysis, style: TerminalStyle) -> String {
     let mut table = style.table(&["cause", "misses", "% of misses", "also fits"]);
     for count in &analysis.causes {
-        let mut also: Vec<(Cause, usize)> = Vec::new();
-        let misses = analysis
-            .misses
-            .iter()
-            .filter(|miss| miss.cause == count.cause);
+        let misses = analysis.misses.iter();
+        let misses = misses.filter(|miss| miss.cause == count.cause);
+        let mut also: BTreeMap<Cause, usize> = BTreeMap::new();
         for found in misses.flat_map(|miss| &miss.also) {
-            match also.iter_mut().find(|(cause, _)| *cause == found.cause) {
-                Some((_, times)) => *times += 1,
-                None => also.push((found.cause, 1)),
-            }
+            *also.entry(found.cause).or_default() += 1;
         }
-        let also: Vec<String> = also
-            .iter()
+        let also = also.iter();
+        let also: Vec<_> = also
             .map(|(cause, times)| format!("{} {times}", title(*cause)))
             .collect();
         table.add_row([
@@ -110,29 +107,4 @@ fn shown(
         lines.push(format!("    {}", broken(&single_spaced(&values), 4, 4, 80)));
     }
     Some(harmless(&lines.join("\n")).into_owned())
-}
-
-fn blind(analysis: &MissAnalysis, style: TerminalStyle) -> Vec<String> {
-    let lines = analysis.not_looked_for.iter().map(|blind| {
-        let causes: Vec<String> = blind.causes.iter().map(|cause| title(*cause)).collect();
-        let hint = match analysis.dataset {
-            None => " (--data-path gives it)",
-            Some(_) => "",
-        };
-        let missing = match blind.missing {
-            "page" => format!("no page{hint}"),
-            "gold_program" => format!("no gold program{hint}"),
-            _ => "no program of the answer".to_owned(),
-        };
-        style.wrap(&format!(
-            "For {} of the misses there is {missing}: {} could not be searched for, or only by the numbers.",
-            blind.misses,
-            causes.join(", ")
-        ))
-    });
-    let mut lines: Vec<String> = lines.collect();
-    if let Some(first) = lines.first_mut() {
-        first.insert(0, '\n');
-    }
-    lines
 }

@@ -114,29 +114,11 @@ fn evidence(view: &AnswerView<'_>) -> Vec<String> {
         .map(|cited| {
             let label = match cited.label.is_empty() {
                 true => "(no such place)".to_owned(),
-                false => shortened(&single_spaced(&cited.label), &cited.literal),
+                false => single_spaced(&cited.label),
             };
             format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
         })
         .collect()
-}
-
-/// A sentence is shown around the figure that is read from it.
-fn shortened(text: &str, literal: &str) -> String {
-    const AROUND: usize = 40;
-    if text.chars().count() <= 2 * AROUND {
-        return text.to_owned();
-    }
-    let chars: Vec<char> = text.chars().collect();
-    let at = text
-        .find(literal)
-        .and_then(|byte| text.get(..byte))
-        .map_or(0, |before| before.chars().count());
-    let from = at.saturating_sub(AROUND);
-    let to = (from + 2 * AROUND).min(chars.len());
-    let middle: String = chars.get(from..to).unwrap_or_default().iter().collect();
-    let dots = |cut: bool| if cut { "…" } else { "" };
-    format!("{}{middle}{}", dots(from > 0), dots(to < chars.len()))
 }
 
 fn critic(view: &AnswerView<'_>) -> Vec<String> {
@@ -181,27 +163,4 @@ fn opinion(solution: &Solution) -> Vec<String> {
 fn entry(title: &str, text: &str) -> String {
     let text = broken(text, INDENT, INDENT + 2, WIDTH);
     format!("{title:INDENT$}{text}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use console::measure_text_width;
-
-    #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        let text = entry("Steps", &"word ".repeat(60));
-        assert!(text.lines().all(|line| measure_text_width(line) <= WIDTH));
-        assert!(text.lines().count() > 3);
-    }
-
-    #[test]
-    fn a_long_sentence_is_shown_around_its_figure() {
-        let long = format!("{} 1,234 {}", "before ".repeat(20), "after ".repeat(20));
-        let short = shortened(&long, "1,234");
-        assert!(
-            short.contains("1,234") && short.chars().count() <= 82,
-            "{short}"
-        );
-    }
 }

@@ -8,8 +8,6 @@ use jiff::Zoned;
 use finqa_agents::llm::LimitStatus;
 use finqa_core::text::counted;
 
-use super::writer::ProgressOptions;
-
 /// Least time between two plain lines about retries.
 const INTERVAL: Duration = Duration::from_secs(5);
 
@@ -82,26 +80,6 @@ impl CallActivity {
         }
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
-}
-
-/// The line about a retry: every one where all is shown; else the status, if one
-/// is `due`, where no bar shows it.
-pub(super) fn line(
-    options: ProgressOptions,
-    due: bool,
-    attempt: u32,
-    delay: Duration,
-    reason: &str,
-    status: impl FnOnce() -> String,
-) -> Option<String> {
-    if options.verbose {
-        let seconds = delay.as_secs_f64();
-        return Some(format!(
-            "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
-        ));
-    }
-    let plain = !options.terminal && !options.logged;
-    (due && plain).then(|| format!("{}: {reason}", status()))
 }
 
 #[cfg(test)]

@@ -39,36 +39,11 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
         counted(comparison.questions, "question"),
         counted(comparison.pages, "page")
     ));
-    if let Some(equal) = no_difference(comparison) {
-        parts.push(style.wrap(&equal));
-        // A file has the same latencies as itself.
-        if !comparison.same {
-            parts.extend(spending(comparison, style));
-        }
-        return parts.join("\n");
-    }
     parts.push(rules(comparison, style));
     parts.extend(spending(comparison, style));
     parts.push(flips(comparison, RunLetter::A, style));
     parts.push(flips(comparison, RunLetter::B, style));
     parts.join("\n")
-}
-
-/// The counts of both sides in a sentence, if A and B are right about the same questions by
-/// every rule.
-fn no_difference(comparison: &Comparison) -> Option<String> {
-    let mut rules = comparison.rules.iter();
-    if rules.any(|rule| rule.only_a + rule.only_b > 0) {
-        return None;
-    }
-    let counts = comparison
-        .rules
-        .iter()
-        .map(|rule| format!("{} {} of {}", rule_title(rule.rule), rule.both, rule.n));
-    Some(format!(
-        "No question differs. Right in both: {}",
-        counts.collect::<Vec<_>>().join(", ")
-    ))
 }
 
 /// Two tables, because one of all columns is wider than 80.
@@ -109,7 +84,7 @@ fn percent(x: f64) -> String {
 }
 
 /// An interval in percent, for people.
-pub(in crate::output) fn span(interval: Interval) -> String {
+fn span(interval: Interval) -> String {
     format!("{} – {}", percent(interval.low), percent(interval.high))
 }
 

@@ -1,56 +1,40 @@
-//! The table of a run's episodes.
+//! A run's episodes in a few lines.
 
 use crate::run::EpisodeSummary;
 use finqa_agents::pair::EpisodeEnd;
+use finqa_core::text::counted;
 
-use super::scores::align;
 use super::style::TerminalStyle;
 
 /// The rewards, and how the episodes ended.
-pub(super) fn episode_table(episodes: &EpisodeSummary, style: TerminalStyle) -> String {
-    let number = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "–".to_owned(), |x| format!("{x:.digits$}"))
-    };
-    let reward = episodes.reward;
-    let interval = reward.and_then(|reward| Some((reward.low?, reward.high?)));
-    let mut table = style.table(&[
-        "reward", "95 % interval", "of", "steps", "invalid", "no answer", "failed",
-    ]);
-    table.add_row([
-        number(reward.map(|reward| reward.mean), 3),
-        interval.map_or_else(
-            || "–".to_owned(),
-            |(low, high)| format!("{low:.3} – {high:.3}"),
+pub(super) fn episode_lines(episodes: &EpisodeSummary, style: TerminalStyle) -> String {
+    let mut parts = Vec::new();
+    if let Some(reward) = episodes.reward {
+        let interval = reward.low.zip(reward.high);
+        let interval = interval.map(|(low, high)| format!(", 95 % interval {low:.3} to {high:.3}"));
+        parts.push(format!(
+            "mean reward {:.3} of {}{}",
+            reward.mean,
+            counted(reward.n, "episode"),
+            interval.unwrap_or_default()
+        ));
+    }
+    let steps = episodes.mean_steps;
+    parts.extend(steps.map(|steps| format!("{steps:.1} steps each")));
+    let counts = [
+        (episodes.invalid_calls as u64, "calls that reached no tool"),
+        (episodes.without_submission as u64, "without a submission"),
+        (episodes.failed as u64, "failed"),
+        (episodes.text_replies, "replies without a tool call"),
+        (
+            episodes.answers_from_text as u64, "answers taken from a text",
         ),
-        reward.map_or(0, |reward| reward.n).to_string(),
-        number(episodes.mean_steps, 1),
-        episodes.invalid_calls.to_string(),
-        episodes.without_submission.to_string(),
-        episodes.failed.to_string(),
-    ]);
-    align(&mut table, &[0, 2, 3, 4, 5, 6]);
-    let mut parts = vec![table.to_string()];
-    parts.extend(endings_line(episodes, style));
-    parts.join("\n")
-}
-
-fn endings_line(episodes: &EpisodeSummary, style: TerminalStyle) -> Option<String> {
+        (episodes.calls_from_text, "tool calls written as text"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
     let ends = episodes.outcomes.iter();
-    let mut parts: Vec<String> = ends
-        .filter(|(name, _)| **name != EpisodeEnd::Submitted.name())
-        .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))
-        .collect();
-    if episodes.text_replies > 0 {
-        parts.push(format!(
-            "replies without a tool call {}, of these taken as the answer {}",
-            episodes.text_replies, episodes.answers_from_text
-        ));
-    }
-    if episodes.calls_from_text > 0 {
-        parts.push(format!(
-            "tool calls written as text {}",
-            episodes.calls_from_text
-        ));
-    }
-    (!parts.is_empty()).then(|| style.wrap(&format!("Also: {}", parts.join(" · "))))
+    let ends = ends.filter(|(name, _)| **name != EpisodeEnd::Submitted.name());
+    parts.extend(ends.map(|(name, count)| format!("{} {count}", name.replace('_', " "))));
+    style.wrap(&format!("Episodes: {}", parts.join("; ")))
 }

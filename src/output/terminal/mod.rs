@@ -16,7 +16,7 @@ mod writer;
 pub(crate) use analysis::analysis_tables;
 pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
-pub(super) use comparison::{p_value, signed, span};
+pub(super) use comparison::{p_value, signed};
 pub(crate) use progress::RunProgress;
 pub(super) use progress::verdict_text;
 pub(crate) use runs::runs_list;

@@ -11,7 +11,7 @@ use crate::run::{Event, Finish, Row, command};
 use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, single_spaced};
 
-use super::calls::{self, CallActivity};
+use super::calls::CallActivity;
 use super::unsent::IgnoredSettings;
 use super::writer::{ProgressOptions, TerminalWriter};
 
@@ -19,8 +19,6 @@ use super::writer::{ProgressOptions, TerminalWriter};
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} {wide_msg}";
-/// The bar for an unknown number of questions.
-const COUNT: &str = "{spinner} {pos} {wide_msg}";
 
 fn set_template(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
@@ -33,8 +31,7 @@ pub(crate) struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
-    /// The number of questions is known, or known to be unknown.
-    has_started: bool,
+    /// Questions of the run, once it has begun.
     total: Option<usize>,
     answered: usize,
     /// Of these, by earlier processes.
@@ -69,7 +66,6 @@ impl RunProgress {
             options,
             writer,
             bar,
-            has_started: false,
             total: None,
             answered: 0,
             resumed: 0,
@@ -102,7 +98,7 @@ impl RunProgress {
                 answered,
             } => {
                 self.continuation = meta.continuation(&self.output);
-                self.begin(*total, *answered);
+                self.begin(total.unwrap_or_default(), *answered);
             }
             Event::Round { key, round } => {
                 if self.options.verbose {
@@ -146,9 +142,14 @@ impl RunProgress {
     fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
         let due = self.calls.retried();
         self.show();
-        let line = calls::line(self.options, due, attempt, delay, reason, || self.status());
-        if let Some(line) = line {
-            self.say(&line);
+        if self.options.verbose {
+            let seconds = delay.as_secs_f64();
+            self.say(&format!(
+                "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
+            ));
+        } else if due && !self.options.terminal && !self.options.logged {
+            // Where no bar shows it.
+            self.say(&format!("{}: {reason}", self.status()));
         }
     }
 
@@ -160,17 +161,12 @@ impl RunProgress {
         }
     }
 
-    fn begin(&mut self, total: Option<usize>, answered: usize) {
-        self.has_started = true;
-        self.total = total;
-        match total {
-            Some(total) => self.bar.set_length(total as u64),
-            None => set_template(&self.bar, COUNT),
-        }
+    fn begin(&mut self, total: usize, answered: usize) {
+        self.total = Some(total);
+        self.bar.set_length(total as u64);
         if answered > 0 {
-            let of = total.map_or_else(String::new, |_| format!("{answered} of "));
-            let questions = counted(total.unwrap_or(answered), "question");
-            self.say(&format!("resuming: {of}{questions} answered"));
+            let questions = counted(total, "question");
+            self.say(&format!("resuming: {answered} of {questions} answered"));
         }
     }
 
@@ -178,11 +174,8 @@ impl RunProgress {
         self.answered += 1;
         self.resumed += usize::from(resumed);
         self.postponed.remove(&row.index);
-        let replies = row
-            .solution
-            .calls
-            .iter()
-            .filter_map(|call| call.reply.as_ref());
+        let calls = row.solution.calls.iter();
+        let replies = calls.filter_map(|call| call.reply.as_ref());
         if let Some(line) = self.left_out.add(replies.flat_map(|reply| &reply.left_out)) {
             self.say(&line);
         }
@@ -193,12 +186,8 @@ impl RunProgress {
             self.scored += 1;
             self.right += usize::from(verdict.accepted);
         }
-        if let Some(reward) = row
-            .solution
-            .episode
-            .as_ref()
-            .and_then(|episode| episode.reward)
-        {
+        let episode = row.solution.episode.as_ref();
+        if let Some(reward) = episode.and_then(|episode| episode.reward) {
             self.rewards = (self.rewards.0 + 1, self.rewards.1 + reward);
         }
         self.cost += row.spent();
@@ -216,24 +205,19 @@ impl RunProgress {
     fn show(&self) {
         self.bar
             .set_message(format!("{} {}", self.message(), self.eta()));
-        let Some(calls) = self.calls.text().filter(|_| self.has_started) else {
+        let Some(calls) = self.calls.text().filter(|_| self.total.is_some()) else {
             return;
         };
         if self.bar.prefix().is_empty() {
-            let first = self.total.map_or(COUNT, |_| BAR);
-            set_template(&self.bar, &format!("{first}\n{{prefix}}"));
+            set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
         }
         self.bar.set_prefix(calls);
     }
 
     /// The number of answered questions, and the message.
     fn status(&self) -> String {
-        let of = self
-            .total
-            .map_or_else(String::new, |total| format!("/{total}"));
-        let counts = format!("{}{of}", self.answered);
         let mut parts = vec![
-            counts,
+            format!("{}/{}", self.answered, self.total.unwrap_or_default()),
             self.message(),
             self.calls.text().unwrap_or_default(),
         ];
@@ -262,32 +246,29 @@ impl RunProgress {
         parts.join(" · ")
     }
 
+    /// The time left at the pace of this process: answers of others took none of its time.
     fn eta(&self) -> String {
         let here = self.answered.saturating_sub(self.resumed);
-        let left = self.total.map(|total| total.saturating_sub(self.answered));
-        left.and_then(|left| seconds_left(self.started.elapsed(), here, left))
-            .map_or_else(String::new, |seconds| format!("{seconds:.0} s left"))
+        let Some(total) = self.total.filter(|_| here > 0) else {
+            return String::new();
+        };
+        let left = total.saturating_sub(self.answered) as f64;
+        let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
+        format!("{seconds:.0} s left")
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
         self.calls.finished();
         self.bar.finish_and_clear();
-        let of = self
-            .total
-            .map_or_else(String::new, |total| format!(" of {total}"));
-        let answered = format!("{}{of}", self.answered);
+        let answered = format!("{} of {}", self.answered, self.total.unwrap_or_default());
         let again = &self.continuation;
         let seconds = elapsed.as_secs_f64();
         match finish {
             Finish::Complete => self.say(&format!("{}, {seconds:.1} s", self.status())),
             Finish::Partial { left, reason } => {
                 self.say(&format!("{}, {seconds:.1} s", self.status()));
-                let (have, them) = match left {
-                    1 => ("has", "it"),
-                    _ => ("have", "them"),
-                };
                 self.say(&format!(
-                    "{} {have} no outcome because the provider failed ({reason}); {again} asks {them} again",
+                    "{} without an outcome because the provider failed ({reason}); {again} asks again",
                     counted(*left, "question")
                 ));
             }
@@ -315,12 +296,6 @@ impl RunProgress {
             }
         }
     }
-}
-
-/// Seconds until the questions that are `left` are answered, at the pace of
-/// those answered by this process: others took none of its time.
-fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> {
-    (answered > 0).then(|| elapsed.as_secs_f64() / answered as f64 * left as f64)
 }
 
 /// A round's verdict in a few words.
@@ -372,17 +347,4 @@ fn verbose_lines(row: &Row) -> String {
         row.solution.rounds.len(),
         row.latency.unwrap_or_default()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_after_a_resume_is_that_of_this_process_pace() {
-        // 90 of 200 were there, 10 took 100 s: each of the 100 left takes 10 s.
-        let left = seconds_left(Duration::from_secs(100), 10, 100);
-        assert_eq!(left, Some(1000.0));
-        assert_eq!(seconds_left(Duration::from_secs(3), 0, 100), None);
-    }
 }

@@ -2,7 +2,7 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
-use crate::score::{ConversationCard, Count, Rule, RuleRates, Scorecard};
+use crate::score::{Count, Rule, RuleRates, Scorecard};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
@@ -54,7 +54,7 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut lines = vec![table.to_string()];
     lines.extend(outcome_line(scores, style));
     lines.extend(reasons_lines(scores, style));
-    lines.extend(conversation_table(scores, style));
+    lines.extend(conversation_lines(scores, style));
     lines.extend(latency_line(scores, style));
     lines.join("\n")
 }
@@ -129,25 +129,8 @@ pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<S
 
 fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let line = |title: &str, counts: &[Count]| {
-        let named = counts.iter().map(|count| {
-            let name = match count.name {
-                "exact" => "equal",
-                "rounding" => "after rounding",
-                "truncation" => "after truncation",
-                "near" => "within 0.5 % or 0.0001",
-                "percent_decimal" => "as a percentage or fraction",
-                "yes_no" => "yes or no",
-                "sign" => "wrong sign",
-                "scale" => "wrong scale",
-                "scale_and_sign" => "wrong scale and sign",
-                "abs_vs_rel" => "absolute change instead of relative (or the reverse)",
-                "complement" => "complement (1 - x)",
-                "inverse" => "inverse (1 / x)",
-                "growth_factor" => "growth factor (1 + x)",
-                name => name,
-            };
-            format!("{} {name}", count.count)
-        });
+        let named = counts.iter();
+        let named = named.map(|count| format!("{} {}", count.count, count.name.replace('_', " ")));
         let named = named.collect::<Vec<_>>().join(", ");
         (!named.is_empty()).then(|| style.wrap(&format!("{title}: {named}")))
     };
@@ -159,83 +142,31 @@ fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     lines.into_iter().flatten().collect()
 }
 
-/// Accuracy by turn and by what turns take, a column for each rule, each rate
-/// with its n and its interval.
-fn conversation_table(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
-    let Some(first) = scores.conversations.first() else {
-        return Vec::new();
-    };
-    let cards = &scores.conversations;
-    let mut header = vec!["of turns".to_owned()];
-    for card in cards {
-        let rule = match card.rule {
-            Rule::FinancialEquivalence => "FE",
-            _ => "exec.",
+/// How whole conversations go, and whether one error causes the next, by each rule.
+fn conversation_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
+    let lines = scores.conversations.iter().map(|card| {
+        let part = |name: &str, rate: Option<Rate>| {
+            rate.map(|rate| format!("; {name} {} (n {})", with_interval(&rate), rate.n))
         };
-        header.extend(["n".to_owned(), format!("{rule} % [95 % CI]")]);
-    }
-    let names: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = style.table(&names);
-    let groups: Vec<Vec<(String, Rate)>> = cards.iter().map(slices).collect();
-    // The first rule's slices are in order; a slice that only a later rule has follows.
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in groups.iter().flatten() {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    for name in names {
-        let mut cells = vec![name.to_owned()];
-        for slices in &groups {
-            match slices.iter().find(|(own, _)| own == name) {
-                Some((_, rate)) => {
-                    let (percent, interval) = (100.0 * rate.rate, interval(rate));
-                    cells.extend([rate.n.to_string(), format!("{percent:.1} {interval}")]);
-                }
-                None => cells.extend([String::new(), "–".to_owned()]),
-            }
-        }
-        table.add_row(cells);
-    }
-    let right: Vec<usize> = (1..header.len()).collect();
-    align(&mut table, &right);
-    let incomplete = match first.incomplete {
-        0 => String::new(),
-        n => format!(", {n} of them without all their turns, which do not count as whole"),
-    };
-    let mut lines = vec![
+        let rates = [
+            part("right as a whole", card.whole),
+            part("right after a right turn", card.right_after_right),
+            part("right after a wrong turn", card.right_after_wrong),
+        ];
+        let rates: String = rates.into_iter().flatten().collect();
+        let incomplete = match card.incomplete {
+            0 => String::new(),
+            n => format!(", {n} of them without all their turns"),
+        };
         style.wrap(&format!(
-            "{}{incomplete}",
-            counted(first.conversations, "conversation")
-        )),
-        table.to_string(),
-    ];
-    lines.extend(cards.iter().map(|card| {
-        style.wrap(&format!(
-            "By {}: {} of {} follow an error",
+            "{}{incomplete}, by {}{rates}; {} of {} follow an error",
+            counted(card.conversations, "conversation"),
             rule_title(card.rule),
             card.errors_after_an_error,
             counted(card.errors, "error")
         ))
-    }));
-    lines
-}
-
-/// Every rate of the card with its name.
-fn slices(card: &ConversationCard) -> Vec<(String, Rate)> {
-    let named = |name: &str, rate: Option<Rate>| rate.map(|rate| (name.to_owned(), rate));
-    let turns = card
-        .by_turn
-        .iter()
-        .map(|slice| (format!("turn {}", slice.name), slice.rate));
-    let kinds = card.by_effort.iter().chain(&card.by_kind);
-    named("whole", card.whole)
-        .into_iter()
-        .chain(turns)
-        .chain(kinds.map(|slice| (slice.name.replace('_', " "), slice.rate)))
-        .chain(named("right after right", card.right_after_right))
-        .chain(named("right after wrong", card.right_after_wrong))
-        .collect()
+    });
+    lines.collect()
 }
 
 fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {

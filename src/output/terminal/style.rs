@@ -139,42 +139,4 @@ mod tests {
             "<U+202E>5.21<U+2069><U+200F><U+061C>"
         );
     }
-
-    #[test]
-    fn colour_is_the_callers_choice_and_width_too() {
-        let table = |color| {
-            let style = TerminalStyle { color, width: 30 };
-            let mut table = style.table(&["rule", "what it says"]);
-            table.add_row(vec![
-                Cell::new("x"),
-                style.signed_cell("+1".to_owned(), Some(true)),
-            ]);
-            table.add_row(["long", "words that are broken at spaces, for they are many"]);
-            table.to_string()
-        };
-        assert!(!table(false).contains('\u{1b}'));
-        let coloured = table(true);
-        assert!(
-            coloured.contains("\u{1b}[1m") && coloured.contains('+'),
-            "{coloured:?}"
-        );
-        assert!(
-            table(false)
-                .lines()
-                .all(|line| measure_text_width(line) <= 30)
-        );
-        let prose = TerminalStyle::default().wrap(&"word ".repeat(60));
-        assert!(prose.lines().all(|line| line.len() <= 80));
-        let figures = TerminalStyle::default().wrap(&"10 % ".repeat(60));
-        assert!(figures.lines().all(|line| !line.trim().starts_with('%')));
-        let wide = TerminalStyle {
-            color: false,
-            width: 300,
-        };
-        assert!(
-            wide.wrap(&"word ".repeat(60))
-                .lines()
-                .all(|line| line.len() <= MEASURE)
-        );
-    }
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::run::{RunMeta, Summary};
 use crate::score::{Rule, Scorecard};
+use finqa_agents::llm::NodeUsage;
 use finqa_agents::llm::settings::OFFLINE;
-use finqa_agents::llm::{NodeUsage, Usage};
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
-use super::episodes::episode_table;
-use super::scores::{align, outcome_line, scorecard_tables, with_interval};
+use super::episodes::episode_lines;
+use super::scores::{outcome_line, scorecard_tables, with_interval};
 use super::style::TerminalStyle;
 
 /// The summary of a run in `output`.
@@ -23,7 +23,7 @@ pub(crate) fn summary_text(
 ) -> String {
     let mut parts = vec![style.wrap(&headline(summary))];
     if let Some(episodes) = &summary.episodes {
-        parts.push(episode_table(episodes, style));
+        parts.push(episode_lines(episodes, style));
     }
     match verbose {
         true => parts.push(scorecard_tables(&summary.scores, style)),
@@ -36,13 +36,7 @@ pub(crate) fn summary_text(
     parts.extend(critic_line(summary, verbose).map(|line| style.wrap(&line)));
     parts.push(sample_line(summary, style));
     parts.extend(opinion_line(summary).map(|line| style.wrap(&line)));
-    match verbose {
-        true => {
-            parts.extend(better_embedded(summary).map(|line| style.wrap(&line)));
-            parts.push(spent_table(summary, style));
-        }
-        false => parts.extend(spent_line(summary).map(|line| style.wrap(&line))),
-    }
+    parts.extend(spent_line(summary).map(|line| style.wrap(&line)));
     parts.extend(unfinished_line(summary, output).map(|line| style.wrap(&line)));
     let left_out = summary.left_out_line();
     parts.extend(left_out.map(|line| style.wrap(&format!("Note: {line}."))));
@@ -220,19 +214,6 @@ fn opinion_line(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Advice where the embedded analyst seems to be right more often than the model.
-fn better_embedded(summary: &Summary) -> Option<String> {
-    let agreement = summary.second_opinion.as_ref()?;
-    let (most, embedded) = agreement.better_embedded()?;
-    Some(format!(
-        "Judging by their agreement, at most {:.0} % of the model's answers are right, and about \
-         {:.0} % of the embedded analyst's; --second-opinion arbitrate --model-accuracy {most:.2} \
-         returns the likelier answer.",
-        100.0 * most,
-        100.0 * embedded
-    ))
-}
-
 fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
     if let Some(line) = summary.missing_line() {
         return Some(format!("Not complete: {line}."));
@@ -273,41 +254,17 @@ fn tokens(node: &NodeUsage, count: u64) -> String {
     }
 }
 
-/// The share in percent of the tokens read that came from a provider's cache, where one
-/// reports any.
-fn cached_share(tokens: &Usage) -> Option<f64> {
-    let [cached, all] = [tokens.cached_input_tokens, tokens.input_tokens].map(|count| count as f64);
-    (cached > 0.0 && all > 0.0).then(|| 100.0 * cached / all)
-}
-
-fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
-    let spent = &summary.spent;
-    if spent.calls == 0 {
-        return String::new();
-    }
-    let mut table = style.table(&[
-        "node", "calls", "requests", "tokens in", "tokens out", "cost",
-    ]);
-    for (name, node) in spent.nodes.iter() {
-        table.add_row([
-            name.to_owned(),
-            node.calls.to_string(),
-            node.requests.to_string(),
-            tokens(node, node.tokens.input_tokens),
-            tokens(node, node.tokens.output_tokens),
-            node.cost.brief().unwrap_or_default(),
-        ]);
-    }
-    align(&mut table, &[1, 2, 3, 4, 5]);
-    format!("{table}\nRounds {}{}", spent.rounds, cost_text(summary))
-}
-
 /// What caches saved, and the cost.
 fn cost_text(summary: &Summary) -> String {
     let used = summary.spent.nodes.total();
-    let share = cached_share(&used.tokens).map_or_else(String::new, |share| {
-        format!(" · {share:.1} % of the tokens in from the provider's cache")
-    });
+    let cached = used.tokens.cached_input_tokens as f64 / used.tokens.input_tokens.max(1) as f64;
+    let share = match cached {
+        0.0 => String::new(),
+        _ => format!(
+            " · {:.1} % of the tokens in from the provider's cache",
+            100.0 * cached
+        ),
+    };
     let hits = match used.cached_calls {
         0 => String::new(),
         calls => format!(
@@ -317,37 +274,4 @@ fn cost_text(summary: &Summary) -> String {
         ),
     };
     format!("{share}{hits} · cost {}", summary.spent.cost)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cached_share_is_shown_only_where_a_provider_reports_one() {
-        let share = |cached_input_tokens| {
-            cached_share(&Usage {
-                input_tokens: 200,
-                cached_input_tokens,
-                ..Usage::default()
-            })
-        };
-        assert_eq!(share(0), None);
-        assert_eq!(share(50), Some(25.0));
-        assert_eq!(cached_share(&Usage::default()), None);
-    }
-
-    #[test]
-    fn a_sum_without_some_tokens_is_shown_as_at_least() {
-        let all = NodeUsage::default();
-        assert_eq!(tokens(&all, 7), "7");
-        let without_usage = NodeUsage {
-            without_usage: 1,
-            ..all
-        };
-        let lost = NodeUsage { lost: 1, ..all };
-        for part in [without_usage, lost] {
-            assert_eq!(tokens(&part, 7), "7 (at least)");
-        }
-    }
 }

@@ -21,20 +21,3 @@ impl IgnoredSettings {
         (!new.is_empty()).then(|| format!("note: {}", left_out_line(&new)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_setting_is_named_once() {
-        let mut ignored = IgnoredSettings::default();
-        let both = ["temperature".to_owned(), "seed".to_owned()];
-        assert_eq!(
-            ignored.add(both[..1].iter()).unwrap(),
-            "note: temperature not sent: the model does not support it"
-        );
-        assert!(ignored.add(both.iter()).unwrap().starts_with("note: seed "));
-        assert_eq!(ignored.add(both.iter()), None);
-    }
-}

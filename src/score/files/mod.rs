@@ -8,11 +8,10 @@
 //! that name line and column.
 
 mod cell;
-mod fields;
 mod pair;
 mod read;
 
 pub use cell::cell;
-pub(crate) use fields::filename_of;
+pub(crate) use pair::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

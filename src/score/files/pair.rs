@@ -7,15 +7,13 @@ use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_core::number::{Value, within};
 
-use super::fields::filename_of;
 use super::read::{PredictionRow, value_of};
 
 /// Scores rows of a file again, in their order.
 ///
 /// With a dataset, gold, page and question come from it, and the file's gold
 /// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by id and normalised question, and once all texts that occur
-/// have their rows, by order of appearance among the questions that are left.
+/// without a part by id and normalised question.
 ///
 /// A row without an outcome is answered if it holds an answer, else it counts
 /// as a reply that could not be read, right by no rule.
@@ -60,37 +58,30 @@ fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
     Ok(())
 }
 
-/// Without a dataset a row that does not say its part is its record's next
-/// one: `qa`, or `qa_0` and `qa_1` of a record that occurs twice.
+/// Without a dataset a row that does not say its part gets one by its record's questions:
+/// `qa`, or `qa_0` and `qa_1` of a record with two.
 fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
-    let mut total: HashMap<String, usize> = HashMap::new();
+    let mut questions: HashMap<String, Vec<String>> = HashMap::new();
     for row in &rows {
-        *total.entry(row.id.clone()).or_default() += 1;
+        let asked = questions.entry(row.id.clone()).or_default();
+        if !asked.contains(&row.question) {
+            asked.push(row.question.clone());
+        }
     }
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut written: HashMap<String, String> = HashMap::new();
-    rows.into_iter()
-        .map(|row| {
-            let part = row.part.clone().unwrap_or_else(|| {
-                let gold = row.ground_truth.as_deref();
-                let all = format!(
-                    "{:?}",
-                    (&row.id, &row.question, &row.prediction, gold, row.latency)
-                );
-                let next = seen.entry(row.id.clone()).or_default();
-                let of = total.get(&row.id).copied().unwrap_or(1);
-                let part = match (of, *next) {
-                    (1, _) => "qa".to_owned(),
-                    (2, at) => format!("qa_{at}"),
-                    (_, at) => at.to_string(),
-                };
-                *next += 1;
-                // What is the same in every cell is the same row again.
-                written.entry(all).or_insert(part).clone()
-            });
-            (row, part, None)
-        })
-        .collect()
+    let part = |row: &PredictionRow| {
+        let asked = questions.get(&row.id).map_or(&[][..], Vec::as_slice);
+        let at = asked.iter().position(|question| *question == row.question);
+        match (asked.len(), at.unwrap_or_default()) {
+            (1, _) => "qa".to_owned(),
+            (2, at) => format!("qa_{at}"),
+            (_, at) => at.to_string(),
+        }
+    };
+    let keyed = rows.into_iter().map(|row| {
+        let part = row.part.clone().unwrap_or_else(|| part(&row));
+        (row, part, None)
+    });
+    keyed.collect()
 }
 
 fn with_cases(
@@ -102,9 +93,8 @@ fn with_cases(
         .iter()
         .map(|record| (record.document.id.as_str(), record))
         .collect();
-    let by_text = by_text(&rows, &records);
     let mut keyed = Vec::with_capacity(rows.len());
-    for (row, paired) in rows.into_iter().zip(by_text) {
+    for row in rows {
         let Some(record) = records.get(row.id.as_str()).copied() else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
@@ -112,14 +102,15 @@ fn with_cases(
                 dataset: dataset.source.clone(),
             });
         };
-        let case = match &row.part {
-            Some(part) => record.cases().find(|case| case.question.key.part == *part),
-            None => paired,
-        };
+        let text = normalised(&row.question);
+        let case = record.cases().find(|case| match &row.part {
+            Some(part) => case.question.key.part == *part,
+            None => text.is_empty() || normalised(&case.question.text) == text,
+        });
         let Some(case) = case else {
             return Err(ScoreError::UnknownPart {
                 line: row.line,
-                part: row.part.unwrap_or_else(|| "this row".to_owned()),
+                part: row.part.unwrap_or_else(|| format!("`{}`", row.question)),
                 id: row.id,
                 dataset: dataset.source.clone(),
             });
@@ -130,39 +121,6 @@ fn with_cases(
     Ok(keyed)
 }
 
-/// The questions of the rows that do not say their part. Exact texts come
-/// first, so that a reworded question takes no other row's place; what is left
-/// is paired in order of appearance, each epoch for itself.
-fn by_text<'d>(
-    rows: &[PredictionRow],
-    records: &HashMap<&str, &'d Record>,
-) -> Vec<Option<&'d Case>> {
-    let mut left: HashMap<(&str, Option<u32>), Vec<&'d Case>> = HashMap::new();
-    let mut paired = vec![None; rows.len()];
-    for exact in [true, false] {
-        for (row, paired) in rows.iter().zip(&mut paired) {
-            let record = records.get(row.id.as_str());
-            let (None, None, Some(record)) = (&row.part, &paired, record) else {
-                continue;
-            };
-            let left = left
-                .entry((row.id.as_str(), row.epoch))
-                .or_insert_with(|| record.cases().collect());
-            let text = normalised(&row.question);
-            let is_asked = |case: &&Case| normalised(&case.question.text) == text;
-            *paired = if !exact {
-                (!left.is_empty()).then(|| left.remove(0))
-            } else if let Some(at) = left.iter().position(is_asked) {
-                Some(left.remove(at))
-            } else {
-                // A text that is taken already is the same question again.
-                record.cases().find(is_asked)
-            };
-        }
-    }
-    paired
-}
-
 /// A row that was answered for another gold is scored by none of the two.
 fn refuse_other_gold(
     row: &PredictionRow,
@@ -171,11 +129,7 @@ fn refuse_other_gold(
 ) -> Result<(), ScoreError> {
     let is_turn = case.question.key.part.parse::<usize>().is_ok();
     let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
-    let written = if is_turn {
-        exe_ans.clone()
-    } else {
-        case.gold.answer.clone()
-    };
+    let written = written_gold(&case.gold, is_turn);
     let of_row = row.exe_ans.as_ref().map(Value::to_string);
     // An environment's server tells the truth of `14.1%` as 14.1 or as 0.141.
     let percent = match (&row.exe_ans, &case.gold.exe_ans) {
@@ -210,6 +164,14 @@ fn normalised(question: &str) -> String {
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
+/// The gold that EM and NM compare.
+fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
+    match is_turn {
+        true => gold.exe_ans.as_ref().map(Value::to_string),
+        false => gold.answer.clone(),
+    }
+}
+
 /// The dataset's gold, or else the file's.
 fn gold_of(row: &mut PredictionRow, is_turn: bool, found: Option<KnownCase<'_>>) -> Gold {
     match found {
@@ -234,11 +196,7 @@ fn scored_row(
 ) -> Row {
     let is_turn = part.parse::<usize>().is_ok();
     let gold = gold_of(&mut row, is_turn, found);
-    let of_dataset = if is_turn {
-        gold.exe_ans.as_ref().map(Value::to_string)
-    } else {
-        gold.answer.clone()
-    };
+    let of_dataset = written_gold(&gold, is_turn);
     let answered = !row.prediction.trim().is_empty() || row.program.is_some();
     let turns = found.map(|(record, _)| record.turns.len());
     let outcome = row.outcome.unwrap_or(if answered {
@@ -294,6 +252,17 @@ fn scored_row(
         stamp: None,
     }
     .with_scores()
+}
+
+/// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
+/// `JKHY/2009/page_28.pdf`. A whole id that names no file stays as it is.
+pub(crate) fn filename_of(id: &str) -> &str {
+    let page = ["Single_", "Double_"]
+        .into_iter()
+        .find_map(|kind| id.strip_prefix(kind));
+    let page = page.unwrap_or(id);
+    let end = page.find(".pdf").map(|at| at + 4);
+    end.and_then(|end| page.get(..end)).unwrap_or(page)
 }
 
 fn kind_of(id: &str) -> Option<RecordKind> {

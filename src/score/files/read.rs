@@ -1,9 +1,10 @@
 //! Reading the rows of a CSV, JSONL or JSON file.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rust_decimal::Decimal;
+use serde::Deserialize;
+use serde::de::value::{Error, MapDeserializer};
 
 use crate::dataset::Outcome;
 use crate::score::ScoreError;
@@ -11,7 +12,41 @@ use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 
 use super::cell::text_of;
-use super::fields::PredictionField;
+
+/// The columns or keys that are read, under all their names; blank if absent.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cells {
+    #[serde(alias = "record_id")]
+    id: String,
+    #[serde(alias = "turn", alias = "turn_idx")]
+    part: String,
+    question: String,
+    #[serde(alias = "gold", alias = "expected_answer")]
+    ground_truth: String,
+    #[serde(alias = "predicted_answer")]
+    prediction: String,
+    answer: String,
+    value: String,
+    #[serde(alias = "predicted_program")]
+    program: String,
+    #[serde(alias = "expected_program")]
+    gold_program: String,
+    exe_ans: String,
+    outcome: String,
+    latency: String,
+    latency_ms: String,
+    filename: String,
+    epoch: String,
+    rounds: String,
+    cost_usd: String,
+}
+
+/// The names of columns of which a file must have one each.
+const NEEDED: [&str; 2] = [
+    "id|record_id",
+    "prediction|predicted_answer|answer|program|predicted_program",
+];
 
 /// One prediction as a file holds it. What a file does not say is `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,11 +93,10 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     })?;
     let file = PredictionFile {
         path,
-        text: &utf8(path, &bytes)?,
+        text: utf8(path, &bytes)?,
     };
     let rows = match file.text.trim_start().chars().next() {
-        Some('{') => file.jsonl()?,
-        Some('[') => file.json_array()?,
+        Some('{' | '[') => file.json()?,
         _ => file.csv()?,
     };
     if rows.is_empty() {
@@ -73,25 +107,20 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
     Ok(rows)
 }
 
-fn utf8(path: &Path, bytes: &[u8]) -> Result<String, ScoreError> {
+fn utf8<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, ScoreError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    match std::str::from_utf8(bytes) {
+    let good = match std::str::from_utf8(bytes) {
         // UTF-16 of plain English is valid UTF-8 with a zero in every character.
         // A single zero may be part of a reply.
-        Ok(text) if !text.chars().take(4).any(|c| c == '\0') => Ok(text.to_owned()),
-        Ok(_) => Err(ScoreError::NotUtf8 {
-            path: path.to_owned(),
-            line: 1,
-        }),
-        Err(error) => {
-            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let line = 1 + good.iter().filter(|b| **b == b'\n').count();
-            Err(ScoreError::NotUtf8 {
-                path: path.to_owned(),
-                line,
-            })
-        }
-    }
+        Ok(text) if !text.chars().take(4).any(|c| c == '\0') => return Ok(text),
+        Ok(_) => 0,
+        Err(error) => error.valid_up_to(),
+    };
+    let good = bytes.get(..good).unwrap_or_default();
+    Err(ScoreError::NotUtf8 {
+        path: path.to_owned(),
+        line: 1 + good.iter().filter(|b| **b == b'\n').count(),
+    })
 }
 
 struct PredictionFile<'f> {
@@ -99,219 +128,178 @@ struct PredictionFile<'f> {
     text: &'f str,
 }
 
-/// The fields of one row, as text.
-type FieldCells = BTreeMap<PredictionField, String>;
 type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 impl PredictionFile<'_> {
     fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let malformed = |line: usize, source| ScoreError::Csv {
+        let malformed = |line: u64, source| ScoreError::Csv {
             path: self.path.to_owned(),
-            line,
+            line: line_number(line),
             source,
         };
         let mut reader = csv::Reader::from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
-        let fields: Vec<Option<PredictionField>> = header.iter().map(PredictionField::of).collect();
-        self.refuse_twice(1, header.iter())?;
-        self.need(&fields, PredictionField::Id, "id|record_id", &header)?;
-        let answers = fields.contains(&Some(PredictionField::Answer));
-        if !answers {
-            let names = "prediction|predicted_answer|answer";
-            self.need(&fields, PredictionField::Prediction, names, &header)?;
-        }
+        let names: Vec<&str> = header.iter().map(str::trim).collect();
+        self.refuse_incomplete(&names)?;
         let mut rows = Vec::new();
         let mut record = csv::StringRecord::new();
         loop {
-            let line = line_number(reader.position().line());
-            match reader.read_record(&mut record) {
-                Ok(false) => return Ok(rows),
-                Err(source) => return Err(malformed(line, source)),
-                Ok(true) => {}
+            let line = reader.position().line();
+            let more = reader.read_record(&mut record);
+            if !more.map_err(|source| malformed(line, source))? {
+                return Ok(rows);
             }
-            let line = record.position().map_or(line, |p| line_number(p.line()));
-            let cells = fields
-                .iter()
-                .zip(&record)
-                .filter_map(|(field, cell)| Some(((*field)?, text_of(cell))));
-            rows.push(self.row(line, cells.collect())?);
+            let line = record.position().map_or(line, csv::Position::line);
+            let cells = record.iter().map(|cell| text_of(cell).to_owned());
+            rows.push(self.row(line_number(line), names.iter().copied().zip(cells))?);
         }
     }
 
-    /// Refuses repeated columns: which of two is meant is unknown.
-    fn refuse_twice<'a>(
+    /// Lines of objects, or an array of them, whose lines are its entries.
+    fn json(&self) -> Result<Vec<PredictionRow>, ScoreError> {
+        let not_json = |line, source| ScoreError::Json {
+            path: self.path.to_owned(),
+            line,
+            source,
+        };
+        if self.text.trim_start().starts_with('[') {
+            let objects: Vec<JsonObject> =
+                serde_json::from_str(self.text).map_err(|e| not_json(e.line(), e))?;
+            let rows = objects.iter().enumerate();
+            return rows
+                .map(|(at, object)| self.json_row(at + 1, object))
+                .collect();
+        }
+        let lines = self.text.lines().enumerate();
+        let lines = lines.filter(|(_, text)| !text.trim().is_empty());
+        lines
+            .map(|(at, text)| {
+                let object = serde_json::from_str(text).map_err(|e| not_json(at + 1, e))?;
+                self.json_row(at + 1, &object)
+            })
+            .collect()
+    }
+
+    fn json_row(&self, line: usize, object: &JsonObject) -> Result<PredictionRow, ScoreError> {
+        let names: Vec<&str> = object.keys().map(String::as_str).collect();
+        self.refuse_incomplete(&names)?;
+        let cells = object.iter();
+        let cells = cells.filter_map(|(key, value)| Some((key.as_str(), plain_text(value)?)));
+        self.row(line, cells)
+    }
+
+    fn refuse_incomplete(&self, names: &[&str]) -> Result<(), ScoreError> {
+        let is_missing = |needed: &&str| !needed.split('|').any(|name| names.contains(&name));
+        match NEEDED.into_iter().find(is_missing) {
+            None => Ok(()),
+            Some(column) => Err(ScoreError::MissingColumn {
+                path: self.path.to_owned(),
+                column,
+                found: names.join(", "),
+            }),
+        }
+    }
+
+    fn row<'c>(
         &self,
         line: usize,
-        names: impl Iterator<Item = &'a str>,
-    ) -> Result<(), ScoreError> {
-        let mut seen: BTreeMap<PredictionField, &str> = BTreeMap::new();
-        for name in names {
-            let Some(field) = PredictionField::of(name) else {
-                continue;
-            };
-            if let Some(first) = seen.insert(field, name) {
-                return Err(ScoreError::DuplicateColumn {
+        cells: impl Iterator<Item = (&'c str, String)>,
+    ) -> Result<PredictionRow, ScoreError> {
+        let cells =
+            Cells::deserialize(MapDeserializer::<_, Error>::new(cells)).map_err(|error| {
+                ScoreError::DuplicateColumn {
                     path: self.path.to_owned(),
                     line,
-                    first: first.trim().to_owned(),
-                    second: name.trim().to_owned(),
-                });
-            }
+                    reason: error.to_string(),
+                }
+            })?;
+        let id = cells.id.trim();
+        if id.is_empty() {
+            return Err(self.bad(line, "id", "", "a record id"));
         }
-        Ok(())
+        let seconds = |text: &str| python_float(text).filter(|seconds| seconds.is_finite());
+        let milliseconds = self.cell(line, "latency_ms", &cells.latency_ms, seconds, "a number")?;
+        let latency = self.cell(line, "latency", &cells.latency, seconds, "a number")?;
+        let answer = filled(cells.answer);
+        Ok(PredictionRow {
+            line,
+            id: id.to_owned(),
+            part: filled(cells.part).map(|part| whole(&part).to_owned()),
+            question: cells.question,
+            ground_truth: filled(cells.ground_truth),
+            prediction: filled(cells.prediction)
+                .or_else(|| answer.clone())
+                .unwrap_or_default(),
+            answer,
+            value: filled(cells.value).map(value_of),
+            program: filled(cells.program),
+            gold_program: filled(cells.gold_program),
+            exe_ans: filled(cells.exe_ans).map(value_of),
+            outcome: self.cell(
+                line,
+                "outcome",
+                &cells.outcome,
+                |text| text.parse().ok(),
+                "a known outcome",
+            )?,
+            latency: latency.or(milliseconds.map(|thousandths| thousandths / 1e3)),
+            filename: filled(cells.filename),
+            epoch: self.cell(line, "epoch", &cells.epoch, whole_number, "a whole number")?,
+            rounds: self.cell(
+                line, "rounds", &cells.rounds, whole_number, "a whole number",
+            )?,
+            // Data frames write small amounts as `1e-05`.
+            cost: self.cell(
+                line,
+                "cost_usd",
+                &cells.cost_usd,
+                |text| {
+                    text.parse()
+                        .or_else(|_| Decimal::from_scientific(text))
+                        .ok()
+                },
+                "an amount",
+            )?,
+        })
     }
 
-    fn need(
+    /// Reads a cell; `None` if it is blank.
+    fn cell<T>(
         &self,
-        fields: &[Option<PredictionField>],
-        field: PredictionField,
+        line: usize,
         column: &'static str,
-        header: &csv::StringRecord,
-    ) -> Result<(), ScoreError> {
-        if fields.contains(&Some(field)) {
-            return Ok(());
-        }
-        Err(self.missing(column, header.iter().collect::<Vec<_>>().join(", ")))
-    }
-
-    fn missing(&self, column: &'static str, found: String) -> ScoreError {
-        ScoreError::MissingColumn {
-            path: self.path.to_owned(),
-            column,
-            found: match found.trim() {
-                "" => "it has no columns".to_owned(),
-                names => format!("it has: {names}"),
+        text: &str,
+        read: impl Fn(&str) -> Option<T>,
+        expected: &'static str,
+    ) -> Result<Option<T>, ScoreError> {
+        match text.trim() {
+            "" => Ok(None),
+            bare => match read(bare) {
+                Some(value) => Ok(Some(value)),
+                None => Err(self.bad(line, column, text, expected)),
             },
         }
     }
 
-    fn jsonl(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let mut rows = Vec::new();
-        for (at, text) in self.text.lines().enumerate() {
-            if text.trim().is_empty() {
-                continue;
-            }
-            let line = at + 1;
-            let object = serde_json::from_str(text).map_err(|e| self.not_json(line, e))?;
-            rows.push(self.json_row(line, &object)?);
-        }
-        Ok(rows)
-    }
-
-    /// The lines of an array are its entries.
-    fn json_array(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let objects: Vec<JsonObject> =
-            serde_json::from_str(self.text).map_err(|e| self.not_json(e.line(), e))?;
-        let rows = objects.iter().enumerate();
-        rows.map(|(at, object)| self.json_row(at + 1, object))
-            .collect()
-    }
-
-    fn not_json(&self, line: usize, source: serde_json::Error) -> ScoreError {
-        ScoreError::Json {
-            path: self.path.to_owned(),
-            line,
-            source,
-        }
-    }
-
-    fn json_row(&self, line: usize, object: &JsonObject) -> Result<PredictionRow, ScoreError> {
-        let found = || object.keys().cloned().collect::<Vec<_>>().join(", ");
-        let held = object.iter().filter(|(_, value)| !value.is_null());
-        self.refuse_twice(line, held.map(|(key, _)| key.as_str()))?;
-        let cells: FieldCells = object
-            .iter()
-            .filter_map(|(key, value)| Some((PredictionField::of(key)?, plain_text(value)?)))
-            .collect();
-        if !cells.contains_key(&PredictionField::Id) {
-            return Err(self.missing("id|record_id", found()));
-        }
-        let is_answer = |key: &String| {
-            matches!(
-                PredictionField::of(key),
-                Some(
-                    PredictionField::Prediction
-                        | PredictionField::Answer
-                        | PredictionField::Program
-                )
-            )
-        };
-        if !object.keys().any(is_answer) {
-            return Err(self.missing("answer|predicted_answer|program", found()));
-        }
-        self.row(line, cells)
-    }
-
-    fn row(&self, line: usize, mut cells: FieldCells) -> Result<PredictionRow, ScoreError> {
-        let bad = |column, text: &str, expected| ScoreError::BadField {
+    fn bad(
+        &self,
+        line: usize,
+        column: &'static str,
+        text: &str,
+        expected: &'static str,
+    ) -> ScoreError {
+        ScoreError::BadField {
             path: self.path.to_owned(),
             line,
             column,
             text: text.chars().take(40).collect(),
             expected,
-        };
-        let mut take = |field| cells.remove(&field).filter(|text| !text.trim().is_empty());
-        let id = take(PredictionField::Id).ok_or_else(|| bad("id", "", "a record id"))?;
-        let outcome = take(PredictionField::Outcome)
-            .map(|text| {
-                let known = text.trim().parse();
-                known.map_err(|_| bad("outcome", &text, "a known outcome"))
-            })
-            .transpose()?;
-        let mut seconds = |field, column, unit: f64| {
-            take(field)
-                .map(|text| {
-                    let number = python_float(&text).filter(|s| s.is_finite());
-                    number
-                        .map(|s| s / unit)
-                        .ok_or_else(|| bad(column, &text, "a number"))
-                })
-                .transpose()
-        };
-        let milliseconds = seconds(PredictionField::LatencyMilliseconds, "latency_ms", 1e3)?;
-        let latency = seconds(PredictionField::LatencySeconds, "latency", 1.0)?.or(milliseconds);
-        let rounds = take(PredictionField::Rounds)
-            .map(|text| {
-                let rounds = whole(&text).parse();
-                rounds.map_err(|_| bad("rounds", &text, "a whole number"))
-            })
-            .transpose()?;
-        let cost = take(PredictionField::Cost)
-            .map(|text| {
-                let text = text.trim();
-                // Data frames write small amounts as `1e-05`.
-                let cost = text.parse().or_else(|_| Decimal::from_scientific(text));
-                cost.map_err(|_| bad("cost_usd", text, "an amount"))
-            })
-            .transpose()?;
-        let answer = take(PredictionField::Answer);
-        Ok(PredictionRow {
-            line,
-            id: id.trim().to_owned(),
-            part: take(PredictionField::Part).map(|part| whole(&part)),
-            question: take(PredictionField::Question).unwrap_or_default(),
-            ground_truth: take(PredictionField::GroundTruth),
-            prediction: take(PredictionField::Prediction)
-                .or_else(|| answer.clone())
-                .unwrap_or_default(),
-            answer,
-            value: take(PredictionField::Value).map(value_of),
-            program: take(PredictionField::Program),
-            gold_program: take(PredictionField::GoldProgram),
-            exe_ans: take(PredictionField::ExeAns).map(value_of),
-            outcome,
-            latency,
-            filename: take(PredictionField::Filename),
-            epoch: take(PredictionField::Epoch)
-                .map(|text| {
-                    let epoch = whole(&text).parse();
-                    epoch.map_err(|_| bad("epoch", &text, "a whole number"))
-                })
-                .transpose()?,
-            rounds,
-            cost,
-        })
+        }
     }
+}
+
+fn filled(text: String) -> Option<String> {
+    (!text.trim().is_empty()).then_some(text)
 }
 
 fn line_number(line: u64) -> usize {
@@ -320,18 +308,17 @@ fn line_number(line: u64) -> usize {
 
 /// The plain form of a whole number as data frames write it, `3.0` for 3; any other text
 /// unchanged.
-fn whole(text: &str) -> String {
+fn whole(text: &str) -> &str {
     let text = text.trim();
-    match text.split_once('.') {
-        Some((digits, zeros))
-            if digits.bytes().all(|b| b.is_ascii_digit())
-                && !digits.is_empty()
-                && zeros.bytes().all(|b| b == b'0') =>
-        {
-            digits.to_owned()
-        }
-        _ => text.to_owned(),
-    }
+    let number = text.split_once('.').filter(|(digits, zeros)| {
+        let all = |digits: &str, of: fn(&u8) -> bool| digits.bytes().all(|b| of(&b));
+        !digits.is_empty() && all(digits, u8::is_ascii_digit) && all(zeros, |b| *b == b'0')
+    });
+    number.map_or(text, |(digits, _)| digits)
+}
+
+fn whole_number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    whole(text).parse().ok()
 }
 
 /// A JSON scalar as text; `null`, lists and objects are not cells. A JSON number

@@ -28,61 +28,50 @@ fn only(row: &str, rule: Rule) -> Miss {
 }
 
 #[rstest]
-#[case::sign(CHANGE, "qa", "3.7%", Cause::Sign)]
-#[case::scale(SPENDING, "qa_0", "3.354", Cause::Scale)]
-#[case::scale_and_sign(SPENDING, "qa_0", "-3354000", Cause::ScaleAndSign)]
-#[case::absolute(CHANGE, "qa", "-2410", Cause::AbsoluteForRelative)]
-#[case::relative(SPENDING, "qa_0", "16.97%", Cause::AbsoluteForRelative)]
-#[case::complement(LEASES, "qa_0", "79.8%", Cause::Complement)]
-#[case::swapped(CHANGE, "qa", "3.869%", Cause::SwappedOperands)]
-#[case::base(CHANGE, "qa", "-3.869%", Cause::WrongBase)]
-#[case::column(CHANGE, "qa", "16.126%", Cause::WrongColumn)]
-#[case::row(CHANGE, "qa", "7.535%", Cause::WrongRow)]
-#[case::operator(LEASES, "qa_0", "56060", Cause::Operator)]
-#[case::count(LEASES, "qa_1", "15.65", Cause::Operator)]
-#[case::steps(LEASES, "qa_1", "31.3", Cause::Steps)]
-#[case::operand(SPENDING, "qa_0", "23118", Cause::Steps)]
-#[case::dash(PLANS, "qa", "0.0833%", Cause::DashAsNumber)]
-#[case::zero(SPENDING, "qa_0", "0", Cause::MissingEvidence)]
-#[case::words(SPENDING, "qa_0", "not disclosed", Cause::MissingEvidence)]
-#[case::no_number(SPENDING, "qa_0", "see the table", Cause::ParseFailure)]
-#[case::yes(SPENDING, "qa_0", "yes", Cause::YesNo)]
-#[case::anything(CHANGE, "qa", "81234.567", Cause::Unexplained)]
+#[case::sign(CHANGE, "qa", "3.7%", Cause::Sign, "")]
+#[case::scale(SPENDING, "qa_0", "3.354", Cause::Scale, "")]
+#[case::scale_and_sign(SPENDING, "qa_0", "-3354000", Cause::ScaleAndSign, "")]
+#[case::absolute(
+    CHANGE,
+    "qa",
+    "-2410",
+    Cause::AbsoluteForRelative,
+    "gives the difference instead of the relative change"
+)]
+#[case::relative(
+    SPENDING,
+    "qa_0",
+    "16.97%",
+    Cause::AbsoluteForRelative,
+    "gives the relative change instead of the difference"
+)]
+#[case::complement(LEASES, "qa_0", "79.8%", Cause::Complement, "")]
+#[case::swapped(CHANGE, "qa", "3.869%", Cause::SwappedOperands, "")]
+#[case::base(CHANGE, "qa", "-3.869%", Cause::WrongBase, "")]
+#[case::column(CHANGE, "qa", "16.126%", Cause::WrongColumn, "")]
+#[case::row(CHANGE, "qa", "7.535%", Cause::WrongRow, "")]
+#[case::operator(LEASES, "qa_0", "56060", Cause::Operator, "")]
+#[case::count(LEASES, "qa_1", "15.65", Cause::Operator, "")]
+#[case::steps(LEASES, "qa_1", "31.3", Cause::Steps, "")]
+#[case::operand(SPENDING, "qa_0", "23118", Cause::Steps, "")]
+#[case::dash(PLANS, "qa", "0.0833%", Cause::DashAsNumber, "")]
+#[case::zero(SPENDING, "qa_0", "0", Cause::MissingEvidence, "")]
+#[case::words(SPENDING, "qa_0", "not disclosed", Cause::MissingEvidence, "")]
+#[case::no_number(SPENDING, "qa_0", "see the table", Cause::ParseFailure, "")]
+#[case::yes(SPENDING, "qa_0", "yes", Cause::YesNo, "")]
+#[case::factor(CHANGE, "qa", "96.275%", Cause::Steps, "1 + x instead of x")]
+#[case::anything(CHANGE, "qa", "81234.567", Cause::Unexplained, "")]
 fn of_a_printed_answer(
     #[case] id: &str,
     #[case] part: &str,
     #[case] prediction: &str,
     #[case] cause: Cause,
+    #[case] detail: &str,
 ) {
     let row = format!("{id},{part},{prediction},,");
     let miss = only(&row, Rule::FinancialEquivalence);
     assert_eq!(miss.cause, cause, "{miss:#?}");
-}
-
-/// They were "the difference for the relative change, or the reverse" and "1 + x for x, or the
-/// reverse", whichever it was.
-#[rstest]
-#[case::difference(
-    CHANGE,
-    "qa",
-    "-2410",
-    "gives the difference instead of the relative change"
-)]
-#[case::change(
-    SPENDING,
-    "qa_0",
-    "16.97%",
-    "gives the relative change instead of the difference"
-)]
-#[case::factor(CHANGE, "qa", "96.275%", "1 + x instead of x")]
-fn the_detail_says_what_was_given_instead_of_what(
-    #[case] id: &str,
-    #[case] part: &str,
-    #[case] prediction: &str,
-    #[case] detail: &str,
-) {
-    let row = format!("{id},{part},{prediction},,");
-    assert_eq!(only(&row, Rule::FinancialEquivalence).detail, detail);
+    assert!(miss.detail.contains(detail), "{miss:#?}");
 }
 
 #[rstest]
@@ -232,7 +221,6 @@ fn the_command_shows_writes_and_prints() {
     let json = shown.succeeds().json();
     assert_eq!(json["causes"][0]["share"], 0.5);
     assert_eq!(json["misses"][1]["cause"], "complement");
-    assert_eq!(json["not_looked_for"][0]["missing"], "program");
 
     // Nothing can be judged without gold, and nothing is called a miss.
     let refused = place.run("analyze answers.csv --json");

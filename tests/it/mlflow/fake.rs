@@ -12,8 +12,8 @@ use crate::support::fault_server::{FaultServer, Reply, Request};
 pub struct Told {
     pub runs: usize,
     pub params: BTreeMap<String, String>,
-    /// Key and step, as often as they came.
-    pub points: Vec<(String, i64)>,
+    /// Key, step and time, as often as they came.
+    pub points: Vec<(String, i64, i64)>,
     pub files: BTreeMap<String, usize>,
     pub status: String,
 }
@@ -52,20 +52,8 @@ fn run(told: &Told) -> Value {
     json!({
         "info": {"run_id": "r1", "experiment_id": "7", "status": told.status,
                  "lifecycle_stage": "active", "artifact_uri": "mlflow-artifacts:/7/r1/artifacts"},
-        "data": {"metrics": latest(told), "params": []},
+        "data": {"params": []},
     })
-}
-
-fn latest(told: &Told) -> Vec<Value> {
-    let mut steps: BTreeMap<&str, i64> = BTreeMap::new();
-    for (key, step) in &told.points {
-        let last = steps.entry(key).or_insert(*step);
-        *last = (*last).max(*step);
-    }
-    let metrics = steps.into_iter();
-    metrics
-        .map(|(key, step)| json!({"key": key, "step": step.to_string(), "value": "NaN"}))
-        .collect()
 }
 
 fn answer(told: &mut Told, request: &Request) -> Reply {
@@ -101,7 +89,8 @@ fn answer(told: &mut Told, request: &Request) -> Reply {
             for metric in body["metrics"].as_array().into_iter().flatten() {
                 assert!(metric["value"].is_number(), "{metric}");
                 let key = metric["key"].as_str().unwrap().to_owned();
-                told.points.push((key, metric["step"].as_i64().unwrap()));
+                let number = |name: &str| metric[name].as_i64().unwrap();
+                told.points.push((key, number("step"), number("timestamp")));
             }
             Reply::json(200, &json!({}))
         }

@@ -115,8 +115,8 @@ fn a_question_that_fails_again_is_left_for_resume() {
     ran.ends(4);
     let left = failed.load(Ordering::Relaxed) / 2;
     assert!(left > 0, "each is asked twice");
-    let told = format!("{left} questions have no outcome because the provider failed");
-    ran.tells(&told).tells("--resume asks them again");
+    let told = format!("{left} questions without an outcome because the provider failed");
+    ran.tells(&told).tells("--resume asks again");
     ran.prints("Not complete");
     assert!(!journal(&place).is_complete().unwrap());
     assert_eq!(place.summary()["complete"], false);

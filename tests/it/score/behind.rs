@@ -1,7 +1,6 @@
 //! `score` finds the records behind a run's own CSV.
 
 use convfinqa::analysis::{Answers, analyze, records_behind};
-use convfinqa::run::{Journal, summarise};
 use convfinqa::score::files::{read_predictions, rescore};
 use convfinqa::score::{Rule, Scorecard};
 
@@ -130,28 +129,6 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
         "moved.json",
     ];
     assert_eq!(place.run(&named).succeeds().stderr, "");
-}
-
-/// A run that was stopped within a conversation counted what it had as whole.
-#[test]
-fn a_conversation_that_a_run_has_not_ended_is_not_whole() {
-    let place = Workplace::new();
-    place.answer("mode = 'conversations'\nn = 1");
-    let journal = place.run_folder().join("journal.sqlite");
-    let fe = || {
-        let summary = summarise(&Journal::read(&journal).unwrap()).unwrap();
-        serde_json::to_value(summary).unwrap()["conversations"][0].clone()
-    };
-    assert_eq!(
-        (&fe()["whole"]["n"], &fe()["incomplete"]),
-        (&1.into(), &0.into())
-    );
-    let connection = rusqlite::Connection::open(&journal).unwrap();
-    let last = "DELETE FROM answers WHERE question = (SELECT max(question) FROM answers)";
-    assert_eq!(connection.execute(last, []).unwrap(), 1);
-    drop(connection);
-    assert!(fe()["whole"].is_null());
-    assert_eq!(fe()["incomplete"], 1);
 }
 
 /// The suite was called `last`.

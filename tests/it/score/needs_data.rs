@@ -16,11 +16,6 @@ fn hits(card: &Scorecard, rule: Rule) -> (usize, usize) {
     (rate.hits, rate.n)
 }
 
-/// Accepted answers: by FE, then with the sign, then also with the scale forgiven.
-fn layers(card: &Scorecard) -> Vec<usize> {
-    card.layers.iter().map(|layer| layer.hits).collect()
-}
-
 #[test]
 #[ignore = "needs the published files"]
 fn the_langgraph_baselines_result() {
@@ -28,7 +23,6 @@ fn the_langgraph_baselines_result() {
     let card = Scorecard::of(&rows);
     assert_eq!(hits(&card, Rule::NumericalMatch), (94, 124));
     assert_eq!(hits(&card, Rule::FinancialEquivalence), (96, 124));
-    assert_eq!(layers(&card), [96, 101, 102]);
     assert!((card.rates.floor().unwrap().rate - 0.056).abs() < 5e-4);
     let latency = card.latency.unwrap();
     let figures = [
@@ -80,7 +74,6 @@ fn claude_on_dev_and_its_authors_verdicts() {
     assert_eq!(hits(&card, Rule::NumericalMatch), (705, 1_042));
     assert_eq!(hits(&card, Rule::ExactMatch), (568, 1_042));
     assert_eq!(hits(&card, Rule::ExecutionAccuracy), (606, 1_042));
-    assert_eq!(layers(&card), [866, 889, 901]);
     let suspects = card.without_suspects.unwrap();
     assert_eq!(suspects.suspects, 7);
     assert_eq!(card.rates.floor().unwrap().n, 1_042);
@@ -95,5 +88,5 @@ fn a_gpt4o_class_model_printed_and_executed() {
     assert_eq!(hits(&card, Rule::ProgramExecution), (268, 355));
     assert_eq!(hits(&card, Rule::ExactMatch), (220, 355));
     assert_eq!(hits(&card, Rule::NumericalMatch), (276, 355));
-    assert_eq!(layers(&card), [297, 314, 321]);
+    assert_eq!(hits(&card, Rule::FinancialEquivalence), (297, 355));
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::analysis::{Answers, Comparison, MatchedQuestion, Miss};
 use crate::dataset::Outcome;
 use crate::output::csv::name;
-use crate::score::Effort;
 use crate::score::Row;
 use finqa_agents::pair::verify::LiteralPlaces;
 use finqa_core::number::Value;
@@ -18,14 +17,12 @@ use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
 use super::super::list::{self, ListFacet, shown, sorted};
 /// The filters of pairs: key and title.
-const FACETS: [(&str, &str); 7] = [
+const FACETS: [(&str, &str); 5] = [
     ("way", "Result"),
     ("cause_a", "Cause in A"),
     ("cause_b", "Cause in B"),
     ("part", "Turn or part"),
     ("kind", "Record"),
-    ("effort", "Gold program"),
-    ("answers", "Answers"),
 ];
 
 /// The value of the facet `way` that is shown first.
@@ -74,7 +71,7 @@ pub(super) fn listed_pairs<'a>(
         let [at_a, at_b] = matched.at;
         let sides = [a.rows.get(at_a)?, b.rows.get(at_b)?];
         let marks = sides.map(|side| comparison.rule.mark(side));
-        let [first, second] = sides;
+        let [first, _] = sides;
         let cause = |miss: &Option<Miss>| {
             let named = miss.iter().map(|miss| miss.cause.name().to_owned());
             named.collect::<Vec<_>>()
@@ -87,7 +84,6 @@ pub(super) fn listed_pairs<'a>(
                 ways.push(FLIPPED.to_owned());
             }
         }
-        let same = first.prediction().trim() == second.prediction().trim();
         Some(ListedPair {
             matched,
             sides,
@@ -98,11 +94,6 @@ pub(super) fn listed_pairs<'a>(
                 cause(miss_b),
                 vec![first.key.part.clone()],
                 first.kind.map(|kind| name(&kind)).into_iter().collect(),
-                Effort::of(&first.gold)
-                    .map(|effort| effort.name().to_owned())
-                    .into_iter()
-                    .collect(),
-                vec![if same { "the same" } else { "different" }.to_owned()],
             ],
         })
     };
@@ -113,8 +104,6 @@ pub(super) fn listed_pairs<'a>(
 #[derive(Serialize)]
 struct PairIndex<'a, Line> {
     names: &'a [String; 2],
-    /// Links to the reports of A and B.
-    reports: &'a [Option<String>; 2],
     facets: Vec<ListFacet<'a>>,
     /// The initial filter: a facet's key and value.
     chosen: Option<(&'static str, &'static str)>,
@@ -153,11 +142,7 @@ fn values_of<'p>(pairs: &'p [ListedPair<'_>], facet: usize) -> Vec<&'p str> {
 }
 
 /// The page's data.
-pub(super) fn elements(
-    pairs: &[ListedPair<'_>],
-    names: &[String; 2],
-    reports: &[Option<String>; 2],
-) -> io::Result<Elements> {
+pub(super) fn elements(pairs: &[ListedPair<'_>], names: &[String; 2]) -> io::Result<Elements> {
     let mut kept = super::super::detail::PageStore::default();
     let mut elements = Elements::new();
     for listed in pairs {
@@ -196,7 +181,6 @@ pub(super) fn elements(
     let rows = pairs.iter().map(|listed| line(listed, &values));
     let index = PairIndex {
         names,
-        reports,
         rows: rows.collect(),
         chosen: flipped.then_some(("way", FLIPPED)),
         facets: ListFacet::all(&FACETS, &values),
@@ -224,8 +208,6 @@ fn line<'a>(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> impl Serialize + u
         listed.marks.into_iter().map(mark).collect::<String>(),
         a.latency,
         b.latency,
-        a.place(),
-        b.place(),
         list::numbered(&listed.facets, values),
     )
 }
