@@ -51,14 +51,7 @@ pub(crate) fn execute(
         resumed,
         replay,
         recorded,
-    } = load(
-        &args.settings,
-        matches,
-        control,
-        kind,
-        &dotenv::variable,
-        &[],
-    )?;
+    } = load(&args.settings, matches, control, kind, &[])?;
     if args.dry_run {
         return dry_run(&settings, recorded.as_ref(), control);
     }
@@ -128,11 +121,10 @@ pub(super) fn load(
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
-    variable: &dyn Fn(&str) -> Option<String>,
     outputs: &[OutputOption<'_>],
 ) -> anyhow::Result<RunInputs> {
     let file = control.config.config.as_deref();
-    let mut settings = settings::load_by(flags, matches, file, variable)?;
+    let mut settings = settings::load(flags, matches, file)?;
     let output = settings.run.output.clone();
     let resumed = control.resume.as_ref();
     let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind));

@@ -20,23 +20,12 @@ pub(crate) fn load(
     matches: &ArgMatches,
     named: Option<&Path>,
 ) -> anyhow::Result<Settings> {
-    load_by(flags, matches, named, &dotenv::variable)
-}
-
-/// Like [`load`], with `variable` instead of the environment; it is called only after
-/// `.env` has been read.
-pub(crate) fn load_by(
-    flags: &impl Serialize,
-    matches: &ArgMatches,
-    named: Option<&Path>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<Settings> {
     dotenv::load()?;
     refuse_unknown_variables()?;
     let flags = command_line_table(flags, matches)?;
     let layers = Layers::default()
         .file(config_file(named), named.is_some())?
-        .environment(variable)?
+        .environment(&dotenv::variable)?
         .table(flags, Origin::CommandLine)?;
     Ok(layers.settings()?)
 }

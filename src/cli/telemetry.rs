@@ -28,7 +28,7 @@ const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 /// Variables, besides the keys of providers, whose values must not appear in a trace
 /// or a log line.
 const SECRETS: &[&str] = &[
-    "API_KEY", "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
+    "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
 
 /// Set if stderr holds only JSON, including the final error line.

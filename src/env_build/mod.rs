@@ -8,7 +8,7 @@ mod folder;
 mod page;
 mod truth;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -20,13 +20,6 @@ use folder::Folder;
 use page::PageTables;
 use truth::Truth;
 
-/// The content of the environment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BuildOptions {
-    /// Only questions whose program's numbers are all in cells of the table.
-    pub tables_only: bool,
-}
-
 /// The result of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
@@ -36,8 +29,6 @@ pub struct BuildReport {
     pub questions: usize,
     /// Stand-alone questions left out because they have no gold.
     pub without_gold: usize,
-    /// Questions left out by [`BuildOptions::tables_only`].
-    pub not_in_cells: usize,
 }
 
 /// The key of the dataset's question that an environment's question was built
@@ -52,31 +43,26 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
 
 /// Writes the environment of a dataset to `out`, which is created if
 /// it does not exist; files of an earlier build are replaced.
-pub fn build(
-    dataset: &Dataset,
-    out: &Path,
-    options: BuildOptions,
-) -> Result<BuildReport, EnvError> {
-    let (files, report) = files(dataset, out, options)?;
-    let folder = Folder::claim(out, &note(dataset, options))?;
-    folder.write(QUESTIONS, &files.questions)?;
+pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
+    let (files, report) = files(dataset, out)?;
+    let (source, hash) = (dataset.source.clone(), dataset.hash.clone());
+    let folder = Folder::claim(out, &BuildNote::new(source, hash, dataset.invented))?;
     let metadata = Value::Object(files.metadata).to_string();
     folder.write(METADATA, metadata.as_bytes())?;
     for (company, name, table) in &files.tables {
         if let Ok(table) = table {
-            let path = Path::new(COMPANIES).join(company);
-            let path = path.join(format!("{name}.json"));
+            let path = format!("{COMPANIES}/{company}/{name}.json");
             folder.write(path, table.to_string().as_bytes())?;
         }
     }
-    folder.finish()?;
+    folder.finish(&files.questions)?;
     Ok(report)
 }
 
 /// The environment of a dataset, without a directory.
-pub fn catalog(dataset: &Dataset, options: BuildOptions) -> Result<Catalog, EnvError> {
+pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
     let path = Path::new(&dataset.source);
-    let (files, _) = files(dataset, path, options)?;
+    let (files, _) = files(dataset, path)?;
     Catalog::from_files(dataset.source.clone(), dataset.invented, path, files)
 }
 
@@ -85,19 +71,7 @@ pub fn catalog(dataset: &Dataset, options: BuildOptions) -> Result<Catalog, EnvE
 /// # Errors
 /// If the built-in sample is damaged, which a test rules out.
 pub fn builtin() -> anyhow::Result<Catalog> {
-    Ok(catalog(
-        &crate::dataset::sample()?,
-        BuildOptions::default(),
-    )?)
-}
-
-fn note(dataset: &Dataset, options: BuildOptions) -> BuildNote {
-    BuildNote::new(
-        dataset.source.clone(),
-        dataset.hash.clone(),
-        dataset.invented,
-        options.tables_only,
-    )
+    Ok(catalog(&crate::dataset::sample()?)?)
 }
 
 /// The columns of the questions' file.
@@ -107,33 +81,24 @@ const HEADINGS: [&str; 9] = [
     "typed_answer", "exe_ans",
 ];
 
-fn files(
-    dataset: &Dataset,
-    out: &Path,
-    options: BuildOptions,
-) -> Result<(DataFiles, BuildReport), EnvError> {
+fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvError> {
     let mut report = BuildReport::default();
     let mut files = DataFiles::default();
     let mut names = PageNames::default();
     let mut companies = BTreeSet::new();
     let mut csv = csv::Writer::from_writer(Vec::new());
-    let unwritten = |e: csv::Error| EnvError::Questions {
+    let unwritten = |e: csv::Error| EnvError::Data {
         path: out.join(QUESTIONS),
         reason: e.to_string(),
     };
     csv.write_record(HEADINGS).map_err(unwritten)?;
     for record in &dataset.records {
         let page = PageTables::new(&record.document);
-        let mut asked = Vec::new();
-        for case in &record.questions {
-            match truth::boxed(&case.gold) {
-                None => report.without_gold += 1,
-                Some(_) if options.tables_only && !reads_only_cells(case) => {
-                    report.not_in_cells += 1
-                }
-                Some(truth) => asked.push((case, truth)),
-            }
-        }
+        let cases = record.questions.iter();
+        let asked: Vec<_> = cases
+            .filter_map(|case| Some((case, truth::boxed(&case.gold)?)))
+            .collect();
+        report.without_gold += record.questions.len() - asked.len();
         if asked.is_empty() {
             continue;
         }
@@ -149,11 +114,13 @@ fn files(
         }
     }
     if report.questions == 0 {
-        return Err(EnvError::NothingToBuild {
-            from: dataset.source.clone(),
-            without_gold: report.without_gold,
-            not_in_cells: report.not_in_cells,
-            turns: dataset.turn_count(),
+        let (without_gold, turns) = (report.without_gold, dataset.turn_count());
+        return Err(EnvError::Data {
+            path: dataset.source.clone().into(),
+            reason: format!(
+                "no stand-alone question to build from: {without_gold} are without gold, and \
+                 {turns} turns of conversations cannot be asked alone"
+            ),
         });
     }
     files.questions = csv.into_inner().map_err(|e| EnvError::Io {
@@ -212,63 +179,29 @@ fn table_description(company: &str, description: &str, table: &Map<String, Value
     })
 }
 
-/// True if every number of the program but the constants is a cell's, and every row it
-/// reads is the table's.
-fn reads_only_cells(case: &Case) -> bool {
-    let Some(program) = case.gold.program.as_deref() else {
-        return false;
-    };
-    let Ok(program) = finqa_core::program::Program::parse(program) else {
-        return false;
-    };
-    let table = &case.question.document.table;
-    let cells: Vec<f64> = table
-        .iter()
-        .flat_map(|row| row.iter().skip(1))
-        .flat_map(|cell| finqa_core::number::readings(cell))
-        .map(|reading| reading.fraction().abs())
-        .collect();
-    program
-        .literals()
-        .filter(|literal| !literal.starts_with("const_"))
-        .all(|literal| {
-            let value = finqa_core::number::literal(literal).map(f64::abs);
-            value.is_some_and(|v| cells.iter().any(|c| finqa_core::number::same(*c, v)))
-        })
-}
-
-/// Names of pages: records of one page share its tables, two different pages
-/// never share a name.
+/// The pages by their lower-case names, because a file system may not distinguish case; a table
+/// of sentences has no page. Records of one page share its tables, two pages never share a name.
 #[derive(Default)]
-struct PageNames {
-    /// By the name that a page would have alone: its pages and their names.
-    pages: HashMap<String, Vec<(PageTables, String)>>,
-    /// Lower case, because a file system may not distinguish case.
-    taken: HashSet<String>,
-}
+struct PageNames(HashMap<String, Option<PageTables>>);
 
 impl PageNames {
     /// The page's name, and whether its tables are yet to be written.
     fn of(&mut self, page: &PageTables) -> (String, bool) {
-        let mut alike = self.pages.get(&page.name).into_iter().flatten();
-        if let Some((_, name)) = alike.find(|(known, _)| known == page) {
-            return (name.clone(), false);
-        }
         let mut name = page.name.clone();
         let mut n = 2;
-        while self.is_taken(&name) || self.is_taken(&page::sentences_of(&name)) {
-            name = format!("{}_{n}", page.name);
+        loop {
+            let key = name.to_lowercase();
+            let text = page::sentences_of(&key);
+            match self.0.get(&key) {
+                Some(Some(known)) if known == page => return (name, false),
+                None if !self.0.contains_key(&text) => {
+                    self.0.insert(key, Some(page.clone()));
+                    self.0.insert(text, None);
+                    return (name, true);
+                }
+                _ => name = format!("{}_{n}", page.name),
+            }
             n += 1;
         }
-        for name in [&name, &page::sentences_of(&name)] {
-            self.taken.insert(name.to_lowercase());
-        }
-        let alike = self.pages.entry(page.name.clone()).or_default();
-        alike.push((page.clone(), name.clone()));
-        (name, true)
-    }
-
-    fn is_taken(&self, name: &str) -> bool {
-        self.taken.contains(&name.to_lowercase())
     }
 }

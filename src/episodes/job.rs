@@ -18,11 +18,6 @@ use finqa_core::text::counted;
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
-/// The part of a server's results that the embedded analyst sees, which pays for no tokens:
-/// those of an honest server whole, and of any server no more than memory and the journal
-/// can hold.
-const EMBEDDED_CHARS: (usize, usize) = (2_000_000, 8_000_000);
-
 /// The location of the environment.
 #[derive(Clone)]
 pub(crate) enum EpisodePlace {
@@ -171,11 +166,10 @@ pub(crate) fn job(
         settings.model.name
     ));
     let meta = meta(settings, options, &tool_model, total, n)?;
-    let (result_chars, total_chars) = match (tool_model.endpoint, &environment.place) {
-        (Some(_), _) => SHOWN_CHARS,
-        (None, EpisodePlace::Server(_)) => EMBEDDED_CHARS,
-        // The embedded analyst reads results whole or not at all.
-        (None, EpisodePlace::Local(_)) => (usize::MAX, usize::MAX),
+    let (result_chars, total_chars) = match tool_model.endpoint {
+        Some(_) => SHOWN_CHARS,
+        // The embedded analyst, which pays for no tokens, reads results whole or not at all.
+        None => (usize::MAX, usize::MAX),
     };
     let agent = ToolAgentOptions {
         tools: tool_specs(),

@@ -1,12 +1,11 @@
 //! The environment of this process: its questions are known and are planned.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::question::{QuestionIdentity, planned};
+use super::question::QuestionList;
 use crate::dataset::{Gold, Question};
 use crate::run::{PlannedQuestion, gold_of_truth};
 use finqa_agents::solve::{
@@ -14,31 +13,25 @@ use finqa_agents::solve::{
 };
 use finqa_core::number::{Value as Number, literal};
 use finqa_env::data::EnvQuestion;
-use finqa_env::episode::{
-    Environment, EpisodeRules, Observation, QuestionOrder, StepOutcome, StepStart,
-};
+use finqa_env::episode::{Environment, EpisodeRules, Observation, StepOutcome, StepStart};
 use finqa_env::tools::Tools;
 
 /// An environment in this process.
 pub(crate) struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: EpisodeRules,
-    /// The index of each question in the catalog.
-    places: HashMap<QuestionIdentity, usize>,
+    questions: QuestionList,
 }
 
 impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
     pub(crate) fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
-        let mut places = HashMap::new();
-        for (at, question) in tools.catalog().questions().iter().enumerate() {
-            let key = QuestionIdentity::of_episode(&episode_question(question));
-            places.entry(key).or_insert(at);
-        }
+        let questions = tools.catalog().questions().iter();
+        let questions = QuestionList::new(questions.map(episode_question).collect());
         Self {
             tools,
             rules,
-            places,
+            questions,
         }
     }
 
@@ -46,24 +39,8 @@ impl LocalEnvironment {
     /// that of their file. A question that the file repeats is planned once.
     pub(crate) fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
-        let mut order = match seed {
-            Some(seed) => QuestionOrder::new(questions.len(), seed),
-            None => QuestionOrder::in_file_order(questions.len()),
-        };
-        let order: Vec<usize> = questions
-            .iter()
-            .filter_map(|_| order.next_index())
-            .collect();
-        let mut seen = HashSet::new();
-        let mut plan = Vec::new();
-        for question in order.into_iter().filter_map(|at| questions.get(at)) {
-            let asked = episode_question(question);
-            if n.is_none_or(|n| plan.len() < n) && seen.insert(QuestionIdentity::of_episode(&asked))
-            {
-                plan.push(planned(&asked, plan.len(), gold(question)));
-            }
-        }
-        plan
+        let gold = |at| questions.get(at).map(gold).unwrap_or_default();
+        self.questions.plan(seed, n, gold)
     }
 }
 
@@ -95,8 +72,8 @@ fn gold(question: &EnvQuestion) -> Gold {
 #[async_trait]
 impl ToolEnvironment for LocalEnvironment {
     async fn begin(&self, question: &Question) -> Result<StartedEpisode, EnvironmentError> {
-        let known = self.places.get(&QuestionIdentity::of_question(question));
-        let at = *known.ok_or_else(|| EnvironmentError {
+        let known = self.questions.place(question);
+        let at = known.ok_or_else(|| EnvironmentError {
             message: format!("the environment has no question {}", question.key),
             fatal: None,
         })?;

@@ -23,7 +23,7 @@ use finqa_agents::llm;
 use finqa_agents::solve::{EpisodeQuestion, StepReply};
 use finqa_core::error::innermost;
 use finqa_core::secrets::redact_json;
-use finqa_core::text::head;
+use finqa_core::text;
 
 /// Timeout of the connection, as in the public client.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,11 +36,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// Messages of a server that wait to be read: it answers one at a time.
 const MAX_WAITING: usize = 2;
-/// Longest question, in characters.
-pub(super) const MAX_QUESTION_CHARS: usize = 20_000;
-/// Longest id or company's name, in characters.
-pub(super) const MAX_NAME_CHARS: usize = 500;
-/// Longest text of an error or of the truth, in characters.
+/// What is kept of the text of an error or of the truth, in characters.
 const MAX_ERROR_CHARS: usize = 2_000;
 
 /// One socket, which is one session.
@@ -98,20 +94,8 @@ impl RemoteSession {
         if question.trim().is_empty() {
             return Err(self.protocol("its `state` has no question after a reset"));
         }
-        let id = text("question_id").unwrap_or_default();
-        let long = [
-            ("current_question", &question, MAX_QUESTION_CHARS),
-            ("current_company", &company, MAX_NAME_CHARS),
-            ("question_id", &id, MAX_NAME_CHARS),
-        ];
-        if let Some((what, _, most)) = long
-            .into_iter()
-            .find(|(_, text, most)| text.chars().nth(*most).is_some())
-        {
-            return Err(self.protocol(&format!("its {what} is longer than {most} characters")));
-        }
         Ok(EpisodeQuestion {
-            id,
+            id: text("question_id").unwrap_or_default(),
             text: question,
             company,
         })
@@ -150,7 +134,7 @@ impl RemoteSession {
     pub(crate) async fn ground_truth(&mut self) -> Result<String, RemoteError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);
-        Ok(cut(truth.unwrap_or_default(), MAX_ERROR_CHARS))
+        Ok(cut(truth.unwrap_or_default()))
     }
 
     async fn state(&mut self) -> Result<Map<String, Value>, RemoteError> {
@@ -181,8 +165,8 @@ impl RemoteSession {
         let error = error.map(|error| {
             let text = |key: &str| error.get(key).and_then(Value::as_str);
             let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
-            let kind = cut(text("error_type").unwrap_or_default(), MAX_NAME_CHARS);
-            (kind, cut(&message, MAX_ERROR_CHARS))
+            let kind = cut(text("error_type").unwrap_or_default());
+            (kind, cut(&message))
         });
         let result = seen.get("result").filter(|result| !result.is_null());
         let metadata = [data.get("metadata"), seen.get("metadata")];
@@ -195,7 +179,7 @@ impl RemoteSession {
             error,
             reward,
             done,
-            ground_truth: ground_truth.map(|truth| cut(truth, MAX_ERROR_CHARS)),
+            ground_truth: ground_truth.map(cut),
         })
     }
 
@@ -228,7 +212,7 @@ impl RemoteSession {
             redact_json(&mut answer, &[token.expose_secret()]);
         }
         let kind = answer.get("type").and_then(Value::as_str);
-        let kind = cut(kind.unwrap_or_default(), MAX_NAME_CHARS);
+        let kind = cut(kind.unwrap_or_default());
         let data = answer.get_mut("data").map(Value::take);
         let data = data.ok_or_else(|| self.protocol("an answer has no `data`"))?;
         if kind == "error" {
@@ -249,7 +233,7 @@ impl RemoteSession {
     fn error_of(&self, data: &Value) -> RemoteError {
         let text = |key: &str| {
             let text = data.get(key).and_then(Value::as_str);
-            cut(text.unwrap_or_default(), MAX_ERROR_CHARS)
+            cut(text.unwrap_or_default())
         };
         let (url, code, message) = (self.url.clone(), text("code"), text("message"));
         if code == "CAPACITY_REACHED" {
@@ -284,13 +268,9 @@ fn text_of(result: &Value) -> String {
     )
 }
 
-/// A text cut to a number of characters, with the number that was cut off.
-fn cut(text: &str, most: usize) -> String {
-    let kept = head(text, most);
-    match text.chars().count() - kept.chars().count() {
-        0 => text.to_owned(),
-        more => format!("{kept}… ({more} more characters)"),
-    }
+/// The beginning of a text of an error.
+fn cut(text: &str) -> String {
+    text::cut(text, MAX_ERROR_CHARS, "…")
 }
 
 type Socket = WebSocketStream<reqwest::Upgraded>;

@@ -2,7 +2,6 @@
 //! index. One that has no list deals a question at each reset: episodes are then planned by
 //! their seeds, and each question is known from its episode alone.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,16 +10,15 @@ use serde_json::{Map, Value, json};
 
 use super::address::Address;
 use super::error::RemoteError;
-use super::question::{QuestionIdentity, planned};
+use super::question::{asks, planned};
 use super::remote::RemoteSession;
 use super::sessions::{Note, SessionPool};
-use super::tasks::{self, ListedTask};
+use super::tasks::ServerTasks;
 use crate::dataset::{Gold, Question};
 use crate::run::PlannedQuestion;
 use finqa_agents::solve::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
-use finqa_env::episode::QuestionOrder;
 
 /// Resets refused one after the other after which an episode fails: OpenEnv's finqa_env refuses
 /// questions whose cells its CSV reader takes for missing.
@@ -29,10 +27,8 @@ const MAX_REFUSALS: u32 = 20;
 /// A server, its tasks, and the sessions that are open on it.
 pub(crate) struct ServerEnvironment {
     sessions: Arc<SessionPool>,
-    /// In the server's order; absent where it lists none.
-    tasks: Option<Vec<ListedTask>>,
-    /// The first task of each question.
-    places: HashMap<QuestionIdentity, usize>,
+    /// Absent where it lists none.
+    tasks: Option<ServerTasks>,
     seed: Option<u64>,
 }
 
@@ -45,16 +41,9 @@ impl ServerEnvironment {
     ) -> Result<Self, RemoteError> {
         let sessions = SessionPool::new(address.clone(), note);
         sessions.put_back(sessions.take().await?);
-        let tasks = tasks::list(&address).await;
-        let mut places = HashMap::new();
-        for (at, task) in tasks.iter().flatten().enumerate() {
-            let key = QuestionIdentity::of_episode(&task.question);
-            places.entry(key).or_insert(at);
-        }
         Ok(Self {
             sessions: Arc::new(sessions),
-            tasks,
-            places,
+            tasks: ServerTasks::list(&address).await,
             seed,
         })
     }
@@ -67,31 +56,17 @@ impl ServerEnvironment {
     /// The first `n` tasks in the order of the seed, or else that of the server, each question
     /// once; or `n` episodes of which the server chooses the questions.
     pub(crate) fn plan(&self, n: Option<usize>) -> Vec<PlannedQuestion> {
-        let Some(tasks) = &self.tasks else {
-            let episode = |index: usize| {
-                let unknown = EpisodeQuestion {
-                    id: (index + 1).to_string(),
-                    ..EpisodeQuestion::default()
-                };
-                planned(&unknown, index, Gold::default())
+        if let Some(tasks) = &self.tasks {
+            return tasks.questions.plan(self.seed, n, |_| Gold::default());
+        }
+        let episode = |index: usize| {
+            let unknown = EpisodeQuestion {
+                id: (index + 1).to_string(),
+                ..EpisodeQuestion::default()
             };
-            return (0..n.unwrap_or_default()).map(episode).collect();
+            planned(&unknown, index, Gold::default())
         };
-        let mut order = match self.seed {
-            Some(seed) => QuestionOrder::new(tasks.len(), seed),
-            None => QuestionOrder::in_file_order(tasks.len()),
-        };
-        let order = tasks.iter().filter_map(|_| order.next_index());
-        let asked = order.filter_map(|at| {
-            let question = &tasks.get(at)?.question;
-            let first = self.places.get(&QuestionIdentity::of_episode(question));
-            (first == Some(&at)).then_some(question)
-        });
-        asked
-            .take(n.unwrap_or(usize::MAX))
-            .enumerate()
-            .map(|(index, asked)| planned(asked, index, Gold::default()))
-            .collect()
+        (0..n.unwrap_or_default()).map(episode).collect()
     }
 
     /// Ends the sessions in order.
@@ -103,9 +78,9 @@ impl ServerEnvironment {
     fn reset_data(&self, question: &Question) -> Option<Value> {
         match &self.tasks {
             Some(tasks) => {
-                let at = self.places.get(&QuestionIdentity::of_question(question))?;
-                let task = tasks.get(*at)?;
-                Some(json!({"split": task.split, "index": task.index}))
+                let at = tasks.questions.place(question)?;
+                let (split, index) = tasks.places.get(at)?;
+                Some(json!({"split": split, "index": index}))
             }
             None => {
                 let number: u64 = question.key.id.parse().ok()?;
@@ -174,9 +149,7 @@ impl ToolEnvironment for ServerEnvironment {
             }
             lost
         })?;
-        if self.lists_tasks()
-            && QuestionIdentity::of_episode(&asked) != QuestionIdentity::of_question(question)
-        {
+        if self.lists_tasks() && !asks(&asked, question) {
             return Err(failed(format!(
                 "the server asks another question than its task {data} of the list"
             )));

@@ -1,25 +1,22 @@
 //! The tasks of a server, by the routes of OpenEnv's cores from 0.4.2 on.
 
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::address::Address;
-use super::remote::{CONNECT_TIMEOUT, MAX_NAME_CHARS, MAX_QUESTION_CHARS};
+use super::question::QuestionList;
+use super::remote::CONNECT_TIMEOUT;
 use finqa_agents::llm;
 use finqa_agents::solve::EpisodeQuestion;
-use secrecy::ExposeSecret;
-
-/// Most bytes of one split's list: 100,000 questions of 600 bytes.
-const MAX_LIST_BYTES: usize = 64 << 20;
 
 const SPLITS: [&str; 3] = ["train", "validation", "test"];
 
-/// A question, and where a reset finds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ListedTask {
-    pub(super) question: EpisodeQuestion,
-    pub(super) split: &'static str,
-    pub(super) index: usize,
+/// The tasks of a server.
+pub(super) struct ServerTasks {
+    pub(super) questions: QuestionList,
+    /// Where a reset finds each: its split, and its index there.
+    pub(super) places: Vec<(&'static str, usize)>,
 }
 
 #[derive(Deserialize)]
@@ -35,30 +32,27 @@ struct Task {
     question: String,
 }
 
-/// All tasks of a server; `None` where it lists none, as OpenEnv's own finqa_env.
-pub(super) async fn list(address: &Address) -> Option<Vec<ListedTask>> {
-    let mut all = Vec::new();
-    for split in SPLITS {
-        for task in one_split(address, split).await?.tasks {
-            let question = EpisodeQuestion {
-                id: task.question_id,
-                text: task.question,
-                company: task.company,
-            };
-            all.push(ListedTask {
-                question,
-                split,
-                index: task.index,
-            });
+impl ServerTasks {
+    /// All tasks of a server; `None` where it lists none, as OpenEnv's own finqa_env.
+    pub(super) async fn list(address: &Address) -> Option<Self> {
+        let (mut questions, mut places) = (Vec::new(), Vec::new());
+        for split in SPLITS {
+            for task in one_split(address, split).await?.tasks {
+                questions.push(EpisodeQuestion {
+                    id: task.question_id,
+                    text: task.question,
+                    company: task.company,
+                });
+                places.push((split, task.index));
+            }
         }
+        let is_asked = |question: &EpisodeQuestion| !question.text.is_empty();
+        let lists = !questions.is_empty() && questions.iter().all(is_asked);
+        lists.then(|| Self {
+            questions: QuestionList::new(questions),
+            places,
+        })
     }
-    let short = |text: &str, most: usize| text.chars().nth(most).is_none();
-    let is_plain = |task: &ListedTask| {
-        let EpisodeQuestion { id, text, company } = &task.question;
-        let names = [id, company].map(|name| short(name, MAX_NAME_CHARS));
-        !text.is_empty() && short(text, MAX_QUESTION_CHARS) && names == [true; 2]
-    };
-    (!all.is_empty() && all.iter().all(is_plain)).then_some(all)
 }
 
 async fn one_split(address: &Address, split: &str) -> Option<TaskList> {
@@ -74,16 +68,6 @@ async fn one_split(address: &Address, split: &str) -> Option<TaskList> {
     if let Some(token) = &address.token {
         request = request.bearer_auth(token.expose_secret());
     }
-    let mut answer = request.send().await.ok()?;
-    if answer.status() != 200 {
-        return None;
-    }
-    let mut body = Vec::new();
-    while let Some(part) = answer.chunk().await.ok()? {
-        if body.len() + part.len() > MAX_LIST_BYTES {
-            return None;
-        }
-        body.extend_from_slice(&part);
-    }
-    serde_json::from_slice(&body).ok()
+    let answer = request.send().await.ok()?.error_for_status().ok()?;
+    answer.json().await.ok()
 }

@@ -7,24 +7,18 @@ use finqa_agents::pair::OpinionUse;
 
 /// Notes about these settings to show before the first question, one line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
-    let unused = unused_server(settings, variables, &[])
+    let unused = unused_server(settings, variables)
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
     unused.into_iter().chain(without_effect(settings)).collect()
 }
 
 /// The key or address of a model's server that these settings leave unused
-/// because no model is chosen; `more` are further variables that name one.
-pub(crate) fn unused_server(
-    settings: &Settings,
-    variables: &Variables,
-    more: &[&'static str],
-) -> Option<String> {
+/// because no model is chosen.
+pub(crate) fn unused_server(settings: &Settings, variables: &Variables) -> Option<String> {
     if !settings.model.is_offline() || settings.origins.contains_key("model") {
         return None;
     }
-    let mut named = Provider::key_variables()
-        .chain(Provider::address_variables())
-        .chain(more.iter().copied());
+    let mut named = Provider::key_variables().chain(Provider::address_variables());
     let what = match named.find(|name| variables.get(name).is_some()) {
         Some(name) => format!("{name} is set"),
         None => match settings.origins.get("base_url")? {

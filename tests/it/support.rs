@@ -18,6 +18,8 @@ pub mod in_process;
 pub mod json;
 pub mod published;
 pub mod python;
+#[path = "../../crates/finqa-env/tests/it/support/running.rs"]
+pub mod running;
 #[cfg(unix)]
 pub mod screen;
 pub mod traces;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::{Exit, stdout};
 use crate::dataset::{self, Source};
-use crate::env_build::{BuildOptions, build};
+use crate::env_build::build;
 use finqa_core::text::counted;
 
 /// The arguments of `env build`.
@@ -16,18 +16,12 @@ pub(crate) struct BuildArgs {
     /// Target folder: new, empty, or the result of an earlier build, which is replaced
     #[arg(long, short = 'o', value_name = "DIR")]
     output: PathBuf,
-    /// Include only questions whose operands are all table cells
-    #[arg(long)]
-    tables_only: bool,
 }
 
 /// Builds it and prints what is in it and what was left out.
 pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let dataset = dataset::load(&Source::from_name(&args.data_path))?;
-    let options = BuildOptions {
-        tables_only: args.tables_only,
-    };
-    let built = build(&dataset, &args.output, options)?;
+    let built = build(&dataset, &args.output)?;
     stdout::print_words(|out| {
         writeln!(
             out,
@@ -40,11 +34,6 @@ pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
         )?;
         for (count, noun, reason) in [
             (built.without_gold, "stand-alone question", "without gold"),
-            (
-                built.not_in_cells,
-                "question",
-                "whose operands are not all in cells (--tables-only)",
-            ),
             (
                 dataset.turn_count(),
                 "turn",

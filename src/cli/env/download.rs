@@ -43,30 +43,19 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     });
     writer.line(NOTICE);
     let bar = writer.styled_bar("{bar:30} {pos}/{len} files {eta}");
-    let mut on_event = |event: HubEvent| {
-        let line = match event {
-            HubEvent::Listed {
-                commit,
-                files,
-                bytes,
-            } => {
-                bar.set_length(files as u64);
-                format!("commit {commit}: {files} files, {bytes} bytes")
-            }
-            HubEvent::Done => {
-                bar.inc(1);
-                return;
-            }
-            HubEvent::Retrying {
-                path,
-                reason,
-                pause,
-            } => format!("{path}: {reason}; retrying in {:.0} s", pause.as_secs_f64()),
-        };
-        writer.line(&line);
+    let on_event = |event: HubEvent| match event {
+        HubEvent::Listed {
+            commit,
+            files,
+            bytes,
+        } => {
+            bar.set_length(files as u64);
+            writer.line(&format!("commit {commit}: {files} files, {bytes} bytes"));
+        }
+        HubEvent::Retrying(line) => writer.line(&line),
+        HubEvent::Done => bar.inc(1),
     };
-    let runtime = runtime()?;
-    let commit = runtime.block_on(download(&client, &args.output, &options, &mut on_event))?;
+    let commit = runtime()?.block_on(download(&client, &args.output, &options, &on_event))?;
     bar.finish_and_clear();
     let report = Catalog::load(&args.output)?.check();
     let to = args.output.display();

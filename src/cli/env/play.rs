@@ -22,10 +22,8 @@ use crate::output::{is_export_of, write_episodes};
 use crate::pipeline::{Notify, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart};
 use crate::pipeline::{ignored_in_episodes, unused_server};
 use crate::run::{EpisodeMeta, RunKind};
-use crate::settings::{
-    BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings, Variables,
-};
-use finqa_agents::llm::{ModelSettings, Provider};
+use crate::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
+use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
@@ -35,7 +33,7 @@ const EXPORT_EPISODES: &str = "--export-episodes FILE";
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are also read; flags and CONVFINQA_… variables override the first two. The episodes are recorded as a run: `runs` lists it, and `--resume`, `report`, `compare`, `analyze`, `score` and `track sync` accept it."
+    after_help = "The episodes are recorded as a run: `runs` lists it, and `--resume`, `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
@@ -57,10 +55,6 @@ pub(crate) struct PlayArgs {
     #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
-    /// Only of `convfinqa run`; known here so that it can be refused in a clear line.
-    #[arg(long, hide = true)]
-    #[serde(skip)]
-    dry_run: bool,
     /// Print each episode when it ends, and each retry
     #[arg(long, short = 'v', help_heading = "Output")]
     #[serde(skip)]
@@ -115,14 +109,6 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    if args.dry_run {
-        let line = "env play has no --dry-run, because the model decides how many calls an episode \
-                    takes; --max-cost or --max-tokens-total limits them";
-        return Err(Failure::usage(line).into());
-    }
-    let variables = variables(&args.model);
-    let variable = |name: &str| variables.get(name);
-    let kind = RunKind::Episodes;
     let RunInputs {
         mut settings,
         resumed,
@@ -132,8 +118,7 @@ pub(crate) fn execute(
         args,
         matches,
         &args.control,
-        kind,
-        &variable,
+        RunKind::Episodes,
         &[(EXPORT_EPISODES, args.export_episodes.as_deref())],
     )?;
     let run = resumed.as_ref().map(|run| run.meta().id.as_str());
@@ -156,7 +141,7 @@ pub(crate) fn execute(
         resumed,
         replay,
         recorded,
-        variables,
+        variables: dotenv::variables(),
         ..RunContext::default()
     };
     let display = args.control.print.display(args.verbose, style);
@@ -176,8 +161,7 @@ struct EpisodeRun<'a> {
 impl RunCommand for EpisodeRun<'_> {
     async fn start(&mut self, settings: &Settings, mut context: RunContext) -> anyhow::Result<Run> {
         let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
-        let unused = ["API_KEY", "API_BASE_URL"];
-        if let Some(what) = unused_server(settings, &dotenv::variables(), &unused) {
+        if let Some(what) = unused_server(settings, &variables) {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
@@ -326,31 +310,4 @@ fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
         "{}: the file exists and is not replaced; name another file",
         path.display()
     )))
-}
-
-/// The environment's variables. Where this program's own are not set, those of `OpenEnv`'s
-/// inference scripts are used.
-fn variables(flags: &ModelSettings) -> Variables {
-    let base_url_flag = flags.base_url.is_some();
-    let value = move |name: &str| {
-        let own = dotenv::variable(name);
-        let other = dotenv::variable;
-        // A key is for the server that it is set alongside.
-        let by_api_base_url = !base_url_flag
-            && other("CONVFINQA_BASE_URL").is_none()
-            && other("API_BASE_URL").is_some();
-        match name {
-            "CONVFINQA_MODEL" => own.or_else(|| other("MODEL")),
-            "CONVFINQA_BASE_URL" => own.or_else(|| other("API_BASE_URL")),
-            key if by_api_base_url && Provider::key_variables().any(|name| name == key) => {
-                other("API_KEY").or(own)
-            }
-            "OPENAI_API_KEY" => own.or_else(|| {
-                let another = Provider::key_variables().any(|key| other(key).is_some());
-                (!another).then(|| other("API_KEY")).flatten()
-            }),
-            _ => own,
-        }
-    };
-    Variables::new(value).with_file(dotenv::is_from_dotenv)
 }

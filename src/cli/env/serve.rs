@@ -1,7 +1,6 @@
 //! `convfinqa env serve`: the environment's server, over HTTP or standard input.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -13,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_core::text::counted;
 use finqa_env::episode::EpisodeRules;
-use finqa_env::server::{self, ServerError, ServerOptions};
+use finqa_env::server::{self, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 
-use super::super::{Exit, Failure, settings, signals, telemetry};
+use super::super::{Exit, settings, signals, telemetry};
 use super::{catalog, problems_note};
 use crate::settings::LogSettings;
 
@@ -33,11 +32,6 @@ pub(crate) struct ServeArgs {
     options: ServerOptions,
     #[command(flatten)]
     rules: EpisodeRules,
-    /// Task to serve
-    #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
-          value_parser = ["finqa"], help_heading = "Episodes")]
-    // There is one task: the option refuses the name of another.
-    task: String,
     #[command(flatten)]
     log: LogSettings,
 }
@@ -69,10 +63,7 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> anyhow::Resu
             return Ok(Exit::Done);
         }
         let warning = open_to_all(&args.options);
-        check_limits(&args.options)?;
-        let listener = server::bind(&args.options)
-            .await
-            .map_err(explain_taken_port)?;
+        let listener = server::bind(&args.options).await?;
         let address = listener.local_addr().context("cannot read the address")?;
         if let Some(line) = oddities {
             writer.say(&line);
@@ -107,26 +98,6 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
              listen on 127.0.0.1",
         ),
         _ => None,
-    }
-}
-
-/// A port that is taken is what a person meets who starts the server twice.
-fn explain_taken_port(error: ServerError) -> anyhow::Error {
-    match &error {
-        ServerError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
-            let message = format!(
-                "{error}: another program uses this port; choose another --port, or 0 for a free one"
-            );
-            Failure::usage(message).into()
-        }
-        _ => error.into(),
-    }
-}
-
-fn check_limits(options: &ServerOptions) -> Result<(), Failure> {
-    match options.max_sessions {
-        0 => Err(Failure::usage("--max-sessions must be at least 1")),
-        _ => Ok(()),
     }
 }
 

@@ -22,7 +22,7 @@ use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_embedded::{EmbeddedAnalyst, RankedAnswer};
 use finqa_env::data::bare_question;
 use finqa_env::tools::SUBMIT_ANSWER;
-use page::{TableColumns, documents, relevant_tables};
+use page::{TableColumns, documents, named_tables};
 
 /// The submission for a question that it cannot answer; certainly wrong.
 const NO_ANSWER: &str = "unknown";
@@ -41,7 +41,7 @@ impl EmbeddedModel {
             return vec![("get_descriptions", json!({ "company_name": company }))];
         };
         let names: Vec<String> = serde_json::from_str(listed.text).unwrap_or_default();
-        let tables = relevant_tables(question, &names);
+        let tables = named_tables(question, &names);
         if tables.is_empty() {
             return vec![submit(NO_ANSWER)];
         }

@@ -7,51 +7,16 @@ use serde_json::Value;
 
 use crate::dataset::Document;
 
-/// Tables that are read where the question names none.
-const GUESSED: usize = 3;
-
-/// The tables worth a look: those that the question names, with their
-/// sentences; else those whose names share most words with it.
-pub(super) fn relevant_tables(question: &str, names: &[String]) -> Vec<String> {
+/// The tables that the question names, with their sentences.
+pub(super) fn named_tables(question: &str, names: &[String]) -> Vec<String> {
     let words: HashSet<&str> = question
         .split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
         .collect();
-    let named: Vec<String> = names
-        .iter()
-        .filter(|name| {
-            let page = name.strip_suffix("_text").unwrap_or(name);
-            words.contains(name.as_str()) || words.contains(page)
-        })
-        .cloned()
-        .collect();
-    if !named.is_empty() {
-        return named;
-    }
-    let asked = stems(question);
-    let shared = |name: &String| stems(name).intersection(&asked).count();
-    let mut ranked: Vec<&String> = names.iter().collect();
-    ranked.sort_by_key(|name| std::cmp::Reverse(shared(name)));
-    ranked.into_iter().take(GUESSED).cloned().collect()
-}
-
-/// The words of a name such as `us_gaap_IncomeStatement`, or of a sentence,
-/// shortened so that forms of one word are alike.
-fn stems(text: &str) -> HashSet<String> {
-    let mut spaced = String::with_capacity(text.len() + 8);
-    let mut was_lower = false;
-    for c in text.chars() {
-        if c.is_uppercase() && was_lower {
-            spaced.push(' ');
-        }
-        was_lower = c.is_lowercase();
-        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
-    }
-    spaced
-        .to_lowercase()
-        .split_whitespace()
-        .filter(|word| word.len() > 2)
-        .map(|word| word.chars().take(6).collect())
-        .collect()
+    let is_named = |name: &&String| {
+        let page = name.strip_suffix("_text").unwrap_or(name);
+        words.contains(name.as_str()) || words.contains(page)
+    };
+    names.iter().filter(is_named).cloned().collect()
 }
 
 /// The columns of a table, from `get_table_info`.
@@ -184,29 +149,15 @@ pub(super) fn documents(read: &[PageTable]) -> Vec<Document> {
 mod tests {
     use super::*;
 
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
     #[test]
     fn a_page_that_is_named_is_read_with_its_sentences() {
-        let all = names(&["A_2009_page_28", "A_2009_page_28_text", "A_2009_page_2"]);
+        let all = ["A_2009_page_28", "A_2009_page_28_text", "A_2009_page_2"].map(str::to_owned);
         let question = "For company `A`, report page `A_2009_page_28`, here is the question:\nx?";
         assert_eq!(
-            relevant_tables(question, &all),
+            named_tables(question, &all),
             ["A_2009_page_28", "A_2009_page_28_text"]
         );
-    }
-
-    #[test]
-    fn else_names_that_share_words_come_first() {
-        let all = names(&[
-            "us_gaap_BalanceSheet", "us_gaap_EffectiveTaxRate", "us_gaap_Debt", "us_gaap_Leases",
-        ]);
-        let tables = relevant_tables("What was the effective tax rate?", &all);
-        assert_eq!(tables[0], "us_gaap_EffectiveTaxRate");
-        assert_eq!(tables.len(), GUESSED);
-        assert!(relevant_tables("x", &[]).is_empty());
+        assert!(named_tables("x", &all).is_empty());
     }
 
     #[test]

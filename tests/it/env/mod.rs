@@ -2,5 +2,4 @@
 //! and episodes are in `crates/finqa-env`.
 
 mod build;
-mod data;
 mod download;

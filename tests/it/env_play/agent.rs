@@ -257,26 +257,6 @@ fn calls_written_as_text_are_made() {
 }
 
 #[test]
-fn a_busy_provider_is_asked_again() {
-    let place = Workplace::new();
-    let truths = truths(&fixture());
-    let model = FaultServer::start(move |request| {
-        if request.repeat == 0 {
-            return Reply::error(429, "rate_limit_exceeded", "slow down")
-                .header("retry-after-ms", "5");
-        }
-        knows(&truths, request)
-    });
-    let (ran, summary) = play_by(&place, &model, "--n 3 -v");
-    ran.succeeds();
-    has(
-        &summary,
-        json!({"reward": {"mean": 1.0}, "spent": {"calls": 6, "requests": 12}}),
-    );
-    ran.tells("retrying in");
-}
-
-#[test]
 fn a_model_without_tools_is_one_clear_line() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| {
@@ -322,61 +302,6 @@ fn a_filter_counts_as_wrong_and_a_provider_that_fails_leaves_its_question_for_re
     );
     assert_eq!(summary["complete"], false);
     assert_eq!(episodes(&place.path("a.jsonl")).len() as u64, n);
-}
-
-#[test]
-fn a_provider_that_answers_only_errors_ends_the_run_after_20_episodes() {
-    let place = Workplace::new();
-    let model = FaultServer::start(|_| Reply::error(503, "x", "maintenance"));
-    let url = model.base_url();
-    let more = "--data-path sample --attempts 1 -j 1";
-    let (ran, _) = play(&place, &format!("--model m --base-url {url} {more}"));
-    ran.fails(5, &["20 calls in a row failed", "maintenance"]);
-    assert_eq!(model.count(), 20);
-}
-
-#[test]
-fn a_wrong_key_ends_the_play_at_once() {
-    let place = Workplace::new();
-    let model = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "Incorrect API key"));
-    let (ran, _) = play_by(&place, &model, "-j 1");
-    ran.fails(5, &["refused the key"]);
-    assert_eq!(model.count(), 1);
-    assert_eq!(place.read("a.jsonl"), "", "nothing was answered");
-}
-
-#[test]
-fn the_variables_of_inference_scripts_are_read_below_the_flags() {
-    let place = Workplace::new();
-    let model = knowing(truths(&fixture()));
-    let run = |variables: &[(&str, &str)], arguments: &str| {
-        let play = format!("env play --json -n 1 --data-path {FIXTURE} {arguments}");
-        place.run_with(&play, variables).succeeds();
-        model.requests().pop().unwrap()
-    };
-    let url = model.base_url();
-    let variables = [
-        ("API_BASE_URL", url.as_str()),
-        ("API_KEY", "from-api-key"),
-        ("MODEL", "named"),
-    ];
-    let another = [&variables[..], &[("OPENAI_API_KEY", "another")]].concat();
-    let request = run(&another, "");
-    assert_eq!(request.body["model"], "named");
-    assert_eq!(request.key(), Some("from-api-key"));
-    // A flag goes before them, and our own variables too.
-    assert_eq!(run(&variables, "--model other").body["model"], "other");
-    let ours = [&variables[..], &[("CONVFINQA_MODEL", "ours")]].concat();
-    assert_eq!(run(&ours, "").body["model"], "ours");
-    // A server named by a flag gets its own key.
-    let elsewhere = [
-        ("API_BASE_URL", "http://127.0.0.1:9"),
-        ("API_KEY", "theirs"),
-        ("MODEL", "m"),
-        ("OPENAI_API_KEY", "ours"),
-    ];
-    let flagged = run(&elsewhere, &format!("--base-url {url}"));
-    assert_eq!(flagged.key(), Some("ours"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tool agent compared with the two agents, on the same questions.
 
-use convfinqa::env_build::{BuildOptions, build};
+use convfinqa::env_build::build;
 use finqa_env::server::ServerOptions;
 
 use super::{Serving, played};
@@ -10,7 +10,7 @@ use crate::support::cli::Workplace;
 fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side_by_side() {
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().unwrap();
-    let built = build(&sample, &place.path("env"), BuildOptions::default()).unwrap();
+    let built = build(&sample, &place.path("env")).unwrap();
     let summary = played(&place, "--data-path env");
     assert_eq!(summary["played"], built.questions);
     let tool_csv = format!(

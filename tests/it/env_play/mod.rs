@@ -16,13 +16,14 @@ use std::sync::Arc;
 
 use finqa_env::data::Catalog;
 use finqa_env::episode::EpisodeRules;
-use finqa_env::server::{ServerOptions, spawn_in_process};
+use finqa_env::server::ServerOptions;
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
+use crate::support::running::RunningServer;
 
 /// The synthetic data directory in the layout of OpenEnv's finqa_env: 12 questions.
 const FIXTURE: &str = concat!(
@@ -47,12 +48,10 @@ impl Serving {
             runtime.block_on(async {
                 let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
                 let options = ServerOptions { port: 0, ..options };
-                let server = spawn_in_process(tools, EpisodeRules::default(), options)
-                    .await
-                    .unwrap();
+                let server = RunningServer::start(tools, EpisodeRules::default(), options).await;
                 sender.send(server.url()).unwrap();
                 wait.cancelled().await;
-                server.stop().await.unwrap();
+                server.stop().await;
             });
         });
         Self {

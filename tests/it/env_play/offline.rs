@@ -124,22 +124,6 @@ fn some_episodes_are_the_first_of_the_seeds_order() {
     assert_eq!(filed, first_five(&format!("--data-path {FIXTURE} -j 3")));
 }
 
-#[test]
-fn the_table_fits_80_columns_and_names_the_files() {
-    let place = Workplace::new();
-    let ran = place.run(&format!("env play --data-path {FIXTURE}"));
-    ran.succeeds();
-    assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/runs/"));
-    for line in ran
-        .stdout
-        .lines()
-        .filter(|line| !line.contains("output/runs/"))
-    {
-        assert!(line.chars().count() <= 80, "{line}");
-    }
-    ran.tells("playing 12 episodes");
-}
-
 /// `env play` said nothing where a run of questions says it.
 #[test]
 fn options_that_the_embedded_analyst_ignores_are_named() {

@@ -11,7 +11,7 @@ use super::{
     FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, played, results, truths,
 };
 use crate::mlflow::fake::Fake;
-use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
+use crate::support::cli::{CommandExt, Workplace, wait_until};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::json::has;
 use finqa_env::server::ServerOptions;
@@ -98,28 +98,6 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     assert_eq!(episodes(&place.path("a.jsonl")), lines);
 }
 
-#[test]
-fn a_killed_run_on_a_server_is_continued_there() {
-    let place = Workplace::new();
-    let server = Serving::start(fixture(), ServerOptions::default());
-    let model = slow();
-    let url = model.base_url();
-    let first = format!(
-        "--model scripted --base-url {url} --url {} -j 2 --seed 3",
-        server.url
-    );
-    killed(&place, &first, || model.count() >= 9);
-    let (calls, rows) = journaled(&place);
-    let asked = model.count();
-    let summary = played(&place, "--resume --export-episodes a.jsonl");
-    assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
-    has(
-        &summary,
-        json!({"played": 12, "run": {"total": 12}, "spent": {"requests": 24}}),
-    );
-    assert_eq!(counts(&episodes(&place.path("a.jsonl"))).len(), 12);
-}
-
 #[rstest]
 #[case::in_this_process(false)]
 #[case::on_a_server(true)]
@@ -202,26 +180,6 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
     assert_eq!(again["questions"], 2);
 }
 
-/// Earlier versions recorded every setting, and a file may hold others by now.
-#[test]
-fn settings_without_effect_on_episodes_keep_no_run_from_being_resumed() {
-    let place = Workplace::new();
-    played(&place, &format!("-n 1 --data-path {FIXTURE}"));
-    let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
-    let journal = place.run_folder().join("journal.sqlite");
-    let sql = "UPDATE meta SET value = json_set(value, '$.settings.max_rounds', 5,
-               '$.settings.critic', 'llm') WHERE key = 'run'";
-    let changed = rusqlite::Connection::open(journal).unwrap();
-    assert_eq!(changed.execute(sql, []).unwrap(), 1);
-    drop(changed);
-    let file = place.write("other.toml", "max_rounds = 2\ncritic = 'off'");
-    played(&place, &format!("--resume {id}"));
-    played(
-        &place,
-        &format!("--resume {id} --config {}", file.display()),
-    );
-}
-
 #[test]
 fn a_run_of_episodes_is_resumed_by_the_command_of_any_run() {
     let place = Workplace::new();
@@ -295,24 +253,6 @@ fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counte
     assert_eq!(model.count(), 25, "one call was repeated, and nothing else");
     assert_eq!(summary["spent"]["requests"], model.count());
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
-    let place = Workplace::new();
-    let model = slow();
-    let line = format!("env play --export-episodes a.jsonl {}", by(&model));
-    let mut child = place.command().given(&line).begin();
-    wait_until(|| model.count() >= 4);
-    assert_eq!(signal(&mut child, "-INT"), Some(130));
-    assert_eq!(place.summary()["complete"], false);
-    let lines = episodes(&place.path("a.jsonl"));
-    assert!(!lines.is_empty() && lines.len() < 12, "{}", lines.len());
-    assert!(lines.iter().all(|line| line["outcome"] == "submitted"));
-    played(&place, "--resume --export-episodes a.jsonl");
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
-    assert_eq!(model.count(), 24, "no reply is paid twice");
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn play(place: &Workplace, more: &str, variables: &[(&str, &str)]) -> Ran {
     let line = format!(
         "env play --model scripted --data-path {FIXTURE} -n 3 -j 1 --export-episodes a.jsonl"
     );
-    let model = [("API_KEY", KEY), ("API_BASE_URL", &model.base_url())];
+    let model = [
+        ("OPENAI_API_KEY", KEY),
+        ("CONVFINQA_BASE_URL", &model.base_url()),
+    ];
     let variables = [&model, variables].concat();
     let ran = place.run_with(&format!("{line} {more}"), &variables);
     ran.succeeds();

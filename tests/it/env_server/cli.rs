@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use convfinqa::env_build::{BuildOptions, build};
+use convfinqa::env_build::build;
 use serde_json::json;
 
 use crate::support::cli::{Ran, Workplace};
@@ -217,7 +217,7 @@ fn a_server_without_its_data_does_not_start() {
 fn a_server_with_damaged_data_says_so_when_it_starts() {
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().expect("the sample");
-    build(&sample, &place.path("made"), BuildOptions::default()).expect("it is built");
+    build(&sample, &place.path("made")).expect("it is built");
     let company = place.path("made/input_companies/PYLN");
     let table = std::fs::read_dir(company)
         .expect("a company")
@@ -237,31 +237,6 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
 }
 
 #[test]
-fn records_without_stand_alone_questions_build_nothing_and_say_why() {
-    let place = Workplace::new();
-    place.write(
-        "dev.json",
-        r#"[{"id": "Single_A/2009/page_1.pdf-1", "filename": "A/2009/page_1.pdf",
-            "pre_text": ["x"], "post_text": [], "table": [["", "2009"], ["sales", "5"]],
-            "qa": {"question": "what were sales?"}}]"#,
-    );
-    let ran = place.run("env build --data-path dev.json --output out");
-    let words = "no stand-alone question to build from: 1 are without gold";
-    ran.fails(3, &[words]);
-    assert!(!place.path("out").exists(), "nothing is left behind");
-}
-
-#[test]
-fn check_says_what_there_is() {
-    let place = Workplace::new();
-    let text = &place.run("env check").succeeds().stdout.clone();
-    assert!(text.contains("questions"), "{text}");
-    let missing = place.run("env check --data-path no/such/folder");
-    missing.fails(3, &[]);
-    assert_eq!(missing.stderr.lines().count(), 1, "one clear line");
-}
-
-#[test]
 fn an_address_that_is_taken_is_one_clear_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
@@ -273,9 +248,9 @@ fn an_address_that_is_taken_is_one_clear_line() {
 }
 
 #[test]
-fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
+fn a_variable_sets_the_step_limit() {
     let query = "select 1 as one from data where 1 = 1";
-    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
+    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1")]);
     let answer = server.query(query);
     assert!(answer.contains(r#""done":true"#), "{answer}");
     server.stop();
@@ -283,31 +258,4 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     let answer = server.query(query);
     assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
-    for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
-        Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
-    }
-}
-
-/// An empty variable left the server open without a word.
-#[test]
-fn an_empty_token_is_warned_of() {
-    let line = first_line(serve(&Workplace::new()).env("FINQA_TOKEN", ""));
-    assert!(line.starts_with("warning: the token is empty"), "{line}");
-}
-
-#[test]
-fn a_limit_of_no_session_is_refused() {
-    let ran = Ran::of(serve(&Workplace::new()).args(["--max-sessions", "0"]));
-    ran.fails(2, &["--max-sessions must be at least 1"]);
-}
-
-#[test]
-fn a_wrong_value_of_a_variable_is_not_blamed_on_the_option() {
-    let place = Workplace::new();
-    let with_variable = |arguments: &[&str]| {
-        let mut command = serve(&place);
-        Ran::of(command.args(arguments).env("FINQA_MAX_STEPS", "x"))
-    };
-    with_variable(&[]).fails(2, &["invalid value 'x' for 'FINQA_MAX_STEPS'"]);
-    with_variable(&["--max-steps=y"]).fails(2, &["invalid value 'y' for '--max-steps <N>'"]);
 }

@@ -8,8 +8,10 @@ mod needs_python;
 use std::sync::Arc;
 
 use finqa_env::episode::EpisodeRules;
-use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
+use finqa_env::server::ServerOptions;
 use finqa_env::tools::{ToolLimits, Tools};
+
+use crate::support::running::RunningServer;
 
 /// Options for a test: a free port.
 fn options() -> ServerOptions {
@@ -22,7 +24,5 @@ fn options() -> ServerOptions {
 async fn start(options: ServerOptions) -> RunningServer {
     let catalog = convfinqa::env_build::builtin().expect("the built-in data");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
-    spawn_in_process(Arc::new(tools), EpisodeRules::default(), options)
-        .await
-        .expect("a free port on loopback")
+    RunningServer::start(Arc::new(tools), EpisodeRules::default(), options).await
 }

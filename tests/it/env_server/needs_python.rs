@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use finqa_env::data::Catalog;
 use finqa_env::episode::EpisodeRules;
-use finqa_env::server::{RunningServer, spawn_in_process};
 use finqa_env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::{options, start};
 use crate::support::browser::browse_with;
 use crate::support::python::{ScriptServer, program};
+use crate::support::running::RunningServer;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -59,7 +59,7 @@ async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize
     let server = start(options()).await;
     let out = script(venv, "openenv_clients.py", &server).await;
     assert_eq!(out.matches("ok: ").count(), checks, "{out}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[rstest]
@@ -74,7 +74,7 @@ async fn openenvs_validator_passes(#[case] venv: &str) {
     let from = out.find('{').expect("a report");
     let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
     assert_eq!(report["passed"], true, "{out}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[rstest]
@@ -86,7 +86,7 @@ async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
     let server = start(options()).await;
     let out = script(venv, "mcp_sdk.py", &server).await;
     assert!(out.contains("ok: streamable HTTP"), "{out}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// The server that the load generator drives in place of OpenEnv's finqa_env, and
@@ -100,12 +100,10 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
     let theirs = ScriptServer::framework(venv, &data, 2);
     let catalog = Catalog::load(&data).expect("the fixture");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
-    let ours = spawn_in_process(Arc::new(tools), EpisodeRules::default(), options())
-        .await
-        .expect("a free port");
+    let ours = RunningServer::start(Arc::new(tools), EpisodeRules::default(), options()).await;
     let out = run(&python, &["same_rows.py", &ours.url(), &theirs.url]).await;
     assert!(out.contains("ok: 48 queries"), "{out}");
-    ours.stop().await.expect("a clean end");
+    ours.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +115,7 @@ async fn needs_browser_a_person_plays_an_episode_by_keyboard_in_a_browser() {
     let played = move || browse_with(&python, &script, &[&url]);
     let out = tokio::task::spawn_blocking(played).await.expect("joined");
     assert!(out.contains("ok: an episode"), "{out}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[rstest]
@@ -141,5 +139,5 @@ async fn prometheus_own_parser_reads_the_metrics() {
     let out = script("deploy", "metrics.py", &server).await;
     assert_eq!(out.lines().count(), 8, "{out}");
     assert!(out.contains("finqa_tool_seconds histogram"), "{out}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }

@@ -36,11 +36,6 @@ impl ScriptServer {
         Self::start(venv, &["openenv_finqa.py", data, "--sessions", &sessions])
     }
 
-    /// `broken_route.py`, which passes requests on to a server but for one route.
-    pub fn broken_route(venv: &str, url: &str, route: &str) -> Self {
-        Self::start(venv, &["broken_route.py", url, route])
-    }
-
     fn start(venv: &str, arguments: &[&str]) -> Self {
         let python = program(venv, "python");
         let mut child = Command::new(python)

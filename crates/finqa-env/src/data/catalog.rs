@@ -92,10 +92,11 @@ impl Catalog {
             ..DataFiles::default()
         };
         let metadata = path.join(METADATA);
-        files.metadata = serde_json::from_slice(&read(&metadata)?).map_err(|source| {
-            let path = metadata;
-            EnvError::Metadata { path, source }
-        })?;
+        files.metadata =
+            serde_json::from_slice(&read(&metadata)?).map_err(|error| EnvError::Data {
+                reason: format!("not the expected table metadata: {error}"),
+                path: metadata,
+            })?;
         for company in entries(&path.join(COMPANIES))? {
             if !company.is_dir() {
                 continue;
@@ -128,8 +129,10 @@ impl Catalog {
         let csv = path.join(QUESTIONS);
         let (questions, rows) = questions::read(&csv, &files.questions)?;
         if questions.is_empty() {
-            let path = path.to_owned();
-            return Err(EnvError::NoQuestions { path });
+            return Err(EnvError::Data {
+                path: path.to_owned(),
+                reason: format!("no questions in {QUESTIONS}"),
+            });
         }
         let mut problems: Vec<String> = rows
             .into_iter()

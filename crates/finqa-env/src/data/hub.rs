@@ -5,11 +5,10 @@
 //! verified, and files that verify are not fetched again. The files are published
 //! under Apache-2.0 with the request not to train on them, which [`NOTICE`] repeats.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::LINK;
 use serde::Deserialize;
@@ -17,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::EnvError;
 use super::catalog::{METADATA, QUESTIONS};
-use super::note::BuildNote;
+use super::note::{BuildNote, NOTE};
 use finqa_core::fetch::{
     DownloadError, DownloadEvent, DownloadOptions, PublishedFile, fetch, fetch_bytes, verify,
 };
@@ -32,16 +31,14 @@ const DATASET: &str = "snorkelai/finqa-data";
 /// Files that are fetched at a time.
 const CONCURRENCY: usize = 8;
 /// Limits of what a hub may list and send. The benchmark is far below them.
-const LISTING_BYTES: u64 = 64 << 20;
-const PAGES: usize = 1_000;
-const FILES: usize = 100_000;
-const FILE_BYTES: u64 = 64 << 20;
+const PAGE_BYTES: u64 = 8 << 20;
+const PAGES: usize = 100;
 const TOTAL_BYTES: u64 = 1 << 30;
 
 /// The location of the benchmark, and how patient its download is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubOptions {
-    /// Address of the hub, without a trailing slash.
+    /// Address of the hub.
     pub hub: String,
     /// Branch, tag or commit.
     pub revision: String,
@@ -49,8 +46,6 @@ pub struct HubOptions {
     pub attempts: u32,
     /// The pause before the first retry; it doubles each time.
     pub first_pause: Duration,
-    /// Maximum silence of a connection.
-    pub read_timeout: Duration,
 }
 
 impl Default for HubOptions {
@@ -60,7 +55,6 @@ impl Default for HubOptions {
             revision: "main".to_owned(),
             attempts: 5,
             first_pause: Duration::from_secs(1),
-            read_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -76,15 +70,8 @@ pub enum HubEvent {
         /// Their size in bytes.
         bytes: u64,
     },
-    /// An attempt failed and will be repeated.
-    Retrying {
-        /// The path in the data directory, or the listing's address.
-        path: String,
-        /// The reason of the failure.
-        reason: String,
-        /// The pause before the next attempt.
-        pause: Duration,
-    },
+    /// An attempt failed and will be repeated; one line.
+    Retrying(String),
     /// A file is present and verified.
     Done,
 }
@@ -99,10 +86,7 @@ pub enum HubError {
     /// What the hub lists is not the benchmark, or not safe to fetch.
     #[error("{DATASET} at {commit}: {reason}, so it is not the benchmark")]
     NotTheBenchmark { commit: String, reason: String },
-    /// The folder was made by `env build`.
-    #[error("{path} contains an environment that `env build` made; choose another folder")]
-    Built { path: PathBuf },
-    /// The folder's content cannot be read.
+    /// The folder's content cannot be read, or `env build` made it.
     #[error(transparent)]
     Folder(#[from] EnvError),
     /// A file cannot be fetched, verified or written.
@@ -122,7 +106,7 @@ impl HubError {
 
     /// True if the named folder is at fault (exit code 2).
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Built { .. })
+        matches!(self, Self::Folder(error) if error.is_usage())
     }
 }
 
@@ -155,6 +139,12 @@ impl HubEntry {
         large.unwrap_or(self.size)
     }
 
+    /// True for the questions and the tables, without the raw text of the filings.
+    fn is_of_benchmark(&self) -> bool {
+        let table = self.path.starts_with("input_companies/") && self.path.ends_with(".json");
+        self.kind == "file" && (table || self.path == QUESTIONS)
+    }
+
     fn verify(&self, path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
         let Some(large) = &self.lfs else {
             return verify(path, published);
@@ -185,51 +175,37 @@ pub async fn download(
     client: &reqwest::Client,
     folder: &Path,
     options: &HubOptions,
-    progress: &mut (dyn FnMut(HubEvent) + Send),
+    on_event: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<String, HubError> {
     if BuildNote::read(folder)?.is_some() {
-        let path = folder.to_owned();
-        return Err(HubError::Built { path });
+        let (path, found) = (folder.to_owned(), NOTE.to_owned());
+        return Err(EnvError::Foreign { path, found }.into());
     }
-    // Files are fetched concurrently; their events are reported one at a time.
-    let progress = Mutex::new(progress);
+    let url = options.hub.trim_end_matches('/');
     let hub = Hub {
         client,
-        url: options.hub.trim_end_matches('/'),
+        url,
         options,
-        on_event: &|event| (progress.lock())(event),
+        on_event,
     };
-    let path = format!("api/datasets/{DATASET}/revision/{}", options.revision);
-    let (revision, _) = hub.ask(&path, &mut { LISTING_BYTES }).await?;
-    let HubRevision { sha: commit } = revision;
-    let mut files = hub.list(&commit).await?;
-    files.retain(is_of_benchmark);
+    let revision = format!("revision/{}", options.revision);
+    let (HubRevision { sha: commit }, _) = hub.ask(&revision).await?;
+    let files = hub.list(&commit).await?;
     if let Some(reason) = refusal(&files) {
         return Err(HubError::NotTheBenchmark { commit, reason });
     }
-    (hub.on_event)(HubEvent::Listed {
+    on_event(HubEvent::Listed {
         commit: commit.clone(),
         files: files.len(),
         bytes: files.iter().map(HubEntry::bytes).sum(),
     });
-    let base = format!("{}/datasets/{DATASET}/resolve/{commit}", hub.url);
+    let base = format!("{url}/datasets/{DATASET}/resolve/{commit}");
     let fetches = files
         .iter()
         .map(|entry| hub.fetch_file(folder, &base, entry));
-    futures::stream::iter(fetches)
-        .buffer_unordered(CONCURRENCY)
-        .try_for_each(|()| {
-            (hub.on_event)(HubEvent::Done);
-            std::future::ready(Ok(()))
-        })
-        .await?;
+    let fetches = futures::stream::iter(fetches).buffer_unordered(CONCURRENCY);
+    fetches.try_collect::<()>().await?;
     Ok(commit)
-}
-
-/// The questions and the tables, without the raw text of the filings.
-fn is_of_benchmark(entry: &HubEntry) -> bool {
-    let table = entry.path.starts_with("input_companies/") && entry.path.ends_with(".json");
-    entry.kind == "file" && (table || entry.path == QUESTIONS)
 }
 
 /// The reason why these files are not fetched.
@@ -241,21 +217,14 @@ fn refusal(files: &[HubEntry]) -> Option<String> {
             return Some(format!("it has no {needed}"));
         }
     }
-    for file in files {
-        let (path, bytes) = (&file.path, file.bytes());
-        if !path.split('/').all(is_plain) {
-            return Some(format!("{path:?} is not a path inside a data directory"));
-        }
-        if bytes > FILE_BYTES {
-            return Some(format!(
-                "{path} with {bytes} bytes is larger than {FILE_BYTES}"
-            ));
-        }
+    let mut paths = files.iter().map(|file| &file.path);
+    if let Some(path) = paths.find(|path| !path.split('/').all(is_plain)) {
+        return Some(format!("{path:?} is not a path inside a data directory"));
     }
-    let (count, total) = (files.len(), files.iter().map(HubEntry::bytes).sum::<u64>());
-    if count > FILES {
-        return Some(format!("{count} files are more than {FILES}"));
-    }
+    let total = files
+        .iter()
+        .map(HubEntry::bytes)
+        .fold(0, u64::saturating_add);
     (total > TOTAL_BYTES).then(|| format!("{total} bytes are more than {TOTAL_BYTES}"))
 }
 
@@ -269,62 +238,46 @@ struct Hub<'a> {
 }
 
 impl Hub<'_> {
-    /// All pages of the listing.
+    /// The benchmark's files on all pages of the listing.
     async fn list(&self, commit: &str) -> Result<Vec<HubEntry>, HubError> {
-        let tree = format!("api/datasets/{DATASET}/tree/{commit}");
-        let mut path = format!("{tree}?recursive=true");
-        let mut entries = Vec::new();
-        let mut bytes_left = LISTING_BYTES;
+        let mut query = "recursive=true".to_owned();
+        let mut files = Vec::new();
         for _ in 0..PAGES {
-            let (page, next): (Vec<HubEntry>, _) = self.ask(&path, &mut bytes_left).await?;
-            entries.extend(page);
-            let Some(next) = next else {
-                return Ok(entries);
-            };
-            // A mirror repeats the hub's own links: the next page comes from the mirror too.
-            let Some((_, query)) = next.split_once(&format!("/{tree}")) else {
-                let reason = format!("its next page is {next}, which belongs to another listing");
-                return Err(self.wrong_listing(&path, reason));
-            };
-            path = format!("{tree}{query}");
+            let page = format!("tree/{commit}?{query}");
+            let (page, next): (Vec<HubEntry>, _) = self.ask(&page).await?;
+            files.extend(page.into_iter().filter(HubEntry::is_of_benchmark));
+            match next {
+                Some(next) => query = next,
+                None => return Ok(files),
+            }
         }
+        let url = self.url.to_owned();
         let reason = format!("the listing does not end after {PAGES} pages");
-        Err(self.wrong_listing(&path, reason))
+        Err(HubError::Listing { url, reason })
     }
 
-    fn wrong_listing(&self, path: &str, reason: String) -> HubError {
-        let url = format!("{}/{path}", self.url);
-        HubError::Listing { url, reason }
-    }
-
-    /// The hub's answer to `path` and the address of its next page; `bytes_left` is how
-    /// large it and the pages after it may be.
+    /// The hub's answer to `path`, and the query of its next page: a mirror repeats the hub's own
+    /// links, but the next page comes from the mirror too.
     async fn ask<T: serde::de::DeserializeOwned>(
         &self,
         path: &str,
-        bytes_left: &mut u64,
     ) -> Result<(T, Option<String>), HubError> {
-        let listing = PublishedFile::new(path, None, true);
-        let listing = self.download_options(self.url, listing, *bytes_left);
-        let mut retrying = self.retries(format!("{}/{path}", self.url));
-        let (bytes, headers) = fetch_bytes(self.client, &listing, &mut retrying).await?;
-        *bytes_left = bytes_left.saturating_sub(bytes.len() as u64);
+        let base = format!("{}/api/datasets/{DATASET}", self.url);
+        let url = format!("{base}/{path}");
+        let listing = self.one_file(&base, PublishedFile::new(path, None, true), PAGE_BYTES);
+        let (bytes, headers) = fetch_bytes(self.client, &listing, &mut self.retries(&url)).await?;
+        let answer = serde_json::from_slice(&bytes).map_err(|error| {
+            let reason = error.to_string();
+            HubError::Listing { url, reason }
+        })?;
         let link = headers.get(LINK).and_then(|link| link.to_str().ok());
-        let answer = serde_json::from_slice(&bytes)
-            .map_err(|error| self.wrong_listing(path, error.to_string()))?;
-        Ok((answer, link.and_then(next_page)))
+        Ok((answer, link.and_then(next_query)))
     }
 
-    fn download_options(
-        &self,
-        base: &str,
-        file: PublishedFile,
-        most_bytes: u64,
-    ) -> DownloadOptions {
+    fn one_file(&self, base: &str, file: PublishedFile, most_bytes: u64) -> DownloadOptions {
         DownloadOptions {
             attempts: self.options.attempts,
             first_pause: self.options.first_pause,
-            read_timeout: self.options.read_timeout,
             most_bytes,
             ..DownloadOptions::new(base.to_owned(), file)
         }
@@ -339,50 +292,44 @@ impl Hub<'_> {
     ) -> Result<(), HubError> {
         let path = folder.join(&entry.path);
         let published = PublishedFile {
-            name: escape(&entry.path),
+            name: utf8_percent_encode(&entry.path, PATH).to_string(),
             // A large file's blob id is that of its pointer.
             blob: entry.lfs.is_none().then(|| entry.oid.clone()),
             required: true,
         };
-        if path.is_file() && entry.verify(&path, &published).is_ok() {
-            return Ok(());
+        if !path.is_file() || entry.verify(&path, &published).is_err() {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(|e| write_error(parent, e))?;
+            }
+            let single = self.one_file(base, published.clone(), entry.bytes());
+            fetch(self.client, &path, &single, &mut self.retries(&entry.path)).await?;
+            if let Err(wrong) = entry.verify(&path, &published) {
+                std::fs::remove_file(&path).map_err(|e| write_error(&path, e))?;
+                return Err(wrong.into());
+            }
         }
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(|e| write_error(parent, e))?;
-        }
-        let single = self.download_options(base, published.clone(), entry.bytes());
-        let mut retrying = self.retries(entry.path.clone());
-        fetch(self.client, &path, &single, &mut retrying).await?;
-        if let Err(wrong) = entry.verify(&path, &published) {
-            std::fs::remove_file(&path).map_err(|e| write_error(&path, e))?;
-            return Err(wrong.into());
-        }
+        (self.on_event)(HubEvent::Done);
         Ok(())
     }
 
-    /// Reports the retries of `path`.
-    fn retries(&self, path: String) -> impl FnMut(DownloadEvent) + Send {
+    /// Reports the retries of `what`.
+    fn retries(&self, what: &str) -> impl FnMut(DownloadEvent) + Send {
         move |event| {
             if let DownloadEvent::Retrying { reason, pause } = event {
-                let path = path.clone();
-                (self.on_event)(HubEvent::Retrying {
-                    path,
-                    reason,
-                    pause,
-                });
+                let seconds = pause.as_secs_f64();
+                let line = format!("{what}: {reason}; retrying in {seconds:.0} s");
+                (self.on_event)(HubEvent::Retrying(line));
             }
         }
     }
 }
 
-/// The address in `<...>; rel="next"`.
-fn next_page(link: &str) -> Option<String> {
+/// The query of the address in `<...>; rel="next"`.
+fn next_query(link: &str) -> Option<String> {
     link.split(',').find_map(|part| {
-        let (address, relation) = part.split_once(';')?;
-        let address = address.trim().strip_prefix('<')?.strip_suffix('>')?;
-        relation
-            .contains("rel=\"next\"")
-            .then(|| address.to_owned())
+        let (address, relation) = part.split_once('>')?;
+        let (_, query) = address.split_once('?')?;
+        relation.contains("rel=\"next\"").then(|| query.to_owned())
     })
 }
 
@@ -399,7 +346,3 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~')
     .remove(b'/');
-
-fn escape(path: &str) -> String {
-    utf8_percent_encode(path, PATH).to_string()
-}

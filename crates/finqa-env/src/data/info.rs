@@ -1,7 +1,6 @@
 //! The text of `get_table_info`, made once for each entry of the metadata.
 
 use serde_json::{Map, Value};
-use strum::IntoStaticStr;
 
 use super::frame::{FrameCell, RawFrame};
 use crate::python;
@@ -14,7 +13,7 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String
     let dtypes = frame
         .columns
         .iter()
-        .map(|(name, cells)| (name.clone(), Value::from(<&str>::from(dtype(cells)))))
+        .map(|(name, cells)| (name.clone(), Value::from(dtype(cells))))
         .collect();
     let values = frame
         .columns
@@ -35,33 +34,25 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String
     out
 }
 
-/// The dtype of a column that is built without inference (pandas 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-enum Dtype {
-    Str,
-    Int64,
-    Float64,
-    Bool,
-    Object,
-}
+const FLOAT: &str = "float64";
 
-fn dtype(cells: &[FrameCell]) -> Dtype {
+/// The dtype of a column that is built without inference (pandas 3).
+fn dtype(cells: &[FrameCell]) -> &'static str {
     let only = |test: fn(&FrameCell) -> bool| {
         let present = cells.iter().any(|c| *c != FrameCell::Null);
         present && cells.iter().all(|c| *c == FrameCell::Null || test(c))
     };
     let missing = cells.contains(&FrameCell::Null);
     if only(|c| matches!(c, FrameCell::Text(_))) {
-        Dtype::Str
+        "str"
     } else if only(|c| matches!(c, FrameCell::Integer(_))) && !missing {
-        Dtype::Int64
+        "int64"
     } else if only(|c| matches!(c, FrameCell::Integer(_) | FrameCell::Real(_))) {
-        Dtype::Float64
+        FLOAT
     } else if only(|c| matches!(c, FrameCell::Bool(_))) && !missing {
-        Dtype::Bool
+        "bool"
     } else {
-        Dtype::Object
+        "object"
     }
 }
 
@@ -74,7 +65,7 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
             FrameCell::Text(text) => text.clone(),
             FrameCell::Null => "nan".to_owned(),
             FrameCell::Bool(b) => b.to_string(),
-            FrameCell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
+            FrameCell::Integer(i) if kind != FLOAT => i.to_string(),
             // As OpenEnv's float64 column.
             FrameCell::Integer(i) => python::repr_float(*i as f64),
             FrameCell::Real(x) => python::repr_float(*x),
@@ -88,7 +79,7 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
 /// Each value once, in the order of first appearance. A missing one is `null`:
 /// OpenEnv's `finqa_env` writes `NaN` there, which is not JSON.
 fn unique(cells: &[FrameCell]) -> Vec<Value> {
-    let float = dtype(cells) == Dtype::Float64;
+    let float = dtype(cells) == FLOAT;
     let mut seen = std::collections::HashSet::new();
     let values = cells.iter().map(|cell| match cell {
         FrameCell::Null => Value::Null,

@@ -14,7 +14,6 @@ const VERSION: u32 = 1;
 
 /// The source of a built folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct BuildNote {
     format: String,
     version: u32,
@@ -24,20 +23,17 @@ pub struct BuildNote {
     pub hash: String,
     /// The pages and questions are invented.
     pub invented: bool,
-    /// Built with `--tables-only`.
-    pub tables_only: bool,
 }
 
 impl BuildNote {
     /// The note of a new build.
-    pub fn new(source: String, hash: String, invented: bool, tables_only: bool) -> Self {
+    pub fn new(source: String, hash: String, invented: bool) -> Self {
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
             source,
             hash,
             invented,
-            tables_only,
         }
     }
 
@@ -57,6 +53,7 @@ impl BuildNote {
             Ok(note) => format!("its format is version {}, not {VERSION}", note.version),
             Err(error) => error.to_string(),
         };
-        Err(EnvError::BuildNote { path, reason })
+        let reason = format!("not written by `env build`: {reason}");
+        Err(EnvError::Data { path, reason })
     }
 }

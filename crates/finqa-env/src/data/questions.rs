@@ -42,7 +42,7 @@ pub fn bare_question(user_query: &str) -> &str {
 /// # Errors
 /// If the file is not CSV or lacks a required column.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<String>), EnvError> {
-    let damaged = |reason: String| EnvError::Questions {
+    let damaged = |reason: String| EnvError::Data {
         path: path.to_owned(),
         reason,
     };

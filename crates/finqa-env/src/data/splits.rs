@@ -158,28 +158,6 @@ mod tests {
         assert_eq!(sizes(&TaskSplits::new(&companies(1000))), [2379, 339, 282]);
     }
 
-    /// A company's split depends on its name alone where the splits are large.
-    #[test]
-    fn a_company_stays_in_its_split_when_others_come_and_go() {
-        let all = companies(400);
-        let some: Vec<EnvQuestion> = all
-            .iter()
-            .filter(|q| !q.company.ends_with('7'))
-            .cloned()
-            .collect();
-        let (of_all, of_some) = (TaskSplits::new(&all), TaskSplits::new(&some));
-        for &split in TaskSplit::VARIANTS {
-            let ids = |questions: &[EnvQuestion], splits: &TaskSplits| {
-                let tasks = splits.tasks(split).iter();
-                tasks
-                    .map(|at| questions[*at].id.clone())
-                    .collect::<BTreeSet<_>>()
-            };
-            let (whole, part) = (ids(&all, &of_all), ids(&some, &of_some));
-            assert!(part.is_subset(&whole), "{split:?}");
-        }
-    }
-
     #[test]
     fn fewer_than_three_companies_are_split_by_page_then_by_question() {
         let id = |page: u32, n: u32| format!("Single_AB/2009/page_{page}.pdf-{n}#qa");

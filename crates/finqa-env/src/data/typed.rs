@@ -30,18 +30,15 @@ impl ColumnType {
 /// A column that can be queried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypedColumn {
-    /// Name in the database.
+    /// The heading in the file. OpenEnv's `finqa_env` turns headings that are years and one empty
+    /// heading into dates, and `007` into `7`.
     pub name: String,
-    /// The heading in the file, if it differs: OpenEnv's `finqa_env` turns headings that
-    /// are years and one empty heading into dates, and `007` into `7`. A query may use
-    /// either.
-    pub(crate) alias: Option<String>,
     pub kind: ColumnType,
     /// The cells. A `Text` column keeps numbers as written in the file.
     pub cells: Vec<FrameCell>,
 }
 
-/// The columns of a frame under the names and types that OpenEnv's `finqa_env` gives.
+/// The columns of a frame with the types that OpenEnv's `finqa_env` gives.
 ///
 /// # Errors
 /// The text with which OpenEnv's `finqa_env` refuses every query of such a table.
@@ -49,66 +46,16 @@ pub(super) fn columns(frame: &RawFrame) -> Result<Vec<TypedColumn>, String> {
     if frame.columns.is_empty() {
         return Err("near \")\": syntax error".to_owned());
     }
-    let headings: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();
-    let names = column_names(&headings);
     let mut seen = std::collections::HashSet::new();
-    for name in &names {
-        if !seen.insert(name.to_ascii_lowercase()) {
-            return Err(format!("duplicate column name: {name}"));
+    let columns = frame.columns.iter().map(|(heading, cells)| {
+        if !seen.insert(heading.to_ascii_lowercase()) {
+            return Err(format!("duplicate column name: {heading}"));
         }
-    }
-    let columns = frame
-        .columns
-        .iter()
-        .zip(names)
-        .map(|((heading, cells), name)| {
-            // An alias must not hide another column.
-            let is_other = name != *heading && seen.insert(heading.to_ascii_lowercase());
-            let (kind, cells) = infer(heading, cells);
-            TypedColumn {
-                alias: is_other.then(|| heading.clone()),
-                name,
-                kind,
-                cells,
-            }
-        });
-    Ok(columns.collect())
-}
-
-/// Headings are converted like a column of texts: all of them or none.
-fn column_names(headings: &[&str]) -> Vec<String> {
-    let unchanged = || headings.iter().map(|h| (*h).to_owned()).collect();
-    let all = |read: fn(&str) -> Option<String>| -> Option<Vec<String>> {
-        headings.iter().map(|h| read(h)).collect()
-    };
-    if let Some(integers) = headings
-        .iter()
-        .map(|h| python::int(h))
-        .collect::<Option<Vec<_>>>()
-    {
-        return match epochs_of_integers(&integers) {
-            Some(dates) => dates,
-            None => integers.iter().map(i64::to_string).collect(),
-        };
-    }
-    let date = |h: &str| match h {
-        "" => Some("NaT".to_owned()),
-        h => timestamp::parse(h).map(timestamp::print),
-    };
-    // A single empty heading is a date too; no query can name it anyway.
-    all(date)
-        .or_else(|| all(|h| python::float(h).map(python::repr_float)))
-        .unwrap_or_else(unchanged)
-}
-
-fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
-    if !values.iter().all(|v| *v > FIRST_EPOCH) {
-        return None;
-    }
-    // An epoch's microseconds need fewer bits than a double has.
-    let epochs: Vec<Option<f64>> = values.iter().map(|v| Some(*v as f64)).collect();
-    let dates = timestamp::from_epochs(&epochs)?;
-    dates.into_iter().map(|d| d.map(timestamp::print)).collect()
+        let (kind, cells) = infer(heading, cells);
+        let name = heading.clone();
+        Ok(TypedColumn { name, kind, cells })
+    });
+    columns.collect()
 }
 
 /// One year after 1970 in seconds: smaller numbers are not epochs.

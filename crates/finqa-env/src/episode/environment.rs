@@ -4,9 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    EpisodeState, Observation, QuestionOrder, ResetOutcome, StepError, StepOutcome, TaskError,
-};
+use super::outcome::reset_metadata;
+use super::{EpisodeState, Observation, QuestionOrder, StepError, StepOutcome, TaskError};
 use crate::data::{Catalog, EnvQuestion, TaskSplit};
 use crate::python;
 use crate::reward::{GradedAnswer, RewardMode, grade};
@@ -33,17 +32,6 @@ enum EpisodePhase {
     NoQuestion,
     Open,
     Over,
-}
-
-/// The question that a reset asks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaskChoice {
-    /// The next one of all questions.
-    #[default]
-    Next,
-    NextOf(TaskSplit),
-    /// The one at this index of a split.
-    At(TaskSplit, usize),
 }
 
 /// The caller's part of a step.
@@ -77,27 +65,10 @@ impl Environment {
     pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
-            seed,
-            ..Self::in_order(catalog, rules, order)
-        }
-    }
-
-    /// A session that plays the question at this index.
-    pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
-        let order = QuestionOrder::in_file_order(catalog.questions().len());
-        Self {
-            question: Some(index),
-            phase: EpisodePhase::Open,
-            ..Self::in_order(catalog, rules, order)
-        }
-    }
-
-    fn in_order(catalog: Arc<Catalog>, rules: EpisodeRules, order: QuestionOrder) -> Self {
-        Self {
             catalog,
             rules,
             split: None,
-            seed: 0,
+            seed,
             order,
             question: None,
             episode_id: None,
@@ -106,7 +77,17 @@ impl Environment {
         }
     }
 
-    /// Starts an episode of the chosen question. A seed restarts the order in which
+    /// A session that plays the question at this index.
+    pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
+        Self {
+            question: Some(index),
+            phase: EpisodePhase::Open,
+            ..Self::new(catalog, rules, 0)
+        }
+    }
+
+    /// Starts an episode; gives its metadata. The question is the one at `index` of `split`, or
+    /// else the next one of the split, or of all. A seed restarts the order in which
     /// questions follow each other, and so does another split: the same seed always
     /// asks the same question first. The caller generates an `episode_id` if the
     /// client gave none.
@@ -115,18 +96,20 @@ impl Environment {
     /// A task that does not exist.
     pub fn reset(
         &mut self,
-        choice: TaskChoice,
+        split: Option<TaskSplit>,
+        index: Option<i64>,
         seed: Option<u64>,
         episode_id: String,
-    ) -> Result<ResetOutcome, TaskError> {
-        let question = match choice {
-            TaskChoice::Next => self.next_of(None, seed),
-            TaskChoice::NextOf(split) => {
+    ) -> Result<Map<String, Value>, TaskError> {
+        let question = match (split, index) {
+            (None, _) => self.next_of(None, seed),
+            (Some(split), None) => {
                 let next = self.next_of(Some(split), seed);
                 Some(next.ok_or(TaskError::EmptySplit(split.name()))?)
             }
-            TaskChoice::At(split, index) => {
+            (Some(split), Some(index)) => {
                 let tasks = self.catalog.splits().tasks(split);
+                let index = usize::try_from(index).map_err(|_| TaskError::Index)?;
                 Some(*tasks.get(index).ok_or(TaskError::Index)?)
             }
         };
@@ -134,7 +117,7 @@ impl Environment {
         self.episode_id = Some(episode_id);
         self.step_count = 0;
         self.phase = EpisodePhase::Open;
-        Ok(ResetOutcome::new(self.current()))
+        Ok(reset_metadata(self.current()))
     }
 
     fn next_of(&mut self, split: Option<TaskSplit>, seed: Option<u64>) -> Option<usize> {

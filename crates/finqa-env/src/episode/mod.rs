@@ -8,6 +8,6 @@ mod environment;
 mod order;
 mod outcome;
 
-pub use environment::{Environment, EpisodeRules, StepStart, TaskChoice};
+pub use environment::{Environment, EpisodeRules, StepStart};
 pub use order::QuestionOrder;
-pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome, TaskError};
+pub use outcome::{EpisodeState, Observation, StepError, StepOutcome, TaskError};

@@ -6,36 +6,18 @@ use serde_json::{Map, Value, json};
 use crate::data::EnvQuestion;
 use crate::tools::{ToolFailure, specs};
 
-/// A fresh episode.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResetOutcome {
-    /// The question as agents are asked it.
-    pub question: String,
-    /// The company whose tables answer it.
-    pub company: String,
-}
-
-impl ResetOutcome {
-    pub(super) fn new(question: &EnvQuestion) -> Self {
-        Self {
-            question: question.question.clone(),
-            company: question.company.clone(),
-        }
-    }
-
-    /// The observation's metadata, which clients read from core 0.4.0 on.
-    pub fn metadata(&self) -> Map<String, Value> {
-        let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
-        let pairs = [
-            ("question", json!(self.question)),
-            ("company", json!(self.company)),
-            ("tool_result", json!("")),
-            ("history", json!([])),
-            ("step_count", json!(0)),
-            ("available_tools", json!(tools)),
-        ];
-        pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
-    }
+/// The metadata of a fresh episode, which clients read from core 0.4.0 on.
+pub(super) fn reset_metadata(question: &EnvQuestion) -> Map<String, Value> {
+    let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
+    let pairs = [
+        ("question", json!(question.question)),
+        ("company", json!(question.company)),
+        ("tool_result", json!("")),
+        ("history", json!([])),
+        ("step_count", json!(0)),
+        ("available_tools", json!(tools)),
+    ];
+    pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
 /// The observation of a step.

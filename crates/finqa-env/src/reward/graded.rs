@@ -1,6 +1,7 @@
 //! The comparison behind a grade, for those who want to know how a reward was decided.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::text::ParsedAnswer;
 
@@ -17,9 +18,10 @@ pub(crate) struct GradedAnswer {
     #[serde(skip)]
     equal: bool,
     rule: ComparisonRule,
-    submitted: Vec<ComparedValue>,
-    expected: Vec<ComparedValue>,
-    tolerance: Option<AppliedTolerance>,
+    submitted: Vec<Value>,
+    expected: Vec<Value>,
+    /// The tolerances that were applied, of which both must hold; null if none was.
+    tolerance: Value,
 }
 
 /// The rule by which submitted and expected values were compared.
@@ -41,74 +43,50 @@ pub(super) enum ComparisonRule {
 }
 
 /// One side of a comparison: the number that was read, or else the text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(super) enum ComparedValue {
-    Number(f64),
-    Text(String),
-}
-
-impl ComparedValue {
-    pub(super) fn new(number: Option<f64>, text: &str) -> Self {
-        match number {
-            Some(number) if number.is_finite() => Self::Number(number),
-            // JSON has no number for it.
-            Some(number) => Self::Text(number.to_string()),
-            None => Self::Text(text.to_owned()),
-        }
+pub(super) fn compared(number: Option<f64>, text: &str) -> Value {
+    match number {
+        Some(number) if number.is_finite() => json!(number),
+        // JSON has no number for it.
+        Some(number) => json!(number.to_string()),
+        None => json!(text),
     }
 }
 
-impl From<&ParsedAnswer> for ComparedValue {
+impl From<&ParsedAnswer> for Value {
     fn from(answer: &ParsedAnswer) -> Self {
-        Self::new(answer.number, &answer.text)
+        compared(answer.number, &answer.text)
     }
-}
-
-/// The tolerances that were applied; both must hold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct AppliedTolerance {
-    relative: Option<f64>,
-    absolute: f64,
 }
 
 impl GradedAnswer {
     pub(super) fn new(
         equal: bool,
         rule: ComparisonRule,
-        submitted: Vec<ComparedValue>,
-        expected: Vec<ComparedValue>,
+        submitted: Vec<Value>,
+        expected: Vec<Value>,
     ) -> Self {
+        let both = json!({"relative": TOLERANCE, "absolute": MAX_ABSOLUTE_DIFFERENCE});
+        let tolerance = match (rule, expected.as_slice()) {
+            (ComparisonRule::Text | ComparisonRule::Refused, _) => Value::Null,
+            (ComparisonRule::Number | ComparisonRule::PercentSignDropped, [only])
+                if only.as_f64() == Some(0.0) =>
+            {
+                json!({"relative": null, "absolute": NEAR_ZERO})
+            }
+            _ => both,
+        };
         Self {
             equal,
-            tolerance: rule.tolerance(&expected),
             rule,
             submitted,
             expected,
+            tolerance,
         }
     }
 
     /// 1.0 or 0.0.
     pub(crate) fn reward(&self) -> f64 {
         if self.equal { 1.0 } else { 0.0 }
-    }
-}
-
-impl ComparisonRule {
-    fn tolerance(self, expected: &[ComparedValue]) -> Option<AppliedTolerance> {
-        match (self, expected) {
-            (Self::Text | Self::Refused, _) => None,
-            (Self::Number | Self::PercentSignDropped, [ComparedValue::Number(0.0)]) => {
-                Some(AppliedTolerance {
-                    relative: None,
-                    absolute: NEAR_ZERO,
-                })
-            }
-            _ => Some(AppliedTolerance {
-                relative: Some(TOLERANCE),
-                absolute: MAX_ABSOLUTE_DIFFERENCE,
-            }),
-        }
     }
 }
 

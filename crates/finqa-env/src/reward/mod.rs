@@ -13,7 +13,7 @@ pub use error::RewardError;
 pub(crate) use graded::GradedAnswer;
 
 use super::python;
-use graded::{ComparedValue, ComparisonRule, MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE};
+use graded::{ComparisonRule, MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE, compared};
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// The grading of answers.
@@ -119,16 +119,16 @@ impl Grader {
     fn boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<GradedAnswer, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
         // A value on which the comparison does not raise is shown as its text.
-        let compared = |value: &&str| {
+        let read = |value: &&str| {
             let value = text::without_label(value);
             text::normalise(value, PercentSign::Divide)
-                .map_or_else(|_| ComparedValue::new(None, value), |read| (&read).into())
+                .map_or_else(|_| compared(None, value), |answer| (&answer).into())
         };
         Ok(GradedAnswer::new(
             self.all_boxes_equal(&values, truths)?,
             ComparisonRule::ValuesInOrder,
-            values.iter().map(compared).collect(),
-            truths.iter().map(compared).collect(),
+            values.iter().map(read).collect(),
+            truths.iter().map(read).collect(),
         ))
     }
 
@@ -191,9 +191,7 @@ impl Grader {
         }
         let numbers = |parts: &[AnswerPart]| {
             let numbers = parts.iter().map(|part| part.number);
-            numbers
-                .map(|number| ComparedValue::new(Some(number), ""))
-                .collect()
+            numbers.map(|number| compared(Some(number), "")).collect()
         };
         Ok(Some(GradedAnswer::new(
             values.len() == truths.len() && self.parts_equal(&values, unread, &truths)?,

@@ -7,15 +7,12 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address cannot be listened on: taken, or not this machine's.
-    #[error("cannot listen on {address}")]
+    #[error("cannot listen on {address}: {source}; choose another --port, or 0 for a free one")]
     Bind {
         address: SocketAddr,
         #[source]
         source: std::io::Error,
     },
-    /// The listener failed while the server ran.
-    #[error("the listener failed")]
-    Listener(#[source] std::io::Error),
     /// The official MCP transport over standard input and output ended with an error.
     #[error("the MCP session over standard input and output failed: {message}")]
     Stdio { message: String },

@@ -21,4 +21,4 @@ mod transport;
 pub use error::ServerError;
 pub use options::ServerOptions;
 pub use protocol::mcp::serve_stdio;
-pub use run::{RunningServer, bind, serve, spawn_in_process};
+pub use run::{bind, serve};

@@ -7,6 +7,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Most bytes of a message or a body.
 pub(crate) const MESSAGE_BYTES: usize = 128 * 1024;
+/// The limit of one step, when the request names no `timeout_s`.
+pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a shutdown waits for requests and sockets to end by themselves.
+pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// How the server listens, and its limits.
 #[derive(clap::Args, Debug, Clone)]
@@ -32,11 +36,8 @@ pub struct ServerOptions {
     #[arg(skip)]
     pub server_id: Option<String>,
     /// Maximum number of open sessions
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = some_sessions)]
     pub max_sessions: usize,
-    /// How long an unused session from `openenv/session/create` is kept.
-    #[arg(skip = Duration::from_secs(60))]
-    pub unused_timeout: Duration,
     /// Seconds after which an idle session without an open WebSocket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
@@ -52,16 +53,6 @@ pub struct ServerOptions {
     /// cannot answer while its model is generating
     #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds)]
     pub ping_timeout: Duration,
-    /// Default limit of one step, when the request names no `timeout_s`.
-    #[arg(skip = Duration::from_secs(30))]
-    pub step_timeout: Duration,
-    /// Brief queries that run at the same time, over all sessions; 0 for one on
-    /// each processor, and two at least. A longer query runs alone next to them.
-    #[arg(skip)]
-    pub workers: usize,
-    /// How long a shutdown waits for requests and sockets to end by themselves.
-    #[arg(skip = Duration::from_secs(1))]
-    pub drain: Duration,
     /// Bearer token that requests must carry
     #[arg(
         id = "token",
@@ -84,6 +75,10 @@ pub struct ServerOptions {
 
 finqa_core::options::declared_defaults!(ServerOptions);
 
+fn some_sessions(text: &str) -> Result<usize, std::num::ParseIntError> {
+    text.parse().map(std::num::NonZeroUsize::get)
+}
+
 fn some_seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
     let seconds: std::num::NonZeroU64 = text.parse()?;
     Ok(Duration::from_secs(seconds.get()))
@@ -99,14 +94,6 @@ impl ServerOptions {
     pub(crate) fn pings(&self) -> u32 {
         u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
             .map_or(u32::MAX, |pings| pings.max(3))
-    }
-
-    /// Queries that run at the same time, with 0 resolved.
-    pub(crate) fn worker_count(&self) -> usize {
-        if self.workers > 0 {
-            return self.workers;
-        }
-        std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
     }
 
     /// The idle time after which a session is dropped, if any. A session with an attached

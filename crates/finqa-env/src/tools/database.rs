@@ -4,12 +4,12 @@ use std::ffi::c_int;
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
 
 use super::functions;
 use super::limits::{CallBudget, QueryBudget, ToolLimits};
-use super::records::{ResultValue, records};
+use super::records::records;
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
 /// The second name of every table, as OpenEnv's README writes it.
@@ -187,7 +187,7 @@ impl Database {
         names: &[String],
         limits: &ToolLimits,
         budget: QueryBudget,
-    ) -> Result<Vec<Vec<ResultValue>>, QueryError> {
+    ) -> Result<Vec<Vec<Value>>, QueryError> {
         let failed = |e: Error| self.failed(&e);
         let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
         let mut rows = Vec::new();
@@ -204,7 +204,7 @@ impl Database {
             for at in 0..names.len() {
                 let field = field(row.get_ref(at).map_err(failed)?)?;
                 bytes += match &field {
-                    ResultValue::Text(text) => text.len(),
+                    Value::Text(text) => text.len(),
                     _ => 8,
                 };
                 fields.push(field);
@@ -242,11 +242,11 @@ fn failure(error: &Error) -> Option<String> {
     }
 }
 
-fn field(value: ValueRef<'_>) -> Result<ResultValue, QueryError> {
+fn field(value: ValueRef<'_>) -> Result<Value, QueryError> {
     Ok(match value {
-        ValueRef::Null => ResultValue::Null,
-        ValueRef::Integer(i) => ResultValue::Integer(i),
-        ValueRef::Real(x) => ResultValue::Real(x),
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(i) => Value::Integer(i),
+        ValueRef::Real(x) => Value::Real(x),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             let text = std::str::from_utf8(bytes).map_err(|e| {
                 let at = e.valid_up_to();
@@ -255,7 +255,7 @@ fn field(value: ValueRef<'_>) -> Result<ResultValue, QueryError> {
                     "'utf-8' codec can't decode byte {byte:#04x} in position {at}: invalid start byte"
                 ))
             })?;
-            ResultValue::Text(text.to_owned())
+            Value::Text(text.to_owned())
         }
     })
 }
@@ -287,14 +287,10 @@ fn load(
     columns: &[TypedColumn],
 ) -> rusqlite::Result<()> {
     let name = quote(&table.name);
-    let stored = columns
+    let definitions: Vec<String> = columns
         .iter()
-        .map(|c| format!("{} {}", quote(&c.name), c.kind.sql()));
-    let aliases = columns.iter().filter_map(|c| {
-        let alias = quote(c.alias.as_ref()?);
-        Some(format!("{alias} {} AS ({})", c.kind.sql(), quote(&c.name)))
-    });
-    let definitions: Vec<String> = stored.chain(aliases).collect();
+        .map(|c| format!("{} {}", quote(&c.name), c.kind.sql()))
+        .collect();
     connection.execute_batch(&format!("CREATE TABLE {name} ({})", definitions.join(", ")))?;
     let transaction = connection.transaction()?;
     {

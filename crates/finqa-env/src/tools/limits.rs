@@ -57,8 +57,6 @@ pub fn limit_process_memory(bytes: usize) -> std::io::Result<()> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryBudget {
     pub time: Duration,
-    /// CPU time: on a busy machine, wall-clock time is not the query's fault.
-    pub(crate) processor: Duration,
     pub steps: u64,
     /// Maximum number of instructions it compiles to, because code without a loop
     /// runs without a check of the clock. `SQLite` doubles its array from 42 and
@@ -77,8 +75,7 @@ impl ToolLimits {
     /// The budget of a query that runs alongside others: more than an ordinary one needs.
     pub(super) fn brief(&self) -> QueryBudget {
         QueryBudget {
-            time: Duration::from_millis(100).min(self.query_time),
-            processor: Duration::from_millis(5),
+            time: Duration::from_millis(50).min(self.query_time),
             steps: 100_000.min(self.query_steps),
             instructions: 1_000,
             terms: 30_000,
@@ -91,7 +88,6 @@ impl ToolLimits {
     pub(super) fn full(&self) -> QueryBudget {
         QueryBudget {
             time: self.query_time,
-            processor: Duration::MAX,
             steps: self.query_steps,
             instructions: 6_000,
             terms: usize::MAX,
@@ -110,10 +106,6 @@ struct CallLimits {
     start: Instant,
     /// Microseconds after `start`.
     deadline: AtomicU64,
-    /// The time of the next check of the CPU time, in microseconds after `start`.
-    next_check: AtomicU64,
-    /// Maximum CPU time of the thread, in microseconds.
-    processor: AtomicU64,
     steps_left: AtomicU64,
     value_bytes: usize,
 }
@@ -123,8 +115,6 @@ impl CallBudget {
         Self(Arc::new(CallLimits {
             start: Instant::now(),
             deadline: AtomicU64::new(u64::MAX),
-            next_check: AtomicU64::new(u64::MAX),
-            processor: AtomicU64::new(u64::MAX),
             steps_left: AtomicU64::new(u64::MAX),
             value_bytes,
         }))
@@ -135,34 +125,15 @@ impl CallBudget {
     }
 
     pub(super) fn arm(&self, budget: QueryBudget) {
-        let clock = &self.0;
-        let now = micros(clock.start.elapsed());
-        let set = |what: &AtomicU64, from: u64, time| {
-            what.store(from.saturating_add(micros(time)), Ordering::Relaxed);
-        };
-        set(&clock.deadline, now, budget.time);
-        set(&clock.next_check, now, budget.processor);
-        set(&clock.processor, thread_time(now), budget.processor);
-        clock.steps_left.store(budget.steps, Ordering::Relaxed);
+        let end = self.0.start.elapsed().saturating_add(budget.time);
+        self.0.deadline.store(micros(end), Ordering::Relaxed);
+        self.0.steps_left.store(budget.steps, Ordering::Relaxed);
     }
 
     /// True if the time or the steps are used up.
     pub(super) fn is_over(&self) -> bool {
-        let clock = &self.0;
-        let now = micros(clock.start.elapsed());
-        if self.has_no_steps_left() || now > clock.deadline.load(Ordering::Relaxed) {
-            return true;
-        }
-        if now <= clock.next_check.load(Ordering::Relaxed) {
-            return false;
-        }
-        // The rest cannot be used up before then.
-        let most = clock.processor.load(Ordering::Relaxed);
-        let rest = most.saturating_sub(thread_time(now));
-        clock
-            .next_check
-            .store(now.saturating_add(rest), Ordering::Relaxed);
-        rest == 0
+        let now = micros(self.0.start.elapsed());
+        self.has_no_steps_left() || now > self.0.deadline.load(Ordering::Relaxed)
     }
 
     pub(super) fn has_no_steps_left(&self) -> bool {
@@ -185,22 +156,6 @@ impl CallBudget {
         }
         Ok(())
     }
-}
-
-/// CPU time of this thread in microseconds, or `real` time where the system does
-/// not measure it.
-#[cfg(unix)]
-fn thread_time(_real: u64) -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000) + u64::try_from(time.tv_nsec).unwrap_or(0) / 1000
-}
-
-/// CPU time of this thread in microseconds, or `real` time where the system does
-/// not measure it.
-#[cfg(not(unix))]
-fn thread_time(real: u64) -> u64 {
-    real
 }
 
 fn micros(duration: Duration) -> u64 {

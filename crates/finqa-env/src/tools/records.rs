@@ -2,19 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::python;
+use rusqlite::types::Value;
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum ResultValue {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(String),
-}
+use crate::python;
 
 /// The text of a result. A column with any float, or with integers and nulls, is
 /// written as floats.
-pub(super) fn records(names: &[String], rows: &[Vec<ResultValue>]) -> String {
+pub(super) fn records(names: &[String], rows: &[Vec<Value>]) -> String {
     let floats: Vec<bool> = (0..names.len())
         .map(|at| is_float_column(rows.iter().filter_map(|row| row.get(at))))
         .collect();
@@ -43,29 +37,31 @@ pub(super) fn records(names: &[String], rows: &[Vec<ResultValue>]) -> String {
     out
 }
 
-fn is_float_column<'a>(fields: impl Iterator<Item = &'a ResultValue>) -> bool {
+fn is_float_column<'a>(fields: impl Iterator<Item = &'a Value>) -> bool {
     let (mut integer, mut null, mut real) = (false, false, false);
     for field in fields {
         match field {
-            ResultValue::Null => null = true,
-            ResultValue::Integer(_) => integer = true,
-            ResultValue::Real(_) => real = true,
-            ResultValue::Text(_) => return false,
+            Value::Null => null = true,
+            Value::Integer(_) => integer = true,
+            Value::Real(_) => real = true,
+            Value::Text(_) | Value::Blob(_) => return false,
         }
     }
     real || (integer && null)
 }
 
-fn push_field(out: &mut String, field: &ResultValue, float: bool) {
+fn push_field(out: &mut String, field: &Value, float: bool) {
     match field {
-        ResultValue::Null => out.push_str("null"),
+        Value::Null => out.push_str("null"),
         // As OpenEnv's float64 column.
-        ResultValue::Integer(i) if float => push_float(out, *i as f64),
-        ResultValue::Integer(i) => {
+        Value::Integer(i) if float => push_float(out, *i as f64),
+        Value::Integer(i) => {
             let _ = write!(out, "{i}");
         }
-        ResultValue::Real(x) => push_float(out, *x),
-        ResultValue::Text(text) => python::push_pandas_string(out, text),
+        Value::Real(x) => push_float(out, *x),
+        Value::Text(text) => python::push_pandas_string(out, text),
+        // A query's are read as texts.
+        Value::Blob(_) => {}
     }
 }
 
@@ -157,16 +153,16 @@ mod tests {
         let names = ["i", "f", "n", "m"].map(str::to_owned);
         let rows = [
             vec![
-                ResultValue::Integer(1),
-                ResultValue::Integer(1),
-                ResultValue::Null,
-                ResultValue::Integer(1),
+                Value::Integer(1),
+                Value::Integer(1),
+                Value::Null,
+                Value::Integer(1),
             ],
             vec![
-                ResultValue::Integer(2),
-                ResultValue::Real(0.5),
-                ResultValue::Integer(3),
-                ResultValue::Text("a/b".into()),
+                Value::Integer(2),
+                Value::Real(0.5),
+                Value::Integer(3),
+                Value::Text("a/b".into()),
             ],
         ];
         assert_eq!(

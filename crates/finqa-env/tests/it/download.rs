@@ -1,27 +1,26 @@
 //! The benchmark's download, against a hub on this machine.
 
 use std::path::Path;
-use std::time::Duration;
 
-use finqa_env::data::{Catalog, HubError, HubEvent, HubOptions, download};
+use finqa_env::data::{Catalog, HubError, HubEvent, download};
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path, query_param, query_param_is_missing};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::support::file_server::{Act, FileServer};
+use crate::support::file_server::Act;
 use crate::support::hub::{
     FILES, METADATA, QUESTIONS, TABLE, at, bytes, client, entry, faulty, hub, options, options_at,
 };
 
 /// Why a download fails.
-pub async fn failed(server: &MockServer, folder: &Path) -> HubError {
+async fn failed(server: &MockServer, folder: &Path) -> HubError {
     let options = options(server);
-    let fetched = download(&client(), folder, &options, &mut |_| {}).await;
+    let fetched = download(&client(), folder, &options, &|_| {}).await;
     fetched.unwrap_err()
 }
 
 /// From now on the server gives this answer at `place`.
-pub async fn answer_at(server: &MockServer, place: &str, answer: ResponseTemplate) {
+async fn answer_at(server: &MockServer, place: &str, answer: ResponseTemplate) {
     let asked = Mock::given(method("GET")).and(path(place.to_owned()));
     asked.respond_with(answer).mount(server).await;
 }
@@ -29,11 +28,7 @@ pub async fn answer_at(server: &MockServer, place: &str, answer: ResponseTemplat
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
-    let mut events = Vec::new();
-    let fetched = download(&client(), dir.path(), &options(&server), &mut |e| {
-        events.push(e)
-    })
-    .await;
+    let (fetched, events) = fetch(server.uri(), dir.path()).await;
     assert_eq!(fetched.unwrap(), "c0ffee");
     assert!(matches!(&events[0], HubEvent::Listed { files: 3, .. }));
     assert_eq!(events.len(), 4);
@@ -43,7 +38,7 @@ async fn a_download_is_a_data_directory_and_is_not_repeated() {
     // A damaged file is fetched again, the others are not.
     std::fs::write(dir.path().join(TABLE), "damaged").unwrap();
     let before = server.received_requests().await.unwrap().len();
-    download(&client(), dir.path(), &options(&server), &mut |_| {})
+    download(&client(), dir.path(), &options(&server), &|_| {})
         .await
         .unwrap();
     assert_eq!(
@@ -93,15 +88,12 @@ async fn an_address_that_is_not_a_hub_is_a_network_error() {
     );
 }
 
-async fn fetch(hub: &FileServer, folder: &Path) -> (Result<String, HubError>, Vec<HubEvent>) {
-    let mut events = Vec::new();
-    let options = HubOptions {
-        attempts: 3,
-        read_timeout: Duration::from_millis(300),
-        ..options_at(hub.url.clone())
-    };
-    let fetched = download(&client(), folder, &options, &mut |e| events.push(e)).await;
-    (fetched, events)
+/// Downloads; gives the events too.
+async fn fetch(hub: String, folder: &Path) -> (Result<String, HubError>, Vec<HubEvent>) {
+    let events = parking_lot::Mutex::new(Vec::new());
+    let note = |event| events.lock().push(event);
+    let fetched = download(&client(), folder, &options_at(hub), &note).await;
+    (fetched, events.into_inner())
 }
 
 /// The next call continues what one could not finish.
@@ -110,29 +102,22 @@ async fn a_file_is_tried_again_and_the_next_call_continues() {
     let acts = [
         (METADATA, Act::Cut(100)),
         (METADATA, Act::Status("503 Busy")),
-        (METADATA, Act::Silent),
         (METADATA, Act::Cut(50)),
     ];
     let (hub, dir) = (faulty(&acts).await, tempfile::tempdir().unwrap());
-    let (given_up, events) = fetch(&hub, dir.path()).await;
+    let (given_up, events) = fetch(hub.url.clone(), dir.path()).await;
     assert!(given_up.unwrap_err().is_network());
+    let retried =
+        |event: &&HubEvent| matches!(event, HubEvent::Retrying(line) if line.starts_with(METADATA));
+    assert_eq!(events.iter().filter(retried).count(), 1);
     assert!(
         !dir.path().join(METADATA).exists(),
         "no file of that name before it is whole"
     );
-    let retries = events
-        .iter()
-        .filter(|event| matches!(event, HubEvent::Retrying { path, .. } if path == METADATA));
-    assert_eq!(retries.count(), 2);
-    let (fetched, _) = fetch(&hub, dir.path()).await;
-    fetched.unwrap();
-    assert_eq!(hub.requests_for(&at(METADATA)), 5);
-    assert_eq!(
-        std::fs::read(dir.path().join(METADATA)).unwrap(),
-        bytes(METADATA)
-    );
+    fetch(hub.url.clone(), dir.path()).await.0.unwrap();
+    assert_eq!(hub.requests_for(&at(METADATA)), 4);
     let before = hub.requests();
-    fetch(&hub, dir.path()).await.0.unwrap();
+    fetch(hub.url.clone(), dir.path()).await.0.unwrap();
     assert_eq!(
         hub.requests(),
         before + 2,
@@ -141,36 +126,16 @@ async fn a_file_is_tried_again_and_the_next_call_continues() {
 }
 
 #[tokio::test]
-async fn a_listing_that_stalls_or_lies_is_asked_again_or_named() {
+async fn a_listing_that_fails_is_asked_again_and_one_that_is_none_is_named() {
     let revision = "/api/datasets/snorkelai/finqa-data/revision/main";
-    let passing = faulty(&[(revision, Act::Status("503 Busy")), (revision, Act::Silent)]).await;
+    let passing = faulty(&[(revision, Act::Status("503 Busy"))]).await;
     let dir = tempfile::tempdir().unwrap();
-    fetch(&passing, dir.path()).await.0.unwrap();
+    fetch(passing.url, dir.path()).await.0.unwrap();
     let lying = faulty(&[(revision, Act::Lie)]).await;
     let dir = tempfile::tempdir().unwrap();
-    let error = fetch(&lying, dir.path()).await.0.unwrap_err();
+    let error = fetch(lying.url, dir.path()).await.0.unwrap_err();
     assert!(matches!(error, HubError::Listing { .. }), "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-}
-
-#[tokio::test]
-async fn a_listing_is_asked_again_when_the_hub_says_so() {
-    let (server, dir) = (MockServer::start().await, tempfile::tempdir().unwrap());
-    Mock::given(method("GET"))
-        .respond_with(ResponseTemplate::new(503).insert_header("retry-after", "0"))
-        .mount(&server)
-        .await;
-    let mut pauses = Vec::new();
-    let mut note = |event| {
-        if let HubEvent::Retrying { pause, .. } = event {
-            pauses.push(pause);
-        }
-    };
-    let error = download(&client(), dir.path(), &options(&server), &mut note)
-        .await
-        .unwrap_err();
-    assert!(error.to_string().contains("status 503"), "{error}");
-    assert_eq!(pauses, [Duration::ZERO]);
 }
 
 /// A mirror passes the hub's own links on, or they would be followed past it or
@@ -181,7 +146,7 @@ async fn the_next_page_comes_from_the_mirror() {
     let tree = "/api/datasets/snorkelai/finqa-data/tree/c0ffee";
     let revision = "/api/datasets/snorkelai/finqa-data/revision/main";
     let commit = ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"}));
-    answer_at(&server, revision, commit.clone()).await;
+    answer_at(&server, revision, commit).await;
     let page = |entries: Value, link: &str| {
         ResponseTemplate::new(200)
             .insert_header("link", link)
@@ -204,18 +169,31 @@ async fn the_next_page_comes_from_the_mirror() {
         answer_at(&server, &at(file), body).await;
     }
     let dir = tempfile::tempdir().unwrap();
-    download(&client(), dir.path(), &options(&server), &mut |_| {})
+    download(&client(), dir.path(), &options(&server), &|_| {})
         .await
         .unwrap();
     assert!(dir.path().join(TABLE).exists());
+}
 
-    let elsewhere = MockServer::start().await;
-    answer_at(&elsewhere, revision, commit).await;
-    let other = "<http://x.invalid/other>; rel=\"next\"";
-    answer_at(&elsewhere, tree, page(json!([entry(QUESTIONS)]), other)).await;
-    let dir = tempfile::tempdir().unwrap();
-    let error = download(&client(), dir.path(), &options(&elsewhere), &mut |_| {})
-        .await
-        .unwrap_err();
-    assert!(error.to_string().contains("another listing"), "{error}");
+/// No more is fetched than a hub lists, and than the benchmark can have.
+#[tokio::test]
+async fn a_hub_cannot_fill_the_disk() {
+    let file = |size: u64| {
+        let mut file = entry(TABLE);
+        file["path"] = json!("input_companies/acme/other.json");
+        file["size"] = json!(size);
+        file
+    };
+    for (size, words) in [
+        (3 << 30, "bytes are more than 1073741824"),
+        (10, "larger than 10 bytes"),
+    ] {
+        let (server, dir) = (hub(vec![file(size)]).await, tempfile::tempdir().unwrap());
+        let body = ResponseTemplate::new(200).set_body_bytes(vec![b'x'; 100_000]);
+        answer_at(&server, &at("input_companies/acme/other.json"), body).await;
+        let error = failed(&server, dir.path()).await;
+        assert!(error.to_string().contains(words), "{error}");
+        let folder = dir.path().join("input_companies/acme");
+        assert!(!folder.join("other.json").exists() && !folder.join("other.json.part").exists());
+    }
 }

@@ -1,13 +1,12 @@
 //! The weak points of OpenEnv's `finqa_env`, by the letters of the list in the docs, each closed.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use finqa_env::episode::{Environment, EpisodeRules, Observation, TaskChoice};
+use finqa_env::episode::{Environment, EpisodeRules};
 use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::episode::{reset, step};
+use super::episode::step;
 use super::tools::{fixture, tools};
 
 const INCOME: &str = "us_gaap_IncomeStatement";
@@ -21,20 +20,6 @@ fn session() -> (Environment, Tools) {
         Environment::new(fixture(), EpisodeRules::default(), 1),
         tools(),
     )
-}
-
-fn submit(
-    environment: &mut Environment,
-    tools: &Tools,
-    answer: &str,
-) -> (Option<f64>, bool, Map<String, Value>) {
-    let outcome = step(
-        environment,
-        tools,
-        "submit_answer",
-        json!({"answer": answer}),
-    );
-    (outcome.reward, outcome.done, outcome.metadata)
 }
 
 /// (a) Names were joined to a path: `..` and absolute names read the host.
@@ -249,87 +234,6 @@ fn c_text_functions_take_no_quadratic_time() {
     assert!(sql(short).starts_with("[{"));
 }
 
-/// (d) Both rules were met or dodged by comments, literals and spaces.
-#[test]
-fn d_rules_cannot_be_dodged() {
-    for query in [
-        "select  * from data where 1",
-        "select\n*\nfrom data where 1",
-        "select/**/* from data where 1",
-        "select t.* from data t where 1",
-        "select 1, * from data where 1",
-        "select line_item from (select * from data) where 1",
-    ] {
-        assert_eq!(
-            sql(query),
-            "Error: SELECT * is not allowed (too inefficient)",
-            "{query}"
-        );
-    }
-    for query in [
-        "select line_item from data -- where", "select line_item from data /* in */",
-        "select 'log in' from data", "select line_item as \"all\" from data",
-    ] {
-        assert_eq!(
-            sql(query),
-            "Error: Query must include filters (WHERE, HAVING, etc.)",
-            "{query}"
-        );
-    }
-}
-
-/// (e) The truth stood in every `state` reply.
-#[test]
-fn e_the_truth_is_hidden_until_the_end() {
-    let (mut environment, tools) = session();
-    reset(&mut environment);
-    assert_eq!(environment.state().ground_truth, "");
-    let (_, done, metadata) = submit(&mut environment, &tools, "no idea");
-    assert!(done);
-    assert_eq!(
-        environment.state().ground_truth,
-        environment.current().answer
-    );
-    assert_eq!(metadata["ground_truth"], environment.current().answer);
-    reset(&mut environment);
-    assert_eq!(environment.state().ground_truth, "");
-}
-
-/// (f) Every submission was graded: an oracle for the answer.
-#[test]
-fn f_only_the_first_submission_is_graded() {
-    let (mut environment, tools) = session();
-    environment
-        .reset(TaskChoice::Next, Some(3), "e".to_owned())
-        .unwrap();
-    let truth = environment.current().answer.clone();
-    assert_eq!(submit(&mut environment, &tools, "wrong").0, Some(0.0));
-    for _ in 0..3 {
-        let (reward, done, metadata) = submit(&mut environment, &tools, &truth);
-        assert_eq!((reward, done), (Some(0.0), true));
-        assert!(metadata["error"].as_str().unwrap().contains("over"));
-    }
-    assert_eq!(environment.state().step_count, 1);
-    environment
-        .reset(TaskChoice::Next, Some(3), "e".to_owned())
-        .unwrap();
-    assert_eq!(submit(&mut environment, &tools, &truth).0, Some(1.0));
-}
-
-/// (f) After the end, tools are not run either.
-#[test]
-fn f_steps_after_the_end_run_nothing() {
-    let (mut environment, tools) = session();
-    reset(&mut environment);
-    submit(&mut environment, &tools, "x");
-    let given = json!({"company_name": "acme"});
-    let outcome = step(&mut environment, &tools, "get_descriptions", given);
-    assert_eq!(
-        (outcome.observation, outcome.reward, outcome.done),
-        (Observation::Empty, Some(0.0), true)
-    );
-}
-
 /// (g) An empty answer before any reset matched the empty truth.
 #[test]
 fn g_a_submission_without_a_question_is_worth_nothing() {
@@ -345,21 +249,4 @@ fn g_a_submission_without_a_question_is_worth_nothing() {
         let error = outcome.metadata["error"].as_str().unwrap();
         assert!(error.contains("reset"), "{error}");
     }
-}
-
-/// (i) A session cost 33 to 50 KB permanently; here it is a few words.
-#[test]
-fn i_a_session_holds_no_questions() {
-    assert!(
-        size_of::<Environment>() <= 160,
-        "{}",
-        size_of::<Environment>()
-    );
-    let catalog = fixture();
-    let sessions: Vec<Environment> = (0..1000)
-        .map(|seed| Environment::new(Arc::clone(&catalog), EpisodeRules::default(), seed))
-        .collect();
-    assert_eq!(Arc::strong_count(&catalog), 1001);
-    drop(sessions);
-    assert_eq!(Arc::strong_count(&catalog), 1);
 }

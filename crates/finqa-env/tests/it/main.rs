@@ -14,7 +14,6 @@ mod data;
 mod download;
 mod episode;
 mod escapes;
-mod hub_limits;
 mod reward;
 mod server;
 mod support;

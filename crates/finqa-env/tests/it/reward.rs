@@ -89,31 +89,6 @@ fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expe
     assert_eq!(grade(prediction, truth), expected);
 }
 
-#[test]
-fn strict_refuses_answers_that_score_only_by_a_quirk() {
-    assert_eq!((grade("", ""), strict("", "")), (1.0, 0.0));
-    for infinite in ["nan", "inf", "-inf", "Infinity", "inf%", "1e999"] {
-        assert_eq!(strict(infinite, r"\boxed{5}"), 0.0);
-        assert_eq!(strict(infinite, infinite), 0.0);
-    }
-    let truth = r"\boxed{2022: 1, 2023: 2}";
-    assert_eq!(
-        (
-            grade("1, no idea, 2", truth),
-            strict("1, no idea, 2", truth)
-        ),
-        (1.0, 0.0)
-    );
-    let twice = r"\boxed{2022: 1, 2022: 2}";
-    assert_eq!(
-        (
-            grade("2022: 9, 2022: 2", twice),
-            strict("2022: 9, 2022: 2", twice)
-        ),
-        (1.0, 0.0)
-    );
-}
-
 /// The table of exploits in docs/finqa-environment.md: submission, truth, and what
 /// each mode gives.
 #[rstest]

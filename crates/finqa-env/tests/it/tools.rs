@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use finqa_env::data::{Catalog, FrameCell};
-use finqa_env::tools::{FailureKind, ToolLimits, Tools, specs};
+use finqa_env::tools::{FailureKind, ToolLimits, Tools};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -77,11 +77,11 @@ fn tables_are_typed_as_pandas_types_them() {
             continue;
         };
         assert!(v.get("error").is_none(), "{v}: {columns:?}");
-        let typed: Vec<Value> = columns
-            .iter()
-            .map(|c| json!([c.name, c.kind.sql()]))
-            .collect();
-        assert_eq!(Value::from(typed), v["columns"], "{v}");
+        // The name is that of the file, which pandas may turn into a date or a number.
+        let typed: Vec<&str> = columns.iter().map(|c| c.kind.sql()).collect();
+        let wanted = v["columns"].as_array().unwrap().iter();
+        let wanted: Vec<&str> = wanted.map(|c| c[1].as_str().unwrap()).collect();
+        assert_eq!(typed, wanted, "{v}");
         for (i, row) in v["rows"].as_array().unwrap().iter().enumerate() {
             for (column, expected) in columns.iter().zip(row.as_array().unwrap()) {
                 let same = match (&column.cells[i], expected) {
@@ -170,16 +170,10 @@ fn table_info_is_json_for_every_table() {
 }
 
 #[test]
-fn a_column_is_found_under_both_of_its_names() {
+fn a_column_is_found_under_the_heading_of_the_file() {
     let tools = table_of(r#"{"": ["a", "b"], "2024": ["1", "2"], "2023": ["3", "4"]}"#);
     let got = tools.sql_query("c", "t", r#"select "2024" from t where "" = 'b'"#);
     assert_eq!(got, r#"[{"2024":2}]"#);
-    let got = tools.sql_query(
-        "c",
-        "t",
-        r#"select "2024-01-01 00:00:00" from t where "NaT" = 'b'"#,
-    );
-    assert_eq!(got, r#"[{"2024-01-01 00:00:00":2}]"#);
     let got = table_of(r#"{"": ["a"], "total": ["1"]}"#)
         .sql_query("c", "t", r#"select total from t where "" = 'a'"#);
     assert_eq!(got, r#"[{"total":1}]"#);
@@ -189,17 +183,6 @@ fn a_column_is_found_under_both_of_its_names() {
 fn the_table_is_also_called_data() {
     let got = income("select \"2024\" from data where line_item = 'net_income'");
     assert_eq!(got, r#"[{"2024":"2,250"}]"#);
-}
-
-#[test]
-fn math_functions_are_there() {
-    let got = income(
-        "select power(2, 3) p, sqrt(9) s, ln(1) l, log(100) t, ceil(1.2) c, floor(-1.2) f, mod(7, 3) m, pow(2, 0.5) r, exp(0) e, ceil(2) i, sqrt(-1) n, sqrt('4') q, sign(-3) g where 1",
-    );
-    assert_eq!(
-        got,
-        r#"[{"p":8.0,"s":3.0,"l":0.0,"t":2.0,"c":2.0,"f":-2.0,"m":1.0,"r":1.4142135624,"e":1.0,"i":2,"n":null,"q":2.0,"g":-1}]"#
-    );
 }
 
 #[test]
@@ -240,23 +223,6 @@ fn arguments_are_checked_as_the_validator_does() {
         &Map::from_iter([("answer".to_owned(), json!("5"))]),
     );
     assert_eq!(ok.unwrap(), "Answer submitted: 5");
-}
-
-#[test]
-fn schemas_are_those_of_the_contract() {
-    let names: Vec<&str> = specs().iter().map(|s| s.name).collect();
-    assert_eq!(
-        names,
-        [
-            "get_descriptions", "get_table_info", "sql_query", "submit_answer"
-        ]
-    );
-    assert_eq!(
-        specs()[0].input_schema(),
-        json!({"additionalProperties": false,
-            "properties": {"company_name": {"type": "string", "description": "The name of the company"}},
-            "required": ["company_name"], "type": "object"})
-    );
 }
 
 proptest! {

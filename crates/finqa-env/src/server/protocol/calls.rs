@@ -10,13 +10,12 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::episode::{
-    Environment, Observation, StepError, StepOutcome, StepStart, TaskChoice, TaskError,
-};
+use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart, TaskError};
+use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
 use crate::server::state::ServerState;
-use crate::server::state::metrics::CallKind;
+use crate::server::state::metrics;
 use crate::server::state::query_queue::QueryHabit;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
@@ -40,22 +39,17 @@ pub(crate) fn reset(
     request: ResetRequest,
 ) -> Result<StepOutcome, TaskError> {
     let split = request.split.as_deref().map(tasks::split).transpose()?;
-    let choice = match (split, request.index) {
-        (None, _) => TaskChoice::Next,
-        (Some(split), None) => TaskChoice::NextOf(split),
-        (Some(split), Some(index)) => {
-            TaskChoice::At(split, usize::try_from(index).map_err(|_| TaskError::Index)?)
-        }
-    };
     let id = request
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    let first = environment.lock().reset(choice, request.seed, id)?;
+    let metadata = environment
+        .lock()
+        .reset(split, request.index, request.seed, id)?;
     Ok(StepOutcome {
         observation: Observation::Empty,
         reward: Some(0.0),
         done: false,
-        metadata: first.metadata(),
+        metadata,
     })
 }
 
@@ -100,7 +94,7 @@ pub(crate) async fn step(
         Err(StepFault::Server(_)) => Some("internal"),
     };
     app.metrics
-        .tool_called(CallKind::Step, &tool, started.elapsed(), error);
+        .tool_called(metrics::STEP, &tool, started.elapsed(), error);
     if let Ok(StepOutcome {
         done: true, reward, ..
     }) = &taken
@@ -126,7 +120,7 @@ pub(crate) async fn call_tool(
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
-    let limit = app.options.step_timeout;
+    let limit = STEP_TIMEOUT;
     let name = cut(&name, NAME, "...");
     let started = Instant::now();
     let work = run_tool(app, queries, name.clone(), arguments);
@@ -137,7 +131,7 @@ pub(crate) async fn call_tool(
         Err(fault) => (Some("internal"), Err(fault.to_owned())),
     };
     app.metrics
-        .tool_called(CallKind::Call, &name, started.elapsed(), error);
+        .tool_called(metrics::CALL, &name, started.elapsed(), error);
     result
 }
 

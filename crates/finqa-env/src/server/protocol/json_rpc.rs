@@ -216,6 +216,5 @@ async fn call(
     let text = calls::call_tool(app, queries, name.clone(), arguments)
         .await
         .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
-    serde_json::to_value(wire::ToolResult::new(&text))
-        .map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))
+    Ok(wire::tool_result(&text))
 }

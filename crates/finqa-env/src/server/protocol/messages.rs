@@ -7,21 +7,14 @@ use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use crate::python;
+use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction};
-use crate::server::protocol::wire::EpisodeReply;
+use crate::server::protocol::wire;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
-
-/// The result of a message.
-pub(crate) enum MessageOutcome {
-    /// Send this and continue.
-    Reply(String),
-    /// The client is done.
-    Close,
-}
 
 /// An error message's text.
 pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
@@ -42,42 +35,35 @@ fn invalid(issues: Vec<RequestIssue>) -> String {
     )
 }
 
-fn observation(reply: &EpisodeReply<'_>) -> String {
-    match serde_json::to_string(reply) {
-        Ok(data) => format!(r#"{{"type":"observation","data":{data}}}"#),
-        Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
-    }
+fn observation(reply: Value) -> String {
+    json!({"type": "observation", "data": reply}).to_string()
 }
 
-/// Answers one message.
+/// Answers one message; `None` if the client is done.
 pub(crate) async fn answer(
     app: &Arc<ServerState>,
     session: &Arc<EnvSession>,
     text: &str,
-) -> MessageOutcome {
+) -> Option<String> {
     let message = match python::parse_json(text) {
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
             app.metrics.rejected(Rejection::Invalid);
             let message = format!("A message must be a JSON object, not {kind}");
-            return MessageOutcome::Reply(error(
-                "VALIDATION_ERROR",
-                &message,
-                json!({"errors": []}),
-            ));
+            return Some(error("VALIDATION_ERROR", &message, json!({"errors": []})));
         }
         Err(fault) => {
             app.metrics.rejected(Rejection::Invalid);
             let message = format!("Invalid JSON: {fault}");
-            return MessageOutcome::Reply(error("INVALID_JSON", &message, json!({})));
+            return Some(error("INVALID_JSON", &message, json!({})));
         }
     };
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
         Err(issues) => {
             app.metrics.rejected(Rejection::Invalid);
-            MessageOutcome::Reply(invalid(issues))
+            Some(invalid(issues))
         }
     }
 }
@@ -86,7 +72,7 @@ async fn read_and_do(
     app: &Arc<ServerState>,
     session: &Arc<EnvSession>,
     message: &Map<String, Value>,
-) -> Result<MessageOutcome, Vec<RequestIssue>> {
+) -> Result<Option<String>, Vec<RequestIssue>> {
     let kind = message.get("type");
     let text = match kind.and_then(Value::as_str) {
         Some("reset") => {
@@ -95,7 +81,7 @@ async fn read_and_do(
             match calls::reset(&session.environment, reset) {
                 Ok(outcome) => {
                     app.metrics.episodes_started.inc();
-                    observation(&EpisodeReply::new(&outcome))
+                    observation(wire::episode_reply(&outcome))
                 }
                 Err(fault) => {
                     app.metrics.rejected(Rejection::Invalid);
@@ -106,12 +92,12 @@ async fn read_and_do(
         Some("step") => {
             let data = validate::message_data(message, &validate::WITH_DATA)?;
             match validate::action(&data)? {
-                StepAction::ListTools => observation(&EpisodeReply::tools()),
+                StepAction::ListTools => observation(wire::tools_reply()),
                 StepAction::Call { tool, arguments } => {
-                    let limit = app.options.step_timeout;
+                    let limit = STEP_TIMEOUT;
                     let (queries, environment) = (&session.queries, &session.environment);
                     match calls::step(app, queries, environment, tool, arguments, limit).await {
-                        Ok(outcome) => observation(&EpisodeReply::new(&outcome)),
+                        Ok(outcome) => observation(wire::episode_reply(&outcome)),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }
                 }
@@ -128,7 +114,7 @@ async fn read_and_do(
         }
         Some("close") => {
             validate::message_data(message, &validate::BARE)?;
-            return Ok(MessageOutcome::Close);
+            return Ok(None);
         }
         _ => {
             app.metrics.rejected(Rejection::Invalid);
@@ -137,5 +123,5 @@ async fn read_and_do(
             error("UNKNOWN_TYPE", &message, json!({}))
         }
     };
-    Ok(MessageOutcome::Reply(text))
+    Ok(Some(text))
 }

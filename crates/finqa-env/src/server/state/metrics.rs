@@ -25,15 +25,10 @@ const BUCKETS: [f64; 14] = [
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// The route of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub(crate) enum CallKind {
-    /// As a step of an episode.
-    Step,
-    /// By JSON-RPC or MCP, outside episodes.
-    Call,
-}
+/// The kind of a tool call that is a step of an episode.
+pub(crate) const STEP: &str = "step";
+/// The kind of one by JSON-RPC or MCP, outside episodes.
+pub(crate) const CALL: &str = "call";
 
 /// The reason why a session, request or answer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -142,12 +137,11 @@ impl Metrics {
     /// Counts a tool call with its duration, or its `error_type`.
     pub(crate) fn tool_called(
         &self,
-        kind: CallKind,
+        kind: &'static str,
         tool: &str,
         took: Duration,
         error: Option<&'static str>,
     ) {
-        let kind: &'static str = kind.into();
         let known = specs().iter().map(|spec| spec.name);
         let tool = known.into_iter().find(|name| *name == tool);
         let labels = [("kind", kind), ("tool", tool.unwrap_or("unknown"))];

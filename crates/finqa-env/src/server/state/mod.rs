@@ -51,7 +51,7 @@ impl ServerState {
         Arc::new(Self {
             sessions: Arc::new(SessionTable::new(&options, Arc::clone(&metrics))),
             metrics,
-            brief: QueryQueue::new(options.worker_count()),
+            brief: QueryQueue::new(brief_queries()),
             newcomers: Semaphore::new(1),
             long: QueryQueue::new(1),
             answers: AnswerMemory::new(options.answer_bytes),
@@ -67,6 +67,12 @@ impl ServerState {
     pub(crate) fn environment(&self) -> Environment {
         Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed())
     }
+}
+
+/// Brief queries that run at the same time: one on each processor, and two at least. A longer
+/// query runs alone next to them.
+fn brief_queries() -> usize {
+    std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
 }
 
 /// A seed that no client can guess: the random bits of a version 4 UUID.

@@ -33,14 +33,13 @@ impl EnvSession {
     /// Notes that the session is in use.
     pub(crate) fn touch(&self) {
         let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(millis.max(1), Ordering::Relaxed);
+        self.used.store(millis, Ordering::Relaxed);
     }
 
-    /// The time since the last request, and whether there was one.
-    fn idle(&self) -> (Duration, bool) {
-        let used = self.used.load(Ordering::Relaxed);
-        let idle = self.born.elapsed();
-        (idle.saturating_sub(Duration::from_millis(used)), used > 0)
+    /// The time since the last request.
+    fn idle(&self) -> Duration {
+        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
+        self.born.elapsed().saturating_sub(used)
     }
 }
 
@@ -195,15 +194,13 @@ impl SessionTable {
         Ok(is_free)
     }
 
-    /// Drops the sessions without a WebSocket that have idled longer than `limit`, or
-    /// longer than `unused` if they were never used; returns their number.
-    pub(crate) fn reap(&self, limit: Duration, unused: Duration) -> usize {
+    /// Drops the sessions without a WebSocket that have idled longer than `limit`; returns their
+    /// number.
+    pub(crate) fn reap(&self, limit: Duration) -> usize {
         let mut table = self.open.lock();
         let before = table.len();
         table.retain(|_, entry| {
-            let (idle, was_used) = entry.session.idle();
-            let limit = if was_used { limit } else { unused.min(limit) };
-            entry.holder != SessionHolder::Nobody || idle <= limit
+            entry.holder != SessionHolder::Nobody || entry.session.idle() <= limit
         });
         before - table.len()
     }

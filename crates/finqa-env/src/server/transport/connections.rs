@@ -14,15 +14,15 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::LengthLimitError;
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::task::TaskTracker;
 
-use crate::server::options::MESSAGE_BYTES;
+use crate::server::options::{DRAIN, MESSAGE_BYTES};
 use crate::server::state::ServerState;
 use crate::server::state::answer_memory::AnswerShare;
 use crate::server::state::metrics::Rejection;
@@ -47,13 +47,12 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
     let silence = options.ping_timeout * 2 + options.request_time;
     let places = options.max_sessions.saturating_add(SPARE_CONNECTIONS);
     let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
-    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
+    let mut builder = http1::Builder::new();
     builder
-        .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(options.request_time)
         .max_buf_size(BUFFER_BYTES);
-    let open = GracefulShutdown::new();
+    let open = TaskTracker::new();
     loop {
         let (stream, place) = tokio::select! {
             biased;
@@ -69,23 +68,24 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
             request.extensions_mut().insert(Arc::clone(&place));
             router.call(request)
         });
-        let (builder, watcher) = (builder.clone(), open.watcher());
-        let (shutdown, request_time) = (app.shutdown.clone(), options.request_time);
-        tokio::spawn(async move {
-            // The time that the builder keeps begins with the first byte.
-            tokio::select! {
-                () = shutdown.cancelled() => return,
-                () = tokio::time::sleep(request_time) => return,
-                _ = stream.readable() => {}
-            }
-            let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-            if let Err(error) = watcher.watch(serving.into_owned()).await {
+        let serving = builder.serve_connection(TokioIo::new(stream), service);
+        let (mut serving, shutdown) = (serving.with_upgrades(), app.shutdown.clone());
+        open.spawn(async move {
+            let ended = tokio::select! {
+                ended = &mut serving => ended,
+                () = shutdown.cancelled() => {
+                    std::pin::Pin::new(&mut serving).graceful_shutdown();
+                    serving.await
+                }
+            };
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
     }
     drop(listener);
-    let ended = tokio::time::timeout(options.drain, open.shutdown());
+    open.close();
+    let ended = tokio::time::timeout(DRAIN, open.wait());
     if ended.await.is_err() {
         tracing::warn!("requests still in progress after the drain time were dropped");
     }

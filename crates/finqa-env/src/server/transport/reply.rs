@@ -90,24 +90,3 @@ fn is_json(headers: &HeaderMap) -> bool {
         .strip_prefix("application/")
         .is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case(Some("application/json"), true)]
-    #[case(Some("application/json; charset=utf-8"), true)]
-    #[case(Some("Application/Vnd.x+JSON"), true)]
-    #[case(Some("application/x-www-form-urlencoded"), false)]
-    #[case(Some("text/plain"), false)]
-    #[case(None, false)]
-    fn a_body_counts_as_json_by_its_content_type(#[case] value: Option<&str>, #[case] json: bool) {
-        let mut headers = HeaderMap::new();
-        if let Some(value) = value {
-            headers.insert(header::CONTENT_TYPE, value.parse().expect("a value"));
-        }
-        assert_eq!(is_json(&headers), json);
-    }
-}

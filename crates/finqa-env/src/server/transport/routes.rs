@@ -20,13 +20,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::episode::StepOutcome;
+use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::calls;
 use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction, StepRequest, TaskRoute};
-use crate::server::protocol::wire::EpisodeReply;
+use crate::server::protocol::wire;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::CONTENT_TYPE;
 use crate::server::state::query_queue::QueryHabit;
@@ -150,7 +152,11 @@ async fn reset(
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
     let request = validate::read(&fields, &validate::RESET_BODY)?;
     let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
-    Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
+    Ok(episode_reply(&outcome))
+}
+
+fn episode_reply(outcome: &StepOutcome) -> Response {
+    Json(wire::for_http(wire::episode_reply(outcome))).into_response()
 }
 
 async fn step(
@@ -163,12 +169,14 @@ async fn step(
     };
     let request: StepRequest = validate::read(&fields, &validate::STEP_BODY)?;
     let outcome = match validate::action(&request.action)? {
-        StepAction::ListTools => return Ok(Json(EpisodeReply::tools().for_http()).into_response()),
+        StepAction::ListTools => {
+            return Ok(Json(wire::for_http(wire::tools_reply())).into_response());
+        }
         StepAction::Call { tool, arguments } => {
             let limit = request
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .unwrap_or(app.options.step_timeout);
+                .unwrap_or(STEP_TIMEOUT);
             let environment = Mutex::new(app.environment());
             let queries = QueryHabit::default();
             calls::step(&app, &queries, &environment, tool, arguments, limit)
@@ -182,7 +190,7 @@ async fn step(
                 })?
         }
     };
-    Ok(Json(EpisodeReply::new(&outcome).for_http()).into_response())
+    Ok(episode_reply(&outcome))
 }
 
 async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {

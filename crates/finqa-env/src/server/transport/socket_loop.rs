@@ -4,23 +4,24 @@
 //! once. An idle socket costs its buffers and one timer.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
+use finqa_core::text::head;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Error as SocketError;
+use tracing::info;
 
 use crate::server::options::MESSAGE_BYTES;
 use crate::server::protocol::json_rpc::{self, RpcError};
-use crate::server::protocol::messages::{self, MessageOutcome};
+use crate::server::protocol::messages;
 use crate::server::state::ServerState;
 use crate::server::state::answer_memory::AnswerShare;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::connections::ConnectionPlace;
-use crate::server::transport::log::SocketLog;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketProtocol {
@@ -29,19 +30,42 @@ pub(crate) enum SocketProtocol {
     JsonRpc,
 }
 
-/// The reason why the conversation ended.
+/// The reason why a socket ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum SocketEnd {
     /// The peer is gone.
     Gone,
-    /// Close politely, with a code and a reason.
-    Close(u16, &'static str),
+    /// There is nothing more to say.
+    Done,
+    Shutdown,
+    /// A text that is not UTF-8.
+    NotText,
+    /// A message is over the limit.
+    TooLarge,
 }
 
-/// Codes with which a socket is closed (RFC 6455, section 7.4).
-const NORMAL: u16 = 1000;
-const AWAY: u16 = 1001;
-const INVALID: u16 = 1007;
-const SIZE: u16 = 1009;
+impl SocketEnd {
+    fn of(error: axum::Error) -> Self {
+        match error.into_inner().downcast_ref() {
+            Some(SocketError::Capacity(_)) => Self::TooLarge,
+            Some(SocketError::Utf8(_)) => Self::NotText,
+            _ => Self::Gone,
+        }
+    }
+
+    /// Code (RFC 6455, section 7.4) and reason with which the socket is closed.
+    fn frame(self) -> Option<CloseFrame> {
+        let (code, reason) = match self {
+            Self::Gone => return None,
+            Self::Done => (1000, ""),
+            Self::Shutdown => (1001, "the server is shutting down"),
+            Self::NotText => (1007, "text frames must be UTF-8"),
+            Self::TooLarge => (1009, "message too big"),
+        };
+        let reason = reason.into();
+        Some(CloseFrame { code, reason })
+    }
+}
 
 /// Timeout of sending one message, and of the closing handshake.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
@@ -94,30 +118,41 @@ async fn run(
                 SocketProtocol::JsonRpc => RpcError::full(full).answer(Value::Null).to_string(),
             }),
     };
-    let end = match handle {
+    let ended = match handle {
         Ok(handle) => {
-            let end = converse(&mut socket, &app, protocol, &handle).await;
+            // Who knows a session's id may use it: only its beginning is logged.
+            let random = handle.session.id.rsplit('.').next().unwrap_or_default();
+            let (session, opened) = (head(random, 8), Instant::now());
+            info!(session, "socket opened");
+            let ended = converse(&mut socket, &app, protocol, &handle).await;
+            info!(
+                session,
+                seconds = opened.elapsed().as_secs_f64(),
+                "socket closed"
+            );
             // The slot is free before the client can know that the socket is closing.
-            drop(handle);
-            end
+            ended
         }
-        Err(refused) => match send(&mut socket, refused).await {
-            Ok(()) => SocketEnd::Close(NORMAL, ""),
-            Err(end) => end,
-        },
+        Err(refused) => send(&mut socket, refused).await,
     };
-    if let SocketEnd::Close(code, reason) = end {
-        let _ = tokio::time::timeout(CLOSE_LIMIT, close(&mut socket, code, reason)).await;
+    let end = ended.err().unwrap_or(SocketEnd::Done);
+    match end {
+        SocketEnd::NotText => app.metrics.rejected(Rejection::Invalid),
+        SocketEnd::TooLarge => {
+            app.metrics.rejected(Rejection::TooLarge);
+            let message = "Message over the server's size limit";
+            let _ = send(&mut socket, refusal(protocol, message)).await;
+        }
+        _ => {}
+    }
+    if let Some(frame) = end.frame() {
+        let _ = tokio::time::timeout(CLOSE_LIMIT, close(&mut socket, frame)).await;
     }
 }
 
 /// Sends a close frame and waits for the peer's, so that the last message is read and not lost
 /// to a reset.
-async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
-    let frame = CloseFrame {
-        code,
-        reason: reason.into(),
-    };
+async fn close(socket: &mut WebSocket, frame: CloseFrame) {
     if socket.send(Message::Close(Some(frame))).await.is_err() {
         return;
     }
@@ -139,103 +174,53 @@ fn refusal(protocol: SocketProtocol, text: &str) -> String {
     }
 }
 
+/// Answers messages until the client closes the session.
 async fn converse(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
     protocol: SocketProtocol,
     handle: &SessionHandle,
-) -> SocketEnd {
+) -> Result<(), SocketEnd> {
     let mut waiting: Option<Message> = None;
     let mut unanswered = 0;
     let mut share = AnswerShare::default();
-    let _log = SocketLog::open(&handle.session.id);
     loop {
         let message = match waiting.take() {
             Some(message) => message,
-            None => match listen(socket, app, &mut unanswered).await {
-                Ok(message) => message,
-                Err(fault) => return fault.explain(socket, app, protocol).await,
-            },
+            None => listen(socket, app, &mut unanswered).await?,
         };
         let outcome = match message {
             Message::Text(text) => {
                 handle.session.touch();
                 let work = answer(app, protocol, handle, text);
-                match while_listening(socket, work, &mut waiting).await {
-                    Ok(outcome) => outcome,
-                    Err(fault) => return fault.explain(socket, app, protocol).await,
-                }
+                while_listening(socket, work, &mut waiting).await?
             }
             Message::Binary(_) => {
                 app.metrics.rejected(Rejection::Invalid);
                 let message = "Binary messages are not read here; send JSON as text";
-                MessageOutcome::Reply(refusal(protocol, message))
+                Some(refusal(protocol, message))
             }
-            Message::Close(_) => return SocketEnd::Gone,
+            Message::Close(_) => return Err(SocketEnd::Gone),
             Message::Ping(_) | Message::Pong(_) => continue,
         };
-        let MessageOutcome::Reply(mut text) = outcome else {
-            return SocketEnd::Close(NORMAL, "");
+        let Some(mut text) = outcome else {
+            return Ok(());
         };
         // The library keeps a buffer of the longest answer, so the share is kept too.
         if !app.answers.reserve(&mut share, text.len()) {
             app.metrics.rejected(Rejection::Memory);
             text = refusal(protocol, CROWDED);
         }
-        if let Err(end) = send(socket, text).await {
-            return end;
-        }
+        send(socket, text).await?;
     }
 }
 
 /// Said of an answer for which there is no memory.
 const CROWDED: &str = "The server holds too many large answers; ask for less, or try again";
 
-/// The reason why nothing more is read.
-enum ReadFault {
-    Shutdown,
-    Gone,
-    /// A message is over the limit.
-    TooLarge,
-    /// A text that is not UTF-8.
-    NotText,
-}
-
-impl ReadFault {
-    fn of(error: axum::Error) -> Self {
-        match error.into_inner().downcast_ref() {
-            Some(SocketError::Capacity(_)) => Self::TooLarge,
-            Some(SocketError::Utf8(_)) => Self::NotText,
-            _ => Self::Gone,
-        }
-    }
-
-    async fn explain(
-        self,
-        socket: &mut WebSocket,
-        app: &ServerState,
-        protocol: SocketProtocol,
-    ) -> SocketEnd {
-        match self {
-            Self::Gone => SocketEnd::Gone,
-            Self::Shutdown => SocketEnd::Close(AWAY, "the server is shutting down"),
-            Self::NotText => {
-                app.metrics.rejected(Rejection::Invalid);
-                SocketEnd::Close(INVALID, "text frames must be UTF-8")
-            }
-            Self::TooLarge => {
-                app.metrics.rejected(Rejection::TooLarge);
-                let message = "Message over the server's size limit";
-                let _ = send(socket, refusal(protocol, message)).await;
-                SocketEnd::Close(SIZE, "message too big")
-            }
-        }
-    }
-}
-
-async fn receive(socket: &mut WebSocket) -> Result<Message, ReadFault> {
-    let message = socket.recv().await.ok_or(ReadFault::Gone)?;
-    message.map_err(ReadFault::of)
+async fn receive(socket: &mut WebSocket) -> Result<Message, SocketEnd> {
+    let message = socket.recv().await.ok_or(SocketEnd::Gone)?;
+    message.map_err(SocketEnd::of)
 }
 
 /// Waits for the next message; pings a silent peer, and gives it up after `ping_timeout`.
@@ -243,7 +228,7 @@ async fn listen(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
     unanswered: &mut u32,
-) -> Result<Message, ReadFault> {
+) -> Result<Message, SocketEnd> {
     let pings = app.options.pings();
     let interval = app.options.ping_timeout / pings;
     loop {
@@ -253,13 +238,13 @@ async fn listen(
                 *unanswered = 0;
                 return message;
             }
-            () = app.shutdown.cancelled() => return Err(ReadFault::Shutdown),
+            () = app.shutdown.cancelled() => return Err(SocketEnd::Shutdown),
             () = tokio::time::sleep(interval) => {
                 // Pings are counted and not time: a server that was held up itself
                 // must not take its peers for silent.
                 *unanswered += 1;
                 if *unanswered >= pings || socket.send(Message::Ping(Default::default())).await.is_err() {
-                    return Err(ReadFault::Gone);
+                    return Err(SocketEnd::Gone);
                 }
             }
         }
@@ -270,16 +255,16 @@ async fn listen(
 /// early is kept for its turn.
 async fn while_listening(
     socket: &mut WebSocket,
-    mut work: BoxFuture<'_, MessageOutcome>,
+    mut work: BoxFuture<'_, Option<String>>,
     waiting: &mut Option<Message>,
-) -> Result<MessageOutcome, ReadFault> {
+) -> Result<Option<String>, SocketEnd> {
     loop {
         tokio::select! {
             biased;
             outcome = &mut work => return Ok(outcome),
             message = receive(socket), if waiting.is_none() => match message? {
                 Message::Ping(_) | Message::Pong(_) => {}
-                Message::Close(_) => return Err(ReadFault::Gone),
+                Message::Close(_) => return Err(SocketEnd::Gone),
                 message => *waiting = Some(message),
             },
         }
@@ -292,11 +277,11 @@ fn answer<'a>(
     protocol: SocketProtocol,
     handle: &'a SessionHandle,
     text: Utf8Bytes,
-) -> BoxFuture<'a, MessageOutcome> {
+) -> BoxFuture<'a, Option<String>> {
     Box::pin(async move {
         match protocol {
             SocketProtocol::OpenEnv => messages::answer(app, &handle.session, &text).await,
-            SocketProtocol::JsonRpc => MessageOutcome::Reply(
+            SocketProtocol::JsonRpc => Some(
                 json_rpc::answer_text(app, &text, Some(&handle.session))
                     .await
                     .to_string(),

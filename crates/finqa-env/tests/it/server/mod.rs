@@ -14,7 +14,7 @@ mod tasks;
 use std::sync::Arc;
 
 use finqa_env::episode::EpisodeRules;
-use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
+use finqa_env::server::ServerOptions;
 use finqa_env::tools::Tools;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::support::hub::client;
+use crate::support::running::RunningServer;
 
 /// Tools over the fixture.
 fn tools() -> Arc<Tools> {
@@ -49,9 +50,7 @@ async fn start_changed<R>(change: impl FnOnce(&mut ServerOptions) -> R) -> Runni
 }
 
 async fn start_with(options: ServerOptions, rules: EpisodeRules) -> RunningServer {
-    spawn_in_process(tools(), rules, options)
-        .await
-        .expect("a free port on loopback")
+    RunningServer::start(tools(), rules, options).await
 }
 
 /// A server, and a WebSocket to it.
@@ -64,7 +63,7 @@ async fn connect() -> (RunningServer, Socket) {
 /// Ends a server whose clients are gone.
 async fn stop<C>(server: RunningServer, clients: C) {
     drop(clients);
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// A WebSocket to the server.

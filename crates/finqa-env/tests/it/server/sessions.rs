@@ -30,27 +30,7 @@ async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
         assert_eq!(third.answer().await["error"]["code"], -32000);
         first.close().await;
     }
-    server.stop().await.expect("a clean end");
-}
-
-#[tokio::test]
-async fn a_client_that_vanishes_frees_its_slot() {
-    let server = start_changed(|it| it.max_sessions = 1).await;
-    let mut socket = Socket::open(&server, "/ws").await;
-    socket.ask(json!({"type": "reset"})).await;
-    socket.send(r#"{"type": "step", "data": {"tool_name": "get_descriptions", "arguments": {"company_name": "x"}}}"#).await;
-    drop(socket);
-    // The server notices when the system reports it; this test depends on no clock.
-    let mut freed = false;
-    for _ in 0..2000 {
-        let created = rpc(&server, "openenv/session/create", json!({})).await;
-        freed = created["result"]["session_id"].is_string();
-        if freed {
-            break;
-        }
-    }
-    assert!(freed, "the slot was never freed");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -133,7 +113,7 @@ async fn a_session_nobody_uses_is_dropped() {
         }
     }
     assert!(dropped, "the session was kept");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -150,7 +130,7 @@ async fn a_shutdown_closes_the_sockets_and_ends() {
     for mut socket in sockets {
         assert_eq!(socket.close_code().await, Some(1001));
     }
-    stopping.await.expect("joined").expect("a clean end");
+    stopping.await.expect("joined");
 }
 
 #[tokio::test]
@@ -172,7 +152,7 @@ async fn hundreds_of_sessions_play_concurrently() {
     for one in playing {
         one.await.expect("played");
     }
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -197,26 +177,7 @@ async fn a_silent_peer_is_disconnected() {
         heard.windows(2).any(|bytes| bytes == [0x89, 0x00]),
         "it was pinged first"
     );
-    server.stop().await.expect("a clean end");
-}
-
-#[tokio::test]
-async fn a_session_that_is_never_used_is_dropped_sooner() {
-    let server = start_changed(|it| it.unused_timeout = Duration::from_millis(20)).await;
-    // The server checks at intervals: a session that is used in between stays.
-    let mut dropped = false;
-    for pause in 0..12 {
-        let created = rpc(&server, "openenv/session/create", json!({})).await;
-        tokio::time::sleep(Duration::from_millis(20 << pause)).await;
-        let id = created["result"]["session_id"].clone();
-        let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
-        dropped = listed["error"]["code"] == -32602;
-        if dropped {
-            break;
-        }
-    }
-    assert!(dropped);
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// A proxy in front of several servers routes on it.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{get, options, post, start, start_changed};
-use finqa_env::server::{RunningServer, ServerOptions};
+use super::{get, options, start, start_changed};
+use crate::support::running::RunningServer;
+use finqa_env::server::ServerOptions;
 
 /// A server that waits for requests no longer than a slow test machine needs.
 async fn with_short_timeout() -> RunningServer {
@@ -44,7 +45,7 @@ async fn a_head_that_trickles_in_is_cut_off() {
     let head = "GET /health HTTP/1.1\r\nhost: localhost\r\nx-slow: ";
     let said = trickle(&server, head, b"x").await;
     assert!(!said.contains("healthy"), "{said}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -59,17 +60,7 @@ async fn a_body_that_trickles_in_is_answered_with_408() {
         assert!(said.starts_with("HTTP/1.1 408"), "{path}: {said}");
         assert!(said.ends_with(r#"{"detail":"The request's body did not come in time"}"#));
     }
-    server.stop().await.expect("a clean end");
-}
-
-#[tokio::test]
-async fn a_chunked_body_that_trickles_in_is_cut_off_too() {
-    let server = with_short_timeout().await;
-    let head = "POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-                transfer-encoding: chunked\r\n\r\n";
-    let said = trickle(&server, head, b"1\r\n \r\n").await;
-    assert!(said.starts_with("HTTP/1.1 408"), "{said}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -93,7 +84,7 @@ async fn a_connection_without_a_request_is_closed() {
         .expect("sent");
     once.read_to_end(&mut said).await.expect("closed in order");
     assert!(said.ends_with(br#"{"status":"healthy"}"#));
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// The limit is on connections: slow ones may use it up, but not forever.
@@ -113,32 +104,7 @@ async fn a_thousand_slow_clients_are_outlasted() {
         slow.push(stream);
     }
     assert_eq!(get(&server, "/health").await.0, 200);
-    server.stop().await.expect("a clean end");
-}
-
-/// A body in pieces is not a slow one.
-#[tokio::test]
-async fn a_body_in_pieces_is_read() {
-    let server = start(options()).await;
-    let mut stream = TcpStream::connect(server.address())
-        .await
-        .expect("connected");
-    let body = r#"{"seed": 7}"#;
-    let head = format!(
-        "POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         connection: close\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    for byte in head.bytes().chain(body.bytes()) {
-        stream.write_all(&[byte]).await.expect("sent");
-        tokio::task::yield_now().await;
-    }
-    let mut said = String::new();
-    stream.read_to_string(&mut said).await.expect("read");
-    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
-    let (_, whole) = post(&server, "/reset", body).await;
-    assert!(said.ends_with(&whole.to_string()), "{said}");
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// A client that asks for answers and never reads one: its connection ends.
@@ -164,5 +130,5 @@ async fn a_client_that_reads_nothing_is_disconnected() {
         }
     }
     assert_eq!(get(&server, "/health").await.0, 200);
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }

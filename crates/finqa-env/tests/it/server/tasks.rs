@@ -8,7 +8,7 @@ use crate::tools::fixture;
 const SPLITS: [&str; 3] = ["train", "validation", "test"];
 
 /// The tasks of a split.
-async fn listed(server: &finqa_env::server::RunningServer, split: &str) -> Vec<Value> {
+async fn listed(server: &crate::support::running::RunningServer, split: &str) -> Vec<Value> {
     let body = json!({"split": split}).to_string();
     let (status, answer) = post(server, "/finqa_env/tasks", &body).await;
     assert_eq!((status, &answer["env_name"]), (200, &json!("finqa_env")));
@@ -46,7 +46,7 @@ async fn every_question_is_a_task_of_one_split() {
     let mut all: Vec<String> = fixture().questions().iter().map(|q| q.id.clone()).collect();
     all.sort();
     assert_eq!(asked, all);
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn a_range_is_a_python_slice() {
         }
         assert_eq!((status, &answer["tasks"]), (200, &json!(wanted)), "{body}");
     }
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 /// A group of rollouts must be asked one question.
@@ -98,7 +98,7 @@ async fn a_reset_asks_the_task_of_an_index() {
             );
         }
     }
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_split_without_an_index_deals_its_own_questions_in_a_seeded_order() {
     dealt.sort();
     wanted.sort();
     assert_eq!(dealt, wanted);
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -179,5 +179,5 @@ async fn a_task_that_does_not_exist_is_refused_and_the_session_continues() {
     let other = json!({"detail": "unknown environment 'other'"});
     let body = r#"{"split": "train", "index": 0}"#;
     assert_eq!(post(&server, "/other/task", body).await, (404, other));
-    server.stop().await.expect("a clean end");
+    server.stop().await;
 }

@@ -2,3 +2,4 @@
 pub mod file_server;
 pub mod hub;
 pub mod json;
+pub mod running;

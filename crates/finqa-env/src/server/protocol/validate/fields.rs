@@ -84,7 +84,6 @@ pub(crate) fn read<T: DeserializeOwned>(
     RequestShape(fields, place): &RequestShape,
 ) -> Result<T, Vec<RequestIssue>> {
     let (mut values, mut issues) = (Map::new(), Vec::new());
-    let given = |name: &str| data.get(name).filter(|value| !value.is_null());
     for Field(name, kind, presence) in *fields {
         let may_be_null = !matches!(presence, Presence::Required | Presence::NotNull);
         match data.get(*name) {
@@ -95,24 +94,23 @@ pub(crate) fn read<T: DeserializeOwned>(
             },
             None => {
                 let is_required = match presence {
-                    Presence::RequiredWith(other) => given(other).is_some(),
+                    Presence::RequiredWith(other) => data.get(*other).is_some_and(|v| !v.is_null()),
                     presence => *presence == Presence::Required,
                 };
-                let whole = is_required.then(|| Value::Object(data.clone()));
-                issues.extend(
-                    whole.map(|it| RequestIssue::new("missing", name, "Field required", &it)),
-                );
+                if is_required {
+                    let whole = Value::Object(data.clone());
+                    issues.push(RequestIssue::new("missing", name, &whole));
+                }
             }
         }
     }
     if *place == Place::Closed {
-        let known = |key: &str| fields.iter().any(|field| field.0 == key);
-        let others = data.iter().filter(|(key, _)| !known(key));
+        let is_other = |key: &str| fields.iter().all(|field| field.0 != key);
+        let others = data.iter().filter(|(key, _)| is_other(key));
         // Enough to see what is wrong; a message may hold a million of them.
-        issues.extend(others.take(20).map(|(key, value)| {
-            let message = "Extra inputs are not permitted";
-            RequestIssue::new("extra_forbidden", head(key, 200), message, value)
-        }));
+        for (key, value) in others.take(20) {
+            issues.push(RequestIssue::new("extra_forbidden", head(key, 200), value));
+        }
     }
     for issue in &mut issues {
         match place {
@@ -124,86 +122,58 @@ pub(crate) fn read<T: DeserializeOwned>(
         return Err(issues);
     }
     // The types of a table are those of its structure.
-    let bug = |error: serde_json::Error| {
-        let message = error.to_string();
-        vec![RequestIssue::new(
-            "value_error",
-            "body",
-            message,
-            &Value::Null,
-        )]
-    };
-    serde_json::from_value(Value::Object(values)).map_err(bug)
+    serde_json::from_value(Value::Object(values)).map_err(|bug| {
+        let ctx = json!({"error": bug.to_string()});
+        vec![RequestIssue::new("value_error", "body", &Value::Null).because(ctx)]
+    })
 }
 
 fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<RequestIssue>> {
-    let fault = |kind, message: &str, ctx: Option<Value>| {
-        let mut issue = RequestIssue::new(kind, name, message.to_owned(), value);
-        issue.ctx = ctx;
-        vec![issue]
-    };
-    let plain = |(kind, message): LaxFault| fault(kind, message, None);
+    let fault = |kind| vec![RequestIssue::new(kind, name, value)];
+    let because = |kind, ctx| vec![RequestIssue::new(kind, name, value).because(ctx)];
     match (kind, value) {
         (FieldType::Any, _)
         | (FieldType::Text | FieldType::JsonRpcId, Value::String(_))
-        | (FieldType::Object, Value::Object(_)) => Ok(value.clone()),
-        (FieldType::Text, _) => Err(plain(STRING)),
+        | (FieldType::Object | FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
+        (FieldType::Text, _) => Err(fault("string_type")),
         (FieldType::ShortText, Value::String(text)) if text.chars().nth(255).is_some() => {
-            let message = "String should have at most 255 characters";
-            let ctx = json!({"max_length": 255});
-            Err(fault("string_too_long", message, Some(ctx)))
+            Err(because("string_too_long", json!({"max_length": 255})))
         }
         (FieldType::ShortText, Value::String(text)) if text.is_empty() => Ok(Value::Null),
         (FieldType::ShortText, _) => convert(name, FieldType::Text, value),
         (FieldType::Literal(wanted), _) if value == wanted => Ok(value.clone()),
         (FieldType::Literal(wanted), _) => {
-            let message = format!("Input should be '{wanted}'");
-            let ctx = json!({"expected": format!("'{wanted}'")});
-            Err(fault("literal_error", &message, Some(ctx)))
+            let expected = format!("'{wanted}'");
+            Err(because("literal_error", json!({"expected": expected})))
         }
         (FieldType::ObjectOrJson, Value::String(text)) => match python::parse_json(text) {
             Ok(read) => convert(name, FieldType::Object, &read),
-            Err(wrong) => {
-                let message = format!("Invalid JSON: {wrong}");
-                let ctx = json!({"error": wrong.to_string()});
-                Err(fault("json_invalid", &message, Some(ctx)))
-            }
+            Err(wrong) => Err(because("json_invalid", json!({"error": wrong.to_string()}))),
         },
-        (FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
-        (FieldType::Object | FieldType::ObjectOrJson, _) => Err(plain(OBJECT)),
+        (FieldType::Object | FieldType::ObjectOrJson, _) => Err(fault("dict_type")),
         (FieldType::Integer, _) => {
-            let number = integer(value).map_err(plain)?;
+            let number = integer(value).map_err(fault)?;
             let most = if number < 0 { i64::MIN } else { i64::MAX };
             Ok(i64::try_from(number).unwrap_or(most).into())
         }
-        (FieldType::Natural, _) => match integer(value).map_err(plain)? {
+        (FieldType::Natural, _) => match integer(value).map_err(fault)? {
             0.. => Ok(seed(value)),
-            _ => {
-                let message = "Input should be greater than or equal to 0";
-                Err(fault("greater_than_equal", message, Some(json!({"ge": 0}))))
-            }
+            _ => Err(because("greater_than_equal", json!({"ge": 0}))),
         },
         (FieldType::LaxSeed, _) => Ok(seed(value)),
-        (FieldType::Positive, _) => match number(value).map_err(plain)? {
+        (FieldType::Positive, _) => match number(value).map_err(fault)? {
             number if number > 0.0 => Ok(number.into()),
-            _ => {
-                let message = "Input should be greater than 0";
-                Err(fault("greater_than", message, Some(json!({"gt": 0.0}))))
-            }
+            _ => Err(because("greater_than", json!({"gt": 0.0}))),
         },
         (FieldType::JsonRpcId, _) if value.is_i64() || value.is_u64() => Ok(value.clone()),
         // One fault for each type that it could have.
         (FieldType::JsonRpcId, _) => {
-            let faults = [
-                ("str", STRING),
-                ("int", integer(value).err().unwrap_or(INTEGER)),
-            ];
-            let issues = faults.into_iter().flat_map(|(branch, wrong)| {
-                let mut issues = plain(wrong);
-                issues.iter_mut().for_each(|it| it.loc.push(branch.into()));
-                issues
-            });
-            Err(issues.collect())
+            let integer = integer(value).err().unwrap_or("int_type");
+            let mut issues = [fault("string_type"), fault(integer)].concat();
+            for (issue, branch) in issues.iter_mut().zip(["str", "int"]) {
+                issue.loc.push(branch.into());
+            }
+            Err(issues)
         }
     }
 }
@@ -216,33 +186,14 @@ fn seed(value: &Value) -> Value {
     })
 }
 
-type LaxFault = (&'static str, &'static str);
-
-const STRING: LaxFault = ("string_type", "Input should be a valid string");
-const OBJECT: LaxFault = ("dict_type", "Input should be a valid dictionary");
-const INTEGER: LaxFault = ("int_type", "Input should be a valid integer");
-const NUMBER: LaxFault = ("float_type", "Input should be a valid number");
-const INTEGER_TEXT: LaxFault = (
-    "int_parsing",
-    "Input should be a valid integer, unable to parse string as an integer",
-);
-const NUMBER_TEXT: LaxFault = (
-    "float_parsing",
-    "Input should be a valid number, unable to parse string as a number",
-);
-const FRACTION: LaxFault = (
-    "int_from_float",
-    "Input should be a valid integer, got a number with a fractional part",
-);
-const INFINITE: LaxFault = ("finite_number", "Input should be a finite number");
-
-fn integer(value: &Value) -> Result<i128, LaxFault> {
+/// The value as an integer, or else the kind of the fault.
+fn integer(value: &Value) -> Result<i128, &'static str> {
     match value {
         Value::Bool(flag) => Ok(i128::from(*flag)),
         Value::Number(n) => match (n.as_i128(), n.as_f64().unwrap_or(f64::NAN)) {
             (Some(whole), _) => Ok(whole),
-            (None, float) if !float.is_finite() => Err(INFINITE),
-            (None, float) if float.fract() != 0.0 => Err(FRACTION),
+            (None, float) if !float.is_finite() => Err("finite_number"),
+            (None, float) if float.fract() != 0.0 => Err("int_from_float"),
             #[allow(
                 clippy::cast_possible_truncation,
                 reason = "a finite whole double; the cast saturates beyond 128 bits"
@@ -250,24 +201,22 @@ fn integer(value: &Value) -> Result<i128, LaxFault> {
             (None, float) => Ok(float as i128),
         },
         Value::String(text) => {
-            let text = text.trim();
-            let (whole, zeros) = text.split_once('.').unwrap_or((text, ""));
+            let (whole, zeros) = text.trim().split_once('.').unwrap_or((text, ""));
             let is_whole = zeros.bytes().all(|b| b == b'0');
-            let is_grouped = !whole.starts_with('_') && !whole.ends_with('_');
-            let digits = (is_whole && is_grouped && !whole.contains("__"))
-                .then(|| whole.replace('_', "").parse().ok());
-            digits.flatten().ok_or(INTEGER_TEXT)
+            let number = python::int(whole).filter(|_| is_whole);
+            number.map(i128::from).ok_or("int_parsing")
         }
-        _ => Err(INTEGER),
+        _ => Err("int_type"),
     }
 }
 
-fn number(value: &Value) -> Result<f64, LaxFault> {
+/// The value as a number, or else the kind of the fault.
+fn number(value: &Value) -> Result<f64, &'static str> {
     match value {
         Value::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Value::Number(n) => n.as_f64().ok_or(NUMBER),
-        Value::String(text) => text.trim().parse().map_err(|_| NUMBER_TEXT),
-        _ => Err(NUMBER),
+        Value::Number(n) => n.as_f64().ok_or("float_type"),
+        Value::String(text) => text.trim().parse().map_err(|_| "float_parsing"),
+        _ => Err("float_type"),
     }
 }
 
@@ -287,6 +236,6 @@ mod tests {
     #[case(json!("1__0"), Err("int_parsing"))]
     #[case(json!([]), Err("int_type"))]
     fn integers_are_read_in_lax_mode(#[case] value: Value, #[case] wanted: Result<i128, &str>) {
-        assert_eq!(integer(&value).map_err(|(kind, _)| kind), wanted, "{value}");
+        assert_eq!(integer(&value), wanted, "{value}");
     }
 }

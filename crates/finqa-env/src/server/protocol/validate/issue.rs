@@ -28,39 +28,69 @@ pub(crate) struct RequestIssue {
 }
 
 impl RequestIssue {
-    pub(super) fn new(
-        kind: &'static str,
-        field: &str,
-        msg: impl Into<Cow<'static, str>>,
-        input: &Value,
-    ) -> Self {
+    pub(super) fn new(kind: &'static str, field: &str, input: &Value) -> Self {
         Self {
             kind,
             loc: vec![field.into()],
-            msg: msg.into(),
+            msg: text_of(kind).into(),
             input: shown(input),
             ctx: None,
             url: None,
         }
     }
 
+    /// With the bound or expectation that was missed.
+    pub(super) fn because(mut self, ctx: Value) -> Self {
+        let why = ctx.get("expected").or(ctx.get("error"));
+        if let Some(Value::String(why)) = why {
+            self.msg = format!("{} {why}", self.msg).into();
+        }
+        self.ctx = Some(ctx);
+        self
+    }
+
     /// A body that is not JSON.
     pub(crate) fn not_json(fault: &python::JsonFault) -> Self {
-        let mut issue = Self::new("json_invalid", "body", "JSON decode error", &json!({}));
+        let mut issue = Self::new("json_invalid", "body", &json!({}));
         issue.loc.push(fault.position.into());
+        issue.msg = "JSON decode error".into();
         issue.ctx = Some(json!({"error": fault.message}));
         issue
     }
 
     /// A body that is JSON or raw text, but not an object.
     pub(crate) fn not_an_object(input: &Value) -> Self {
-        let message = "Input should be a valid dictionary or object to extract fields from";
-        Self::new("model_attributes_type", "body", message, input)
+        Self::new("model_attributes_type", "body", input)
     }
 
     /// A body that is absent.
     pub(crate) fn no_body() -> Self {
-        Self::new("missing", "body", "Field required", &Value::Null)
+        Self::new("missing", "body", &Value::Null)
+    }
+}
+
+/// pydantic's text for a kind of fault; some end with what was expected or went wrong.
+fn text_of(kind: &str) -> &'static str {
+    match kind {
+        "missing" => "Field required",
+        "extra_forbidden" => "Extra inputs are not permitted",
+        "string_type" => "Input should be a valid string",
+        "string_too_long" => "String should have at most 255 characters",
+        "literal_error" => "Input should be",
+        "json_invalid" => "Invalid JSON:",
+        "greater_than_equal" => "Input should be greater than or equal to 0",
+        "greater_than" => "Input should be greater than 0",
+        "dict_type" => "Input should be a valid dictionary",
+        "model_attributes_type" => {
+            "Input should be a valid dictionary or object to extract fields from"
+        }
+        "int_type" => "Input should be a valid integer",
+        "int_parsing" => "Input should be a valid integer, unable to parse string as an integer",
+        "int_from_float" => "Input should be a valid integer, got a number with a fractional part",
+        "finite_number" => "Input should be a finite number",
+        "float_type" => "Input should be a valid number",
+        "float_parsing" => "Input should be a valid number, unable to parse string as a number",
+        _ => "Invalid input:",
     }
 }
 

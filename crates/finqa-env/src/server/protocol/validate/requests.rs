@@ -105,7 +105,7 @@ pub(crate) enum TaskRoute {
 
 impl TaskRoute {
     pub(crate) fn shape(self) -> RequestShape {
-        RequestShape::body(match self {
+        let fields: &'static [Field] = match self {
             Self::Tasks | Self::NumTasks => &[SPLIT],
             Self::Task => &[SPLIT, Field("index", Integer, Required)],
             Self::TaskRange => &[
@@ -113,7 +113,8 @@ impl TaskRoute {
                 Field("start", Integer, Optional),
                 Field("stop", Integer, Optional),
             ],
-        })
+        };
+        RequestShape::body(fields)
     }
 }
 
