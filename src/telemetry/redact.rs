@@ -176,11 +176,4 @@ mod tests {
             r#"{"message":"got [redacted] today"}"#
         );
     }
-
-    #[test]
-    fn of_a_secret_that_another_begins_nothing_is_left() {
-        let secrets = ["hunter", "hunter-and-gatherer"];
-        let redactor = Redactor::new(secrets.map(SecretString::from));
-        assert_eq!(redactor.text("x hunter-and-gatherer"), "x [redacted]");
-    }
 }
