@@ -310,11 +310,7 @@ fn line_number(line: u64) -> usize {
 /// unchanged.
 fn whole(text: &str) -> &str {
     let text = text.trim();
-    let number = text.split_once('.').filter(|(digits, zeros)| {
-        let all = |digits: &str, of: fn(&u8) -> bool| digits.bytes().all(|b| of(&b));
-        !digits.is_empty() && all(digits, u8::is_ascii_digit) && all(zeros, |b| *b == b'0')
-    });
-    number.map_or(text, |(digits, _)| digits)
+    text.strip_suffix(".0").unwrap_or(text)
 }
 
 fn whole_number<T: std::str::FromStr>(text: &str) -> Option<T> {
@@ -326,10 +322,7 @@ fn whole_number<T: std::str::FromStr>(text: &str) -> Option<T> {
 fn plain_text(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Number(number) => {
-            let shortest = number.as_f64().map(|x| x.to_string());
-            Some(shortest.unwrap_or_else(|| number.to_string()))
-        }
+        serde_json::Value::Number(number) => number.as_f64().map(|x| x.to_string()),
         serde_json::Value::Bool(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
         _ => None,
     }
