@@ -138,7 +138,6 @@ fn reply(content: String) -> ChatReply {
         lost: 0,
         cached: false,
         batch: None,
-        partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,
         waited: Duration::ZERO,

@@ -192,20 +192,6 @@ fn a_second_run_is_answered_from_the_folder_and_says_what_it_saved() {
     }
 }
 
-/// A budget that one request would pass is enough for a run of stored replies.
-#[test]
-fn stored_replies_count_against_no_budget() {
-    let place = Workplace::new();
-    let server = FaultServer::start(scripted);
-    store(&place, &server, "--n 2 --max-tokens 500").succeeds();
-    let sent = server.count();
-    let capped = "--n 2 --max-tokens 500 --max-tokens-total 1";
-    store(&place, &server, &format!("{capped} -o second")).succeeds();
-    assert_eq!(server.count(), sent);
-    store(&place, &server, &format!("{capped} -o third --seed 9")).ends(7);
-    assert_eq!(server.count(), sent);
-}
-
 #[rstest]
 #[case::a_file("--cache page.md", "cannot use page.md for stored replies")]
 #[case::a_folder_of_other_files("--cache .", ". is not empty and holds no stored replies")]

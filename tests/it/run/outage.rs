@@ -131,36 +131,6 @@ fn a_question_that_fails_again_is_left_for_resume() {
 #[rstest]
 #[case(403)]
 #[case(404)]
-fn a_refusal_is_one_questions_outcome_on_resume_too(#[case] status: u16) {
-    let place = Workplace::new();
-    let refused = Arc::new(AtomicBool::new(false));
-    let server = FaultServer::start({
-        let refused = Arc::clone(&refused);
-        move |request| {
-            let unlucky = blake3::hash(question_of(request).as_bytes()).as_bytes()[5] < 32;
-            match (unlucky, refused.load(Ordering::Relaxed)) {
-                (true, true) => Reply::error(status, "x", "not for you"),
-                (true, false) => Reply::error(500, "x", "not this one"),
-                (false, _) => scripted(request),
-            }
-        }
-    });
-    let finish = place.start(&asking(&server, "")).unwrap().finish;
-    assert!(matches!(finish, Finish::Partial { .. }), "{finish:?}");
-    assert!(!journal(&place).is_complete().unwrap());
-    // Only refused questions are left: nothing succeeds in this run.
-    refused.store(true, Ordering::Relaxed);
-    let resumed = place.resume("last", "").unwrap();
-    assert_eq!(resumed.finish, Finish::Complete);
-    assert!(resumed.summary.unanswered() > 0);
-    assert!(journal(&place).is_complete().unwrap());
-    let rows = rows(&place);
-    assert!(rows.iter().any(|row| row["outcome"] == "provider_error"));
-}
-
-#[rstest]
-#[case(403)]
-#[case(404)]
 fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u16) {
     let place = Workplace::new();
     let refused = Arc::new(std::sync::Mutex::new(None));
@@ -214,26 +184,6 @@ fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
     let requests = server.requests();
     let again = requests.iter().filter(|request| request.repeat > 0);
     assert_eq!(again.count(), 0, "no request is sent again");
-}
-
-#[test]
-fn retries_are_seen_without_verbose_and_at_a_bounded_rate() {
-    let place = Workplace::new();
-    let server = FaultServer::start(|request| match request.repeat {
-        0 => Reply::error(429, "x", "slow down").header("retry-after-ms", "1"),
-        _ => scripted(request),
-    });
-    let ran = place.chat(&server, "--n 12 -j 8");
-    let lines = ran.succeeds().stderr.lines();
-    let about: Vec<&str> = lines.filter(|line| line.contains("retr")).collect();
-    assert!(about[0].contains("1 retry"), "{about:?}");
-    assert!(about[0].contains("slow down"), "{about:?}");
-    let requests = server.requests().into_iter();
-    let retries = requests.filter(|request| request.repeat == 0).count();
-    let total = format!("{retries} retries");
-    let last = about.last().unwrap();
-    assert!(last.contains(&total), "{retries} {about:?}");
-    assert!(about.len() < retries, "{about:?}");
 }
 
 #[test]

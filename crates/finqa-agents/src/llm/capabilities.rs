@@ -195,17 +195,6 @@ pub(super) fn corrected(
     Some((better, Correction { parameter, change }))
 }
 
-/// The dialect after an answer that ignored the format without a word: text, which the
-/// prompt describes too.
-pub(super) fn ignored_format(protocol: Protocol, dialect: ApiDialect) -> (ApiDialect, Correction) {
-    let format = FormatLevel::Text;
-    let correction = Correction {
-        parameter: protocol.format_parameter(),
-        change: "ask for text instead",
-    };
-    (ApiDialect { format, ..dialect }, correction)
-}
-
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 7] = [
         "response_format", "text.format",

@@ -279,24 +279,35 @@ mod tests {
 
     #[test]
     fn only_an_error_that_every_call_would_meet_ends_a_run() {
-        let first = |kind, status| scope(kind, status, false);
-        assert_eq!(first(ErrorKind::Unauthorized, Some(403)), Scope::Run);
-        assert_eq!(first(ErrorKind::NotFound, Some(404)), Scope::Run);
-        assert_eq!(first(ErrorKind::Connect, None), Scope::Run);
-        assert_eq!(first(ErrorKind::ContentFilter, None), Scope::Request);
-        assert_eq!(first(ErrorKind::RateLimited, None), Scope::Provider);
         let refused = ErrorKind::BadRequest { parameter: None };
-        assert_eq!(first(refused, Some(400)), Scope::Request);
-    }
-
-    #[test]
-    fn once_the_model_has_answered_a_refusal_affects_only_its_own_request() {
-        let later = |kind, status| scope(kind, status, true);
-        assert_eq!(later(ErrorKind::Unauthorized, Some(403)), Scope::Request);
-        assert_eq!(later(ErrorKind::NotFound, Some(404)), Scope::Request);
-        assert_eq!(later(ErrorKind::Connect, None), Scope::Provider);
-        assert_eq!(later(ErrorKind::Unauthorized, Some(401)), Scope::Run);
-        assert_eq!(later(ErrorKind::QuotaExceeded, Some(429)), Scope::Run);
+        for (kind, status, first, later) in [
+            (
+                ErrorKind::Unauthorized,
+                Some(403),
+                Scope::Run,
+                Scope::Request,
+            ),
+            (ErrorKind::Unauthorized, Some(401), Scope::Run, Scope::Run),
+            (ErrorKind::NotFound, Some(404), Scope::Run, Scope::Request),
+            (ErrorKind::Connect, None, Scope::Run, Scope::Provider),
+            (ErrorKind::QuotaExceeded, Some(429), Scope::Run, Scope::Run),
+            (
+                ErrorKind::ContentFilter,
+                None,
+                Scope::Request,
+                Scope::Request,
+            ),
+            (
+                ErrorKind::RateLimited,
+                None,
+                Scope::Provider,
+                Scope::Provider,
+            ),
+            (refused, Some(400), Scope::Request, Scope::Request),
+        ] {
+            let found = [false, true].map(|after| scope(kind.clone(), status, after));
+            assert_eq!(found, [first, later], "{kind}");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
     set(&span, "convfinqa.node", request.node.clone());
     let output = match request.format {
         ReplyFormat::Text => "text",
-        ReplyFormat::JsonObject | ReplyFormat::JsonSchema { .. } => "json",
+        ReplyFormat::JsonSchema { .. } => "json",
     };
     set(&span, "gen_ai.output.type", output);
     if let Some(temperature) = request.temperature {

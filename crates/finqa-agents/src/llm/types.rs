@@ -171,7 +171,6 @@ pub enum ReplyFormat {
     /// Free text.
     #[default]
     Text,
-    JsonObject,
     JsonSchema {
         /// Letters, digits, `_` and `-`, at most 64.
         name: String,
@@ -194,17 +193,13 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
-/// The rule of tool calls: allowed, required or forbidden.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The model is free to call tools: the only choice, which is a part of the keys of stored
+/// replies and of the journal's calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     #[default]
     Auto,
-    None,
-    /// At least one call. Small local models often ignore it.
-    Required,
-    /// This function.
-    Function(String),
 }
 
 /// A tool call by a model.
@@ -322,10 +317,6 @@ pub struct ChatReply {
     /// `None` when the server did not say, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The known part of the tokens, where the server gave only those read or only those
-    /// written; the others are 0 here. `usage` is `None` then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial_usage: Option<Usage>,
     /// The server's name of the model that answered, often a dated snapshot.
     pub model: String,
     /// The provider's id of the answered request, to quote to its support.
@@ -364,10 +355,9 @@ impl ChatReply {
         }
     }
 
-    /// The tokens that the server reported for this call, all or some of them.
+    /// The tokens of this call, if it was made now.
     pub(crate) fn known_tokens(&self) -> Option<Usage> {
-        let known = self.usage.or(self.partial_usage);
-        known.filter(|_| !self.cached)
+        self.usage.filter(|_| !self.cached)
     }
 
     /// True if a provider's filter or the model itself withheld the answer.
@@ -399,7 +389,6 @@ mod tests {
             strict: true,
             or_text: false,
         };
-        request.tool_choice = ToolChoice::Function("lookup".into());
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<ChatRequest>(&text).unwrap(), request);
     }

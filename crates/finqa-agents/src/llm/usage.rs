@@ -138,10 +138,6 @@ mod tests {
         };
         let without_usage = ChatReply {
             attempts: 1,
-            partial_usage: Some(Usage {
-                input_tokens: 5,
-                ..Usage::default()
-            }),
             ..ChatReply::text("ALL_OK")
         };
         let cost = Cost::of_reply(&reply, Some(Decimal::ONE));
@@ -156,7 +152,7 @@ mod tests {
         twice.merge(&usage);
         let total = twice.total();
         assert_eq!((total.calls, total.failed, total.requests), (6, 2, 12));
-        assert_eq!(total.tokens.total(), 34);
+        assert_eq!(total.tokens.total(), 24);
         assert_eq!((total.without_usage, total.lost), (2, 2));
         assert_eq!(total.cost.total(), None);
         assert_eq!(total.cost.known, Decimal::TWO);

@@ -1,15 +1,13 @@
 //! The analyst node: one reply, read with at most one re-ask, becomes a round.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::llm::{ChatMessage, ChatModel};
+use crate::llm::ChatMessage;
 use crate::parse;
-use crate::prompt::Prompts;
 use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
@@ -17,15 +15,14 @@ use super::answer::{Answer, AnswerFrom};
 use super::calls::order_samples;
 use super::draft::{AnalystDraft, DraftVotes};
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, Route, opening};
+use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
-use super::settings::Sampling;
 use super::solution::{CriticVerdict, Round, StopReason};
 use super::trace;
 
 /// Who writes analyses.
 pub(super) enum AnalystNode {
-    Llm(LlmAnalyst),
+    Llm(LlmAgent),
     Embedded(Box<EmbeddedAgent>),
 }
 
@@ -99,15 +96,7 @@ impl AnalystNode {
     }
 }
 
-pub(super) struct LlmAnalyst {
-    pub(super) model: Arc<dyn ChatModel>,
-    pub(super) prompts: Arc<Prompts>,
-    pub(super) sampling: Sampling,
-    /// First drafts.
-    pub(super) samples: u32,
-}
-
-impl LlmAnalyst {
+impl LlmAgent {
     /// The first draft is the most common of the samples; a revision answers criticism and
     /// is sampled once.
     async fn draft(&self, exchange: &mut Exchange) -> Result<AnalystDraft, QuestionFailure> {

@@ -1,18 +1,15 @@
 //! The critic node: the deterministic checks first, then the LLM critic.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::llm::ChatModel;
 use crate::parse::{self, ParsedVerdict};
-use crate::prompt::{CriticView, Prompts};
+use crate::prompt::CriticView;
 
-use super::exchange::{Exchange, Route, opening};
+use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
-use super::settings::{CriticMode, Sampling};
+use super::settings::CriticMode;
 use super::solution::{CriticVerdict, Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
@@ -24,7 +21,7 @@ pub(super) struct CriticNode {
     pub(super) max_rounds: u32,
     /// A second opinion that is sure and differs is a finding.
     pub(super) shows_opinion: bool,
-    pub(super) llm: Option<LlmCritic>,
+    pub(super) llm: Option<LlmAgent>,
 }
 
 #[async_trait]
@@ -71,7 +68,7 @@ impl CriticNode {
         };
         let verdict = match (self.mode, &self.llm) {
             (CriticMode::Off, _) => CriticVerdict::Skipped,
-            (_, Some(critic)) if is_asked => match critic.judge(exchange).await {
+            (_, Some(critic)) if is_asked => match critic.verdict(exchange).await {
                 Ok((verdict, text)) => {
                     reply = Some(text);
                     verdict
@@ -141,16 +138,8 @@ fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
     }
 }
 
-pub(super) struct LlmCritic {
-    pub(super) model: Arc<dyn ChatModel>,
-    pub(super) prompts: Arc<Prompts>,
-    pub(super) sampling: Sampling,
-    /// First drafts of the analyst in each pass.
-    pub(super) samples: u32,
-}
-
-impl LlmCritic {
-    async fn judge(
+impl LlmAgent {
+    async fn verdict(
         &self,
         exchange: &mut Exchange,
     ) -> Result<(CriticVerdict, String), QuestionFailure> {

@@ -7,7 +7,7 @@ use tracing::Span;
 
 use crate::llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
 use crate::parse::Analysis;
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, Prompts};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
@@ -16,6 +16,7 @@ use super::answer::Answer;
 use super::calls::{CallMemory, RecordedCalls};
 use super::failure::QuestionFailure;
 use super::opinion::SecondOpinion;
+use super::settings::Sampling;
 use super::solution::{Round, StopReason, VoteTally};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
@@ -29,6 +30,15 @@ pub enum Route {
     Accept,
     /// The critic sends it back.
     Revise,
+}
+
+/// A chat model in the part of one of the agents.
+pub(super) struct LlmAgent {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) prompts: Arc<Prompts>,
+    pub(super) sampling: Sampling,
+    /// First drafts of the analyst in each pass.
+    pub(super) samples: u32,
 }
 
 pub struct Exchange {

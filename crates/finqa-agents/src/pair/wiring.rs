@@ -4,18 +4,18 @@
 use std::sync::Arc;
 
 use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, StepEvent};
-use crate::llm::{Scope, Stop};
+use crate::llm::{ChatModel, Scope, Stop};
 use finqa_core::question::Question;
 
-use super::analyst::{AnalystNode, LlmAnalyst};
+use super::analyst::AnalystNode;
 use super::best::{abstain, arbitrate, close, without_agreement};
 use super::calls::CallMemory;
-use super::critic::{CriticNode, LlmCritic};
+use super::critic::CriticNode;
 use super::embedded::EmbeddedAgent;
-use super::exchange::{Exchange, Route};
+use super::exchange::{Exchange, LlmAgent, Route};
 use super::failure::{Fault, Interruption, QuestionFailure, RunFailure};
 use super::opinion::OpinionUse;
-use super::settings::{Backend, CriticMode, PairOptions};
+use super::settings::{Backend, PairOptions};
 use super::solution::{Round, Solution};
 
 const ANALYST: &str = "analyst";
@@ -49,22 +49,20 @@ impl Pair {
             .compile()?;
         // Two steps a round, and one for an analyst that stops.
         let rounds = usize::try_from(options.settings.max_rounds).unwrap_or(usize::MAX);
-        let is_llm = matches!(options.backend, Backend::Llm { .. });
+        let settings = &options.settings;
+        let (opinion_use, min_confidence) = match options.backend {
+            Backend::Embedded => (OpinionUse::Off, settings.min_confidence),
+            // A chat model's own confidence is not calibrated.
+            Backend::Llm { .. } => (settings.second_opinion, 0.0),
+        };
+        let is_arbitrated = opinion_use == OpinionUse::Arbitrate;
         Ok(Self {
             graph,
-            second_opinion: (is_llm && options.settings.second_opinion != OpinionUse::Off)
-                .then(EmbeddedAgent::default),
-            agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
-            model_accuracy: options
-                .settings
-                .model_accuracy
-                .filter(|_| is_llm && options.settings.second_opinion == OpinionUse::Arbitrate),
+            second_opinion: (opinion_use != OpinionUse::Off).then(EmbeddedAgent::default),
+            agreement_required: opinion_use == OpinionUse::Require,
+            model_accuracy: settings.model_accuracy.filter(|_| is_arbitrated),
             step_limit: rounds.saturating_mul(2).saturating_add(1),
-            min_confidence: match options.backend {
-                Backend::Embedded => options.settings.min_confidence,
-                // A chat model's own confidence is not calibrated.
-                Backend::Llm { .. } => 0.0,
-            },
+            min_confidence,
         })
     }
 
@@ -143,37 +141,36 @@ impl Pair {
     }
 }
 
+fn llm(options: &PairOptions, model: &Arc<dyn ChatModel>) -> LlmAgent {
+    LlmAgent {
+        model: Arc::clone(model),
+        prompts: Arc::clone(&options.prompts),
+        sampling: options.sampling.clone(),
+        samples: options.settings.samples,
+    }
+}
+
 fn analyst(options: &PairOptions) -> AnalystNode {
     match &options.backend {
         Backend::Embedded => AnalystNode::Embedded(Box::default()),
-        Backend::Llm { analyst, .. } => AnalystNode::Llm(LlmAnalyst {
-            model: Arc::clone(analyst),
-            prompts: Arc::clone(&options.prompts),
-            sampling: options.sampling.clone(),
-            samples: options.settings.samples,
-        }),
+        Backend::Llm { analyst, .. } => AnalystNode::Llm(llm(options, analyst)),
     }
 }
 
 fn critic(options: &PairOptions) -> CriticNode {
-    let llm = match (&options.backend, options.critic()) {
-        (Backend::Llm { critic, .. }, CriticMode::Llm | CriticMode::Auto) => Some(LlmCritic {
-            model: Arc::clone(critic),
-            prompts: Arc::clone(&options.prompts),
-            sampling: options.sampling.clone(),
-            samples: options.settings.samples,
-        }),
-        _ => None,
-    };
+    let mode = options.critic();
     CriticNode {
-        mode: options.critic(),
+        mode,
         checks: options.checks,
         max_rounds: options.settings.max_rounds.max(1),
         shows_opinion: matches!(
             options.settings.second_opinion,
             OpinionUse::Show | OpinionUse::Require | OpinionUse::Arbitrate
         ),
-        llm,
+        llm: match &options.backend {
+            Backend::Llm { critic, .. } => Some(llm(options, critic)),
+            Backend::Embedded => None,
+        },
     }
 }
 

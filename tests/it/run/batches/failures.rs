@@ -2,6 +2,7 @@
 
 use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::Finish;
+use rstest::rstest;
 
 use super::{BatchServer, Ending, Workplace, batched, later, live, nothing_twice, resume, server};
 use crate::support::cli::CommandExt;
@@ -10,10 +11,23 @@ use crate::support::in_process::asking;
 
 /// A run whose first batch ends like this, and the others well, gives the rows of a live run,
 /// and says these words.
-#[track_caller]
-fn recovers(first: Ending, more: &str, words: &str) {
+#[rstest]
+#[case::without_output(
+    Ending::WithoutOutput,
+    "batch_0 is completed without an output file, results: 0, requests without a result: 6"
+)]
+#[case::some_fail(Ending::PartlyFailed(2), "batch_0 ended, results: 6, errors: 2")]
+#[case::expired(
+    Ending::Expired(4),
+    "batch_0 expired, results: 4, requests without a result: 2"
+)]
+#[case::cancelled(
+    Ending::Cancelled(1),
+    "batch_0 was canceled, results: 1, requests without a result: 5"
+)]
+fn what_a_batch_lacks_joins_the_next_wave(#[case] first: Ending, #[case] words: &str) {
     let (place, server) = (Workplace::new(), beginning_with(first));
-    let ran = batched(&place, &server, &format!("--n 6 {more}"));
+    let ran = batched(&place, &server, "--n 6");
     ran.succeeds();
     assert_eq!(place.unmeasured_rows(), live("--n 6").0);
     ran.tells(words);
@@ -25,51 +39,6 @@ fn beginning_with(first: Ending) -> BatchServer {
         0 => first,
         _ => Ending::Complete,
     })
-}
-
-#[test]
-fn a_batch_that_is_completed_without_an_output_file_is_sent_again() {
-    let words =
-        "batch_0 is completed without an output file, results: 0, requests without a result: 6";
-    recovers(Ending::WithoutOutput, "", words);
-}
-
-#[test]
-fn requests_that_fail_in_a_batch_join_the_next_wave() {
-    recovers(
-        Ending::PartlyFailed(2),
-        "",
-        "batch_0 ended, results: 6, errors: 2",
-    );
-}
-
-#[test]
-fn an_expired_batch_gives_what_it_has_and_the_rest_joins_the_next_wave() {
-    let words = "batch_0 expired, results: 4, requests without a result: 2";
-    recovers(Ending::Expired(4), "", words);
-}
-
-#[test]
-fn a_batch_that_somebody_cancels_gives_what_it_has() {
-    let words = "batch_0 was canceled, results: 1, requests without a result: 5";
-    recovers(Ending::Cancelled(1), "", words);
-}
-
-#[test]
-fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
-    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    server.edit_results(|batch, lines| {
-        if batch == "batch_0" {
-            let half = lines[0].len() / 2;
-            lines[0].truncate(half);
-        }
-    });
-    let ran = batched(&place, &server, "--n 6");
-    ran.succeeds();
-    assert_eq!(place.unmeasured_rows(), live("--n 6").0);
-    let words =
-        "batch_0 ended, results: 5, requests without a result: 1, lines that are not used: 1";
-    ran.tells(words);
 }
 
 #[test]

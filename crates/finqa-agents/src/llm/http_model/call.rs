@@ -15,7 +15,7 @@ use finqa_core::text;
 use super::HttpModel;
 use crate::llm::address::ServerAddress;
 use crate::llm::batch::{BatchReply, BatchSender};
-use crate::llm::capabilities::{Correction, corrected, ignored_format};
+use crate::llm::capabilities::{Correction, corrected};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
@@ -62,9 +62,6 @@ impl HttpCall<'_> {
             model, transport, ..
         } = self;
         model.answered.store(true, Ordering::Relaxed);
-        if answer.ignored_format && dialect.format > FormatLevel::Text {
-            self.learn(dialect, ignored_format(model.protocol, dialect));
-        }
         if let Some(id) = answer.id {
             set(&Span::current(), "gen_ai.response.id", id);
         }

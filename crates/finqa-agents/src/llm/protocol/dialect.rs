@@ -21,7 +21,6 @@ impl FormatLevel {
     pub(in crate::llm) fn for_format(self, format: &ReplyFormat) -> Self {
         match format {
             ReplyFormat::Text => Self::Text,
-            ReplyFormat::JsonObject => self.min(Self::JsonObject),
             ReplyFormat::JsonSchema { or_text: true, .. } if self < Self::JsonSchema => Self::Text,
             ReplyFormat::JsonSchema { .. } => self,
         }

@@ -10,7 +10,7 @@ use super::dialect::{ApiDialect, FormatLevel};
 use super::parts::{ReplyBody, arguments, call_id, count, object, temperature, text, tools};
 use crate::llm::types::{
     ChatMessage, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role, ToolCall,
-    ToolChoice, ToolSpec, Usage,
+    ToolSpec, Usage,
 };
 
 /// The protocol demands a limit.
@@ -31,7 +31,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
             let choice = json!({"type": "tool", "name": name});
             (Some(json!([tool])), Some(choice))
         }
-        None => (tools(request, tool), tool_choice(request)),
+        None => (tools(request, tool), None),
     };
     object([
         ("model", Some(model.into())),
@@ -60,16 +60,6 @@ fn tool(spec: &ToolSpec) -> Value {
         "description": spec.description,
         "input_schema": spec.parameters,
     })
-}
-
-fn tool_choice(request: &ChatRequest) -> Option<Value> {
-    match &request.tool_choice {
-        _ if request.tools.is_empty() => None,
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some(json!({"type": "none"})),
-        ToolChoice::Required => Some(json!({"type": "any"})),
-        ToolChoice::Function(name) => Some(json!({"type": "tool", "name": name})),
-    }
 }
 
 /// The instructions, the same for every question, and so worth the provider's cache.
@@ -206,8 +196,6 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
         FinishReason::ToolCalls if formatted.is_some() => FinishReason::Stop,
         other => other,
     };
-    answer.ignored_format =
-        forced_tool(request).is_some() && formatted.is_none() && reply.finish == FinishReason::Stop;
     if let Some(formatted) = formatted {
         reply.content = formatted;
     }

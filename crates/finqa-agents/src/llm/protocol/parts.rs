@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use crate::llm::types::{ChatReply, ChatRequest, ReplyFormat, ToolChoice, ToolSpec, Usage};
+use crate::llm::types::{ChatReply, ChatRequest, ReplyFormat, ToolSpec, Usage};
 
 /// The contents of a success body.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -11,8 +11,6 @@ pub(in crate::llm) struct ReplyBody {
     /// As far as the body says; the model is empty where it is not named.
     pub reply: ChatReply,
     pub id: Option<String>,
-    /// The server accepted a request for a format and ignored it.
-    pub(crate) ignored_format: bool,
 }
 
 impl ReplyBody {
@@ -24,22 +22,17 @@ impl ReplyBody {
                 ..ChatReply::default()
             },
             id: text(body.get("id")),
-            ignored_format: false,
         }
     }
 
-    /// Sets the tokens: all, or the known part where those read or those written are missing.
+    /// Sets the tokens, where those read and those written are known.
     pub(super) fn set_usage(&mut self, input: Option<u64>, output: Option<u64>, parts: Usage) {
-        let known = Usage {
-            input_tokens: input.unwrap_or(0),
-            output_tokens: output.unwrap_or(0),
+        let known = input.zip(output);
+        self.reply.usage = known.map(|(input_tokens, output_tokens)| Usage {
+            input_tokens,
+            output_tokens,
             ..parts
-        };
-        match (input, output) {
-            (Some(_), Some(_)) => self.reply.usage = Some(known),
-            (None, None) => {}
-            _ => self.reply.partial_usage = Some(known),
-        }
+        });
     }
 }
 
@@ -79,20 +72,6 @@ pub(super) fn openai_format(
             FormatLevel::JsonSchema,
         ) => Some(with_schema(name, *strict, schema)),
         _ => Some(json!({"type": "json_object"})),
-    }
-}
-
-/// The choice of a tool by one of OpenAI's APIs, which differ in how they name a function.
-pub(super) fn openai_tool_choice(
-    request: &ChatRequest,
-    function: impl Fn(&str) -> Value,
-) -> Option<Value> {
-    match &request.tool_choice {
-        _ if request.tools.is_empty() => None,
-        ToolChoice::Auto => None,
-        ToolChoice::None => Some("none".into()),
-        ToolChoice::Required => Some("required".into()),
-        ToolChoice::Function(name) => Some(function(name)),
     }
 }
 

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::dialect::ApiDialect;
 use super::parts::{
-    ReplyBody, arguments, call_id, count, object, openai_format, openai_tool_choice, temperature,
-    text, tools,
+    ReplyBody, arguments, call_id, count, object, openai_format, temperature, text, tools,
 };
 use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
 
@@ -22,7 +21,6 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
         .collect();
     let format = |name: &str, strict: bool, schema: &Value| json!({"type": "json_schema", "name": name, "strict": strict, "schema": schema});
     let format = openai_format(request, dialect, format);
-    let function = |name: &str| json!({"type": "function", "name": name});
     let mut input = Vec::new();
     for message in messages {
         push_items(message, &mut input);
@@ -41,7 +39,6 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
         ),
         ("text", format.map(|format| json!({"format": format}))),
         ("tools", tools(request, tool)),
-        ("tool_choice", openai_tool_choice(request, function)),
         ("store", Some(false.into())),
     ])
 }

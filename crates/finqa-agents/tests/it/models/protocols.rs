@@ -2,7 +2,7 @@
 //! failure means. Recorded shapes are those that the providers document.
 
 use super::*;
-use finqa_agents::llm::{ToolCall, ToolChoice};
+use finqa_agents::llm::ToolCall;
 
 const SCHEMA: fn() -> serde_json::Value = || json!({"type": "object", "properties": {}});
 
@@ -42,7 +42,6 @@ fn episode() -> ChatRequest {
         description: "Looks a row up.".into(),
         parameters: SCHEMA(),
     });
-    request.tool_choice = ToolChoice::Required;
     request
 }
 
@@ -162,7 +161,6 @@ async fn tools_their_calls_and_their_results_are_written_in_each_protocol() {
     assert_eq!(reply.tool_calls[0].arguments, "{\"row\":2}");
     let body = &server.requests()[0].body;
     assert_eq!(body["max_tokens"], 4096, "the protocol demands a limit");
-    assert_eq!(body["tool_choice"], json!({"type": "any"}));
     assert_eq!(
         body["messages"],
         json!([
@@ -192,7 +190,6 @@ async fn tools_their_calls_and_their_results_are_written_in_each_protocol() {
     );
     assert_eq!(body["tools"][0]["name"], "look");
     assert_eq!(body["tools"][0]["strict"], false);
-    assert_eq!(body["tool_choice"], "required");
 }
 
 #[tokio::test]
@@ -309,29 +306,6 @@ async fn anthropics_errors_are_distinguished() {
         assert_eq!(server.count(), requests, "{status} {message}");
         assert_eq!(error.request_id.as_deref(), Some("req_fault"));
     }
-}
-
-#[tokio::test]
-async fn a_server_that_ignores_the_forced_tool_is_asked_for_text_from_then_on() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let server = FaultServer::start(|_| stopped("end_turn", "```json\n{}\n```"));
-    let model = HttpModel::new(anthropic(&server)).unwrap().with_observer({
-        let told = Arc::clone(&told);
-        Arc::new(move |_, event| {
-            if let CallEvent::Correction(correction) = event {
-                told.lock().unwrap().push(correction.parameter);
-            }
-        })
-    });
-    for _ in 0..2 {
-        let reply = chat(&model, &question()).await.unwrap();
-        assert_eq!(reply.content, "```json\n{}\n```");
-        assert_eq!(reply.attempts, 1, "the text is the answer");
-    }
-    assert_eq!(*told.lock().unwrap(), ["tool_choice"], "once");
-    let requests = server.requests();
-    assert_eq!(requests[0].body["tool_choice"]["name"], "analysis");
-    assert_eq!(requests[1].body.get("tools"), None);
 }
 
 #[tokio::test]

@@ -130,7 +130,12 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
             ..plain.clone()
         },
         ChatRequest {
-            format: ReplyFormat::JsonObject,
+            format: ReplyFormat::JsonSchema {
+                name: "answer".into(),
+                schema: json!({}),
+                strict: true,
+                or_text: false,
+            },
             ..plain.clone()
         },
         ChatRequest {

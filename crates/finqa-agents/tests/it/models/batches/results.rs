@@ -2,58 +2,50 @@
 
 use super::*;
 
-/// The run says `words` after `edit` changed the results of its first batch, and every call
+/// An edit of the lines of results.
+type Edit = fn(&mut Vec<String>);
+
+/// A line of the results of a request that was not sent.
+fn of_another(lines: &mut [String]) {
+    let mut line: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
+    line["custom_id"] = "of-another".into();
+    lines[1] = line.to_string();
+}
+
+/// The run says the words after the results of its first batch were edited, and every call
 /// has its own reply in the end.
-async fn survives(edit: impl Fn(&mut Vec<String>) + Send + Sync + 'static, words: &str) {
-    let server = server(|_| Ending::Complete);
-    server.edit_results(move |batch, lines| {
-        if batch == "batch_0" {
-            edit(lines);
-        }
-    });
-    let run = BatchRun::new(openai(&server.http));
-    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    run.says(words);
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn results_in_any_order_reach_their_own_calls() {
-    survives(|lines| lines.sort(), "ended, results: 3").await;
-    survives(|lines| lines.rotate_left(1), "ended, results: 3").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn of_two_results_of_one_request_the_first_is_taken() {
-    let edit = |lines: &mut Vec<String>| {
-        let again = lines[0].replace("three", "another");
-        assert_ne!(again, lines[0]);
-        lines.push(again);
-    };
-    survives(edit, "results: 3, lines that are not used: 1").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_result_without_an_id_is_not_taken_and_its_request_is_sent_again() {
-    let edit = |lines: &mut Vec<String>| lines[1] = lines[1].replace("custom_id", "id");
-    let words = "results: 2, requests without a result: 1, lines that are not used: 1";
-    survives(edit, words).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_result_of_an_unknown_request_is_not_taken() {
-    let edit = |lines: &mut Vec<String>| {
-        let mut line: serde_json::Value = serde_json::from_str(&lines[1]).unwrap();
-        line["custom_id"] = "of-another".into();
-        lines[1] = line.to_string();
-    };
-    let words = "results: 2, requests without a result: 1, lines that are not used: 1";
-    survives(edit, words).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_the_results_leave_out_is_sent_again() {
-    let edit = |lines: &mut Vec<String>| drop(lines.remove(1));
-    survives(edit, "results: 2, requests without a result: 1").await;
+async fn results_in_every_order_and_shape_reach_their_own_calls() {
+    const ONE_LACKS: &str = "results: 2, requests without a result: 1, lines that are not used: 1";
+    let edits: [(Edit, &str); 6] = [
+        (|lines| lines.sort(), "ended, results: 3"),
+        (|lines| lines.rotate_left(1), "ended, results: 3"),
+        // Of two results of one request the first is taken.
+        (
+            |lines| lines.push(lines[0].replace("three", "another")),
+            "results: 3, lines that are not used: 1",
+        ),
+        (
+            |lines| lines[1] = lines[1].replace("custom_id", "id"),
+            ONE_LACKS,
+        ),
+        (|lines| of_another(lines), ONE_LACKS),
+        (
+            |lines| drop(lines.remove(1)),
+            "results: 2, requests without a result: 1",
+        ),
+    ];
+    for (edit, words) in edits {
+        let server = server(|_| Ending::Complete);
+        server.edit_results(move |batch, lines| {
+            if batch == "batch_0" {
+                edit(lines);
+            }
+        });
+        let run = BatchRun::new(openai(&server.http));
+        run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        run.says(words);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
