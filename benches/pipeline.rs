@@ -24,7 +24,7 @@ use std::time::Instant;
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::Mode;
 use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
-use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
+use convfinqa::telemetry::{self, LogFormat, Telemetry};
 use finqa_agents::llm::ChatModel;
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_agents::prompt::Prompts;
@@ -277,11 +277,9 @@ fn traces(mode: &str, folder: &Path) -> Telemetry {
         file: content || mode.ends_with("-traced"),
         collector: None,
         content,
-        log: LogOptions {
-            format: LogFormat::Off,
-            level: Some("off".to_owned()),
-            sink: Arc::new(|_| {}),
-        },
+        log: LogFormat::Off,
+        level: None,
+        sink: Arc::new(|_| {}),
         secrets: vec!["a-key-that-is-in-no-prompt".into()],
         notice: Arc::new(|line| eprintln!("{line}")),
     })

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Redactor, Telemetry, TelemetryOptions};
+use crate::telemetry::{self, LogFormat, Otlp, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 
@@ -109,11 +109,9 @@ fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
         file: false,
         collector: None,
         content: false,
-        log: LogOptions {
-            format: log.log,
-            level: variable("RUST_LOG"),
-            sink: Arc::new(move |line| lines.line(line)),
-        },
+        log: log.log,
+        level: variable("RUST_LOG"),
+        sink: Arc::new(move |line| lines.line(line)),
         secrets: secrets(),
         notice: Arc::new(move |line| notes.say(line)),
     }

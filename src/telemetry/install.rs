@@ -22,7 +22,7 @@ use tracing_subscriber::{Layer, Registry};
 use super::OnWarning;
 use super::error::TelemetryError;
 use super::file::{FileExporter, RunTraceFile, TraceFile};
-use super::log::{self, LogFormat, LogOptions, is_from_us};
+use super::log::{self, LineSink, LogFormat, is_from_us};
 use super::otlp::Otlp;
 use super::redact::{RedactingExporter, Redactor};
 use finqa_agents::telemetry::Content;
@@ -44,8 +44,11 @@ pub struct TelemetryOptions {
     pub collector: Option<Otlp>,
     /// Record questions, prompts and replies.
     pub content: bool,
-    /// Log lines.
-    pub log: LogOptions,
+    pub log: LogFormat,
+    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
+    pub level: Option<String>,
+    /// The destination of log lines.
+    pub sink: LineSink,
     /// Secrets that must not leave the process.
     pub secrets: Vec<SecretString>,
     /// Called with each problem, once.
@@ -63,11 +66,16 @@ pub struct Telemetry {
 /// If they ask for nothing, nothing is installed and spans stay disabled.
 pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
-    if !traced && options.log.format == LogFormat::Off {
+    if !traced && options.log == LogFormat::Off {
         return Ok(Telemetry::default());
     }
     let redactor = Arc::new(Redactor::new(options.secrets));
-    let log = log::layer(options.log, Arc::clone(&redactor))?;
+    let log = log::layer(
+        options.log,
+        options.level,
+        options.sink,
+        Arc::clone(&redactor),
+    )?;
     let file = options.file.then(RunTraceFile::default);
     let mut provider = SdkTracerProvider::builder().with_resource(resource(options.service_name));
     if let Some(file) = &file {

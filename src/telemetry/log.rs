@@ -42,14 +42,6 @@ pub enum LogFormat {
 /// Takes one line, without its end.
 pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Level, format and destination of log lines.
-pub struct LogOptions {
-    pub format: LogFormat,
-    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
-    pub level: Option<String>,
-    pub sink: LineSink,
-}
-
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. Our own lines report what goes
 /// wrong in a call.
@@ -57,20 +49,19 @@ const CONTENT_TARGET: &str = "async_openai";
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
 pub(super) fn layer<S>(
-    options: LogOptions,
+    format: LogFormat,
+    level: Option<String>,
+    sink: LineSink,
     redactor: Arc<Redactor>,
 ) -> Result<Option<impl Layer<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let writer = RedactingWriter {
-        sink: options.sink,
-        redactor,
-    };
+    let writer = RedactingWriter { sink, redactor };
     let lines = fmt::layer()
         .with_ansi(false)
         .with_writer(move || writer.clone());
-    let lines = match options.format {
+    let lines = match format {
         LogFormat::Off => return Ok(None),
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
@@ -78,7 +69,7 @@ where
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
     let content = |metadata: &Metadata<'_>| metadata.target().starts_with(CONTENT_TARGET);
-    let level = options.level.unwrap_or_else(|| {
+    let level = level.unwrap_or_else(|| {
         let ours = OURS.map(|package| format!("{package}=info"));
         format!("warn,{}", ours.join(","))
     });

@@ -19,7 +19,7 @@ mod redact;
 pub(crate) use error::TelemetryError;
 pub use install::{Telemetry, TelemetryOptions, install};
 pub use lines::read_traces;
-pub use log::{LogFormat, LogOptions};
+pub use log::LogFormat;
 pub(crate) use otlp::Otlp;
 pub(crate) use redact::Redactor;
 
