@@ -96,12 +96,6 @@ impl ServerOptions {
             .map_or(u32::MAX, |pings| pings.max(3))
     }
 
-    /// The idle time after which a session is dropped, if any. A session with an attached
-    /// WebSocket is never dropped.
-    pub(crate) fn idle_limit(&self) -> Option<Duration> {
-        Some(self.idle_timeout).filter(|limit| !limit.is_zero())
-    }
-
     /// The token that requests must contain; an empty one is none.
     pub(crate) fn token(&self) -> Option<&SecretString> {
         self.bearer_token

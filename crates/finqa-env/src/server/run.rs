@@ -51,9 +51,10 @@ pub async fn serve(
 
 /// Drops idle sessions, at the interval at which OpenEnv's `finqa_env` looks.
 async fn reap(app: Arc<ServerState>) {
-    let Some(limit) = app.options.idle_limit() else {
+    let limit = app.options.idle_timeout;
+    if limit.is_zero() {
         return;
-    };
+    }
     let interval = (limit / 4).max(Duration::from_secs(5)).min(limit);
     loop {
         tokio::time::sleep(interval).await;

@@ -28,7 +28,7 @@ use tokens::SqlToken;
 
 pub use failure::{FailureKind, ToolFailure};
 pub use limits::{ToolLimits, limit_process_memory};
-pub use spec::{EnvTool, SUBMIT_ANSWER, ToolParameter, specs};
+pub use spec::{EnvTool, SUBMIT_ANSWER, specs};
 
 /// The tools over one catalog. Cheap to clone; shared by all sessions.
 #[derive(Clone, Debug)]

@@ -9,29 +9,17 @@ use crate::python::fault;
 /// The tool that ends an episode.
 pub const SUBMIT_ANSWER: &str = "submit_answer";
 
-/// An argument of a tool. All are required strings.
-#[derive(Debug)]
-pub struct ToolParameter {
-    pub name: &'static str,
-    pub description: &'static str,
-}
-
 /// A tool's description for agents.
 #[derive(Debug)]
 pub struct EnvTool {
     pub name: &'static str,
     pub description: &'static str,
-    pub parameters: &'static [ToolParameter],
+    /// Its arguments with their descriptions; all are required strings.
+    pub parameters: &'static [(&'static str, &'static str)],
 }
 
-const COMPANY: ToolParameter = ToolParameter {
-    name: "company_name",
-    description: "The name of the company",
-};
-const TABLE: ToolParameter = ToolParameter {
-    name: "table_name",
-    description: "The name of the table",
-};
+const COMPANY: (&str, &str) = ("company_name", "The name of the company");
+const TABLE: (&str, &str) = ("table_name", "The name of the table");
 
 static SPECS: [EnvTool; 4] = [
     EnvTool {
@@ -53,19 +41,13 @@ static SPECS: [EnvTool; 4] = [
         parameters: &[
             COMPANY,
             TABLE,
-            ToolParameter {
-                name: "query",
-                description: "SQL query to execute (must include filters)",
-            },
+            ("query", "SQL query to execute (must include filters)"),
         ],
     },
     EnvTool {
         name: SUBMIT_ANSWER,
         description: "Submit a final answer for the question.",
-        parameters: &[ToolParameter {
-            name: "answer",
-            description: "The final answer to submit",
-        }],
+        parameters: &[("answer", "The final answer to submit")],
     },
 ];
 
@@ -80,12 +62,12 @@ impl EnvTool {
         let properties: Map<String, Value> = self
             .parameters
             .iter()
-            .map(|p| {
-                let schema = json!({"type": "string", "description": p.description});
-                (p.name.to_owned(), schema)
+            .map(|(name, description)| {
+                let schema = json!({"type": "string", "description": description});
+                ((*name).to_owned(), schema)
             })
             .collect();
-        let required: Vec<&str> = self.parameters.iter().map(|p| p.name).collect();
+        let required: Vec<&str> = self.parameters.iter().map(|(name, _)| *name).collect();
         json!({
             "additionalProperties": false,
             "properties": properties,
@@ -102,22 +84,22 @@ impl EnvTool {
     ) -> Result<Vec<&'a str>, ToolFailure> {
         let mut values = Vec::with_capacity(self.parameters.len());
         let mut faults = Vec::new();
-        for parameter in self.parameters {
-            match given.get(parameter.name) {
+        for (name, _) in self.parameters {
+            match given.get(*name) {
                 Some(Value::String(text)) => values.push(text.as_str()),
                 Some(other) => {
                     let text = "Input should be a valid string";
-                    faults.push(fault(parameter.name, text, "string_type", other));
+                    faults.push(fault(name, text, "string_type", other));
                 }
                 None => {
                     let text = "Missing required argument";
                     let all = Value::Object(given.clone());
-                    faults.push(fault(parameter.name, text, "missing_argument", &all));
+                    faults.push(fault(name, text, "missing_argument", &all));
                 }
             }
         }
         for (name, value) in given {
-            if !self.parameters.iter().any(|p| p.name == name) {
+            if !self.parameters.iter().any(|(known, _)| known == name) {
                 let text = "Unexpected keyword argument";
                 faults.push(fault(name, text, "unexpected_keyword_argument", value));
             }
