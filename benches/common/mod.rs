@@ -71,7 +71,7 @@ pub async fn run(
             ..Identity::default()
         },
         data: source,
-        total: Some(plan.total()),
+        total: plan.total(),
         ..RunMeta::default()
     };
     let path = folder.join("journal.sqlite");

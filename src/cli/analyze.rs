@@ -27,9 +27,9 @@ pub(crate) struct AnalyzeArgs {
     /// Records with the gold programs and pages: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
-    /// Rule that decides which answers are misses
-    #[arg(long, value_name = "RULE", default_value = "fe")]
-    rule: RuleName,
+    /// Rule that decides which answers are misses: fe, nm, em, ex, pe or pa
+    #[arg(long, value_name = "RULE", default_value = "fe", value_parser = super::ci::rule)]
+    rule: Rule,
     /// Number of misses to show per cause
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
@@ -63,7 +63,7 @@ pub(crate) fn execute(
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }
-    let analysis = analyze(&answers, args.rule.into());
+    let analysis = analyze(&answers, args.rule);
     if analysis.questions == 0 {
         let (path, rows) = (file, answers.rows.len());
         return Err(ScoreError::NothingScored { path, rows }.into());
@@ -99,31 +99,4 @@ pub(super) fn without_records(reason: &str) {
     super::note(format_args!(
         "note: {reason}; pass --data-path FILE for its pages and gold programs"
     ));
-}
-
-/// A rule by its short name.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-pub(crate) enum RuleName {
-    /// Financial equivalence
-    Fe,
-    /// Numeric match: the answer's first number (for a turn, its value) is within 0.5 of the gold answer's
-    Nm,
-    /// Exact match
-    Em,
-    /// Official execution accuracy
-    Ex,
-    /// Official execution accuracy of the program
-    Pe,
-}
-
-impl From<RuleName> for Rule {
-    fn from(name: RuleName) -> Self {
-        match name {
-            RuleName::Fe => Self::FinancialEquivalence,
-            RuleName::Nm => Self::NumericalMatch,
-            RuleName::Em => Self::ExactMatch,
-            RuleName::Ex => Self::ExecutionAccuracy,
-            RuleName::Pe => Self::ProgramExecution,
-        }
-    }
 }

@@ -122,16 +122,6 @@ pub(super) struct RunDisplay {
     pub style: TerminalStyle,
 }
 
-impl PrintArgs {
-    pub(super) fn display(self, verbose: bool, style: TerminalStyle) -> RunDisplay {
-        RunDisplay {
-            verbose,
-            print: self,
-            style,
-        }
-    }
-}
-
 /// The arguments of the main job.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct RunArgs {

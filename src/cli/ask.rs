@@ -90,7 +90,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let runtime = Runtime::new().context("cannot start the runtime")?;
     let traces = {
         let _within = runtime.enter();
-        telemetry::start(&settings, telemetry::TraceDestination::Nowhere, &writer)?
+        telemetry::start(&settings, None, &writer)?
     };
     for note in &own.notes {
         writer.say(&format!("note: {note}"));
@@ -184,13 +184,6 @@ struct Session {
     writer: TerminalWriter,
 }
 
-/// The result of a question.
-struct AskResult {
-    outcome: Outcome,
-    /// False if stdout is closed.
-    has_reader: bool,
-}
-
 impl Session {
     async fn once(&self, text: String) -> anyhow::Result<Exit> {
         if text.trim().is_empty() {
@@ -199,7 +192,7 @@ impl Session {
         let mut history = Vec::new();
         match self.ask(&text, &mut history).await? {
             None => Ok(Exit::Interrupted),
-            Some(asked) if asked.outcome == Outcome::Answered => Ok(Exit::Done),
+            Some((Outcome::Answered, _)) => Ok(Exit::Done),
             Some(_) => Ok(Exit::Unanswered),
         }
     }
@@ -227,14 +220,15 @@ impl Session {
             let line = line.context("stdin cannot be read")?;
             if !line.trim().is_empty() {
                 asked = true;
-                let Some(asked) = self.ask(line.trim(), &mut history).await? else {
+                let answer = self.ask(line.trim(), &mut history).await?;
+                let Some((outcome, has_reader)) = answer else {
                     return Ok(Exit::Interrupted);
                 };
-                if asked.outcome != Outcome::Answered {
+                if outcome != Outcome::Answered {
                     exit = Exit::Unanswered;
                 }
                 // Further answers would be paid for and never read.
-                if !asked.has_reader {
+                if !has_reader {
                     break;
                 }
             }
@@ -248,12 +242,13 @@ impl Session {
         Ok(exit)
     }
 
-    /// Asks one question and prints its answer; `None` if it was given up.
+    /// Asks one question and prints its answer; `None` if it was given up, otherwise the
+    /// outcome, and false if stdout is closed.
     async fn ask(
         &self,
         text: &str,
         history: &mut Vec<HistoryEntry>,
-    ) -> anyhow::Result<Option<AskResult>> {
+    ) -> anyhow::Result<Option<(Outcome, bool)>> {
         let question = Arc::new(Question {
             key: QuestionKey {
                 id: self.document.id.clone(),
@@ -329,10 +324,7 @@ impl Session {
         {
             super::note(format_args!("{title}: {why}"));
         }
-        Ok(Some(AskResult {
-            outcome: solution.outcome,
-            has_reader: read,
-        }))
+        Ok(Some((solution.outcome, read)))
     }
 }
 

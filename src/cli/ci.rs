@@ -33,15 +33,7 @@ impl FromStr for Threshold {
         let (name, percent) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` is not of the form RULE=PERCENT, such as fe=80"))?;
-        let (name, mut rules) = (name.trim(), Rule::VARIANTS.iter());
-        let lower = name.to_lowercase();
-        let rule = rules.find(|rule| rule.short() == lower || rule.name() == lower);
-        let rule = *rule.ok_or_else(|| {
-            let known = Rule::VARIANTS.iter();
-            let known = known.map(|rule| format!("{} ({})", rule.short(), rule.name()));
-            let known = known.collect::<Vec<_>>().join(", ");
-            format!("no rule is called `{name}`; the rules are {known}")
-        })?;
+        let rule = rule(name)?;
         let percent: f64 = percent
             .trim()
             .trim_end_matches('%')
@@ -52,6 +44,19 @@ impl FromStr for Threshold {
             .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100", percent.trim()))?;
         Ok(Self { rule, percent })
     }
+}
+
+/// The rule with this short or long name.
+pub(super) fn rule(name: &str) -> Result<Rule, String> {
+    let (name, mut rules) = (name.trim(), Rule::VARIANTS.iter());
+    let lower = name.to_lowercase();
+    let rule = rules.find(|rule| rule.short() == lower || rule.name() == lower);
+    rule.copied().ok_or_else(|| {
+        let known = Rule::VARIANTS.iter();
+        let known = known.map(|rule| format!("{} ({})", rule.short(), rule.name()));
+        let known = known.collect::<Vec<_>>().join(", ");
+        format!("no rule is called `{name}`; the rules are {known}")
+    })
 }
 
 impl CiArgs {

@@ -10,8 +10,9 @@ use crate::dataset::load_named;
 use crate::output::report::write_comparison;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
+use crate::score::Rule;
 
-use super::analyze::{RuleName, without_records};
+use super::analyze::without_records;
 use super::args::OutputFolder;
 use super::exit::with_output_hint;
 use super::outputs::check_outputs;
@@ -28,9 +29,9 @@ pub(crate) struct CompareArgs {
     b: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Rule by which A and B are compared question by question
-    #[arg(long, value_name = "RULE", default_value = "fe")]
-    rule: RuleName,
+    /// Rule by which A and B are compared question by question: fe, nm, em, ex, pe or pa
+    #[arg(long, value_name = "RULE", default_value = "fe", value_parser = super::ci::rule)]
+    rule: Rule,
     /// Compare only the questions that both sides have, and print the number of the others
     #[arg(long)]
     common: bool,
@@ -72,7 +73,7 @@ pub(crate) fn execute(
     for reason in [&a.no_records, &b.no_records].into_iter().flatten() {
         without_records(reason);
     }
-    let comparison = compare(&a, &b, args.rule.into(), args.common)?;
+    let comparison = compare(&a, &b, args.rule, args.common)?;
     if let Some(path) = &args.html {
         let written = write_comparison(path, &comparison, [&a, &b]);
         written.map_err(with_output_hint(HTML))?;

@@ -113,23 +113,22 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         ..ProgressOptions::default()
     });
     let bar = writer.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
-    let mut on_event = |event: DownloadEvent| {
-        let line = match event {
-            DownloadEvent::AlreadyThere => "all files are present and verified".to_owned(),
-            DownloadEvent::Received { bytes, total } => {
-                if let Some(total) = total {
-                    bar.set_length(total);
-                }
-                bar.set_position(bytes);
-                return;
+    let mut on_event = |event: DownloadEvent| match event {
+        DownloadEvent::AlreadyThere => writer.line("all files are present and verified"),
+        DownloadEvent::Received { bytes, total } => {
+            if let Some(total) = total {
+                bar.set_length(total);
             }
-            DownloadEvent::Retrying { reason, pause } => {
-                format!("{reason}; retrying in {:.0} s", pause.as_secs_f64())
-            }
-            DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
-            DownloadEvent::NotInArchive { name } => format!("{name} is not in the archive"),
-        };
-        writer.line(&line);
+            bar.set_position(bytes);
+        }
+        DownloadEvent::Retrying { reason, pause } => {
+            let seconds = pause.as_secs_f64();
+            writer.line(&format!("{reason}; retrying in {seconds:.0} s"));
+        }
+        DownloadEvent::Unpacked { name, bytes } => {
+            writer.line(&format!("unpacked {name} ({bytes} bytes)"));
+        }
+        DownloadEvent::NotInArchive { .. } => {}
     };
     let runtime = runtime()?;
     let files = runtime.block_on(download(&client, to, &options, &mut on_event))?;

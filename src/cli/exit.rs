@@ -112,17 +112,14 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
 /// `None` if a cause below it decides.
 fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     let data_or_usage = |is_data| if is_data { Exit::Data } else { Exit::Usage };
-    if let Some(error) = journal_error(cause) {
+    let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
+    // These wrap another error in their own words.
+    if let Some(OutputError::Journal(error)) = cause.downcast_ref() {
         return Some(data_or_usage(error.is_data()));
     }
-    if let Some(error) = cause.downcast_ref::<RemoteError>() {
-        return Some(match error.fault() {
-            Fault::Usage => Exit::Usage,
-            Fault::Data => Exit::Data,
-            _ => Exit::Provider,
-        });
+    if let Some(FolderError::Journal(error)) = cause.downcast_ref() {
+        return Some(data_or_usage(error.is_data()));
     }
-    let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
     if cause.is::<RepliesError>()
         || cause.is::<ConfigError>()
         || cause.is::<FolderError>()
@@ -147,6 +144,12 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
     let known = [
         by(cause, |error: &Failure| error.exit),
+        by(cause, |error: &JournalError| data_or_usage(error.is_data())),
+        by(cause, |error: &RemoteError| match error.fault() {
+            Fault::Usage => Exit::Usage,
+            Fault::Data => Exit::Data,
+            _ => Exit::Provider,
+        }),
         by(cause, |error: &DatasetError| {
             data_or_usage(!error.is_usage())
         }),
@@ -185,19 +188,6 @@ fn of_pipeline(error: &PipelineError) -> Option<Exit> {
         wrapped if wrapped.source().is_some() => None,
         _ => Some(Exit::Usage),
     }
-}
-
-/// The error of a journal, whichever module it passed through.
-fn journal_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e JournalError> {
-    let in_folder = |error: &'e FolderError| match error {
-        FolderError::Journal(error) => Some(error),
-        _ => None,
-    };
-    if let Some(OutputError::Journal(error)) = cause.downcast_ref() {
-        return Some(error);
-    }
-    let folder = cause.downcast_ref().and_then(in_folder);
-    folder.or_else(|| cause.downcast_ref())
 }
 
 /// The error chain on one line, without repeats.

@@ -5,10 +5,10 @@ use clap::ArgMatches;
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
 use crate::pipeline::{self, PipelineError};
 
-use super::args::{OutputFolder, PrintArgs};
+use super::args::{OutputFolder, PrintArgs, RunDisplay};
 use super::ci::CiArgs;
 use super::run::{check_thresholds, notify, report_and_exit_code};
-use super::{Exit, dotenv, runtime, settings};
+use super::{Exit, Failure, dotenv, runtime, settings};
 
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
@@ -16,7 +16,7 @@ use super::{Exit, dotenv, runtime, settings};
     after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `runs` lists the merged run, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct MergeArgs {
-    /// Run: its name, a prefix of its name, the folder of the run or of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]
+    /// Name of the run [default: CONVFINQA_RUN]
     #[arg(value_name = "RUN")]
     run: Option<String>,
     /// Merge even if questions are missing; the outputs say how many
@@ -38,6 +38,9 @@ pub(crate) fn execute(
 ) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.output, matches, args.output.file())?;
     let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
+    let run = run.filter(|run| !run.is_empty()).ok_or_else(|| {
+        Failure::usage("which run? name it, as --run did for its shards, or set CONVFINQA_RUN")
+    })?;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: args.print.quiet,
         ..ProgressOptions::default()
@@ -54,5 +57,10 @@ pub(crate) fn execute(
         error => error.into(),
     })?;
     let judged = check_thresholds(&results, &args.ci);
-    report_and_exit_code(&results, judged, &writer, args.print.display(false, style))
+    let display = RunDisplay {
+        verbose: false,
+        print: args.print,
+        style,
+    };
+    report_and_exit_code(&results, judged, &writer, display)
 }

@@ -6,7 +6,6 @@ mod args;
 mod ask;
 mod ci;
 mod color;
-mod commit;
 mod compare;
 mod data;
 mod dotenv;
@@ -17,7 +16,6 @@ mod merge;
 mod mlflow_lines;
 mod outputs;
 mod report;
-mod resume;
 mod run;
 mod runs;
 mod score;
@@ -28,6 +26,7 @@ mod telemetry;
 mod track;
 mod usage;
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -35,7 +34,7 @@ use anyhow::Context;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::output::terminal::{TerminalStyle, harmless};
+use crate::output::terminal::harmless;
 
 pub use exit::{Exit, Failure};
 
@@ -116,18 +115,31 @@ enum Command {
 
 /// Runs the program; the exit code is documented in the README.
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches();
-    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => return usage::exit(error),
-    };
-    let style = color::style(cli.color);
-    let matches = innermost(&matches);
-    match dispatch(cli, matches, style) {
-        Ok(exit) => exit.into(),
-        Err(error) => fail(&error),
+    match parse(std::env::args_os()) {
+        Err(error) => usage::exit(error),
+        Ok((cli, matches)) => match execute(cli, &matches) {
+            Ok(exit) => exit.into(),
+            Err(error) => fail(&error),
+        },
     }
+}
+
+/// The exit code of a command line that is run in this process, and the line of its error.
+pub fn run_in_process(line: &[&str]) -> (u8, String) {
+    match parse(line) {
+        Err(error) => (Exit::Usage.code(), usage::reason(&error)),
+        Ok((cli, matches)) => match execute(cli, &matches) {
+            Ok(exit) => (exit.code(), String::new()),
+            Err(error) => (exit::classify(&error).code(), exit::one_line(&error)),
+        },
+    }
+}
+
+fn parse(
+    line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<(Cli, ArgMatches), clap::Error> {
+    let matches = command().try_get_matches_from(line)?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
 /// Prints the error that ends the program.
@@ -176,11 +188,13 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
         .map_or(matches, |(_, inner)| innermost(inner))
 }
 
-fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
+fn execute(cli: Cli, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let style = color::style(cli.color);
+    let matches = innermost(matches);
     settings::refuse_unknown_variables()?;
     match cli.command {
-        None => resume::execute(&cli.run, matches, style),
-        Some(Command::Run(args)) => resume::execute(&args, matches, style),
+        None => run::execute(&cli.run, matches, style),
+        Some(Command::Run(args)) => run::execute(&args, matches, style),
         Some(Command::Ask(args)) => ask::execute(&args, matches),
         Some(Command::Score(args)) => score::execute(&args, matches, style),
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),

@@ -12,7 +12,7 @@ use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_text,
 };
 use crate::pipeline;
-use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use crate::pipeline::{LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{recorded_run, replay_settings};
 use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
@@ -22,9 +22,7 @@ use finqa_agents::pair::{Fault, RunFailure};
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;
 use super::outputs::{OutputOption, check_outputs, inputs_of_run};
-use super::{
-    Exit, Failure, commit, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry,
-};
+use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry};
 
 /// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
@@ -62,7 +60,11 @@ pub(crate) fn execute(
         variables: dotenv::variables(),
         ..RunContext::default()
     };
-    let display = control.print.display(args.verbose, style);
+    let display = RunDisplay {
+        verbose: args.verbose,
+        print: args.control.print,
+        style,
+    };
     drive(&mut QuestionRun { args }, &settings, context, display)
 }
 
@@ -106,7 +108,7 @@ impl RunCommand for QuestionRun<'_> {
 pub(super) struct RunInputs {
     pub settings: Settings,
     /// The run that is continued.
-    pub resumed: Option<ResumedRun>,
+    pub resumed: Option<LockedRun>,
     /// The replies that are replayed.
     pub replay: Option<Arc<StoredReplies>>,
     /// The run that is replayed.
@@ -127,11 +129,11 @@ pub(super) fn load(
     let mut settings = settings::load(flags, matches, file)?;
     let output = settings.run.output.clone();
     let resumed = control.resume.as_ref();
-    let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind));
+    let resumed = resumed.map(|run| LockedRun::open(&output, run, kind));
     let resumed = resumed.transpose()?;
-    let continued = resumed.as_ref().map(ResumedRun::meta);
+    let continued = resumed.as_ref().map(LockedRun::meta);
     let check =
-        |settings: &Settings| check_outputs(outputs, &inputs_of_run(settings, control, continued));
+        |settings: &Settings| check_outputs(outputs, &inputs_of_run(settings, file, continued));
     check(&settings)?;
     let replay = control.stored.open()?;
     let recorded = replay.as_ref().map(|replay| recorded_run(replay, kind));
@@ -174,15 +176,14 @@ pub(super) fn drive(
     runtime.block_on(async {
         let notify = notify(progress.writer());
         let tracking = pipeline::tracking_server(settings, &context.variables, &notify)?;
-        let place = telemetry::TraceDestination::Run {
-            tracked: tracking.is_some(),
-        };
-        let traces = telemetry::start(settings, place, &progress.writer())?;
+        let tracked = Some(tracking.is_some());
+        let traces = telemetry::start(settings, tracked, &progress.writer())?;
         let context = RunContext {
             tracking,
             traces: traces.clone(),
             notify,
-            commit: commit::commit(),
+            // A container's image says which commit it was built from.
+            commit: dotenv::variable("CONVFINQA_COMMIT"),
             ..context
         };
         let ended = run_to_end(command, settings, context, progress, display).await;

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::settings::{Layers, LogSettings, Origin, Settings, flag, keys, unknown_variable};
+use crate::settings::{Layers, LogSettings, Origin, Settings, unknown_variable};
 
 use super::{Failure, dotenv};
 
@@ -35,28 +34,15 @@ pub(super) fn config_file(named: Option<&Path>) -> &Path {
     named.unwrap_or(Path::new("convfinqa.toml"))
 }
 
-/// The settings among `flags` that were given on the command line.
-fn command_line_table(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
-    let is_given = |key: &str| matches.value_source(key) == Some(ValueSource::CommandLine);
-    let is_text = |key: &str| {
-        let values = matches.try_get_raw(key).ok().flatten();
-        let mut values = values.into_iter().flatten();
-        values.all(|value| value.to_str().is_some())
-    };
-    if let Some(key) = keys().find(|key| !is_text(key)) {
-        let line = format!("{} is not valid UTF-8", flag(key));
-        return Err(Failure::usage(line).into());
-    }
-    // TOML's whole numbers end at 2^63 - 1.
-    let json = serde_json::to_value(flags).context("command line")?;
-    let mut fields = json.as_object().into_iter().flatten();
-    if let Some((key, value)) = fields.find(|(_, value)| value.is_u64() && !value.is_i64()) {
-        let (flag, most) = (flag(key), i64::MAX);
-        let line = format!("{flag} is {value}; it must be at most {most}");
-        return Err(Failure::usage(line).into());
-    }
-    let mut table = toml::Table::try_from(flags).context("command line")?;
-    table.retain(|key, _| is_given(key));
+/// The settings among `flags` that were given on the command line. A path that is not UTF-8 and
+/// a number beyond 2^63 - 1 are not values of TOML.
+fn command_line_table(
+    flags: &impl Serialize,
+    matches: &ArgMatches,
+) -> Result<toml::Table, Failure> {
+    let table = toml::Table::try_from(flags);
+    let mut table = table.map_err(|error| Failure::usage(format!("command line: {error}")))?;
+    table.retain(|key, _| matches.value_source(key) == Some(ValueSource::CommandLine));
     Ok(table)
 }
 

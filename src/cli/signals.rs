@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first drains, the second gives up what is in
-//! flight, the third ends the process.
+//! Ctrl-C and SIGTERM: the first drains, the second gives up what is in flight, the third
+//! ends the process.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn handle_signals(
 
 /// The signals that ask for an end. None that comes after it was made is missed.
 #[cfg(unix)]
-pub(super) struct Signals(Vec<tokio::signal::unix::Signal>);
+pub(super) struct Signals([Option<tokio::signal::unix::Signal>; 2]);
 
 #[cfg(unix)]
 impl Signals {
@@ -70,42 +70,18 @@ impl Signals {
     /// it would have without us.
     pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
-        // Listening would undo `nohup`.
-        if !ignores_hangup() {
-            kinds.push(SignalKind::hangup());
-        }
-        Self(
-            kinds
-                .into_iter()
-                .filter_map(|kind| signal(kind).ok())
-                .collect(),
-        )
+        Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
     }
 
     /// Waits for the next one; false where none can be heard.
     pub(super) async fn next(&mut self) -> bool {
-        let received = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
-        let received: Vec<_> = received.collect();
+        let received = self.0.iter_mut().flatten();
+        let received: Vec<_> = received.map(|signal| Box::pin(signal.recv())).collect();
         if received.is_empty() {
             return false;
         }
         futures::future::select_all(received).await.0.is_some()
     }
-}
-
-/// True if this process was started with SIGHUP ignored.
-#[cfg(unix)]
-fn ignores_hangup() -> bool {
-    use std::io::IsTerminal;
-
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
-        // `nohup` redirects what would go to the terminal.
-        return !std::io::stderr().is_terminal();
-    };
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The signals that ask for an end.

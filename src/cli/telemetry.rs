@@ -19,9 +19,6 @@ use super::{Exit, Failure};
 /// Timeout of a request to a collector, unless a variable sets one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The address of a collector that is enabled without one.
-const LOCAL_COLLECTOR: &str = "http://localhost:4318";
-
 /// OpenTelemetry's variable for questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -60,32 +57,19 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
     logged
 }
 
-/// The destination of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TraceDestination {
-    /// Nowhere: the command has no run.
-    Nowhere,
-    /// A file in a run's folder.
-    Run {
-        /// Traces are delivered from the file (MLflow).
-        tracked: bool,
-    },
-}
-
 /// Starts what the settings and variables ask for. Within a runtime, for a
-/// collector's sake.
+/// collector's sake. A run has a folder for a file of traces; it is `tracked` if they are
+/// delivered from there (MLflow).
 pub(crate) fn start(
     settings: &Settings,
-    place: TraceDestination,
+    tracked: Option<bool>,
     writer: &TerminalWriter,
 ) -> anyhow::Result<Telemetry> {
     let (collector, content) = (collector()?, is(CONTENT, "true"));
-    let file = match (place, settings.run.traces) {
-        (TraceDestination::Nowhere, _) | (_, Traces::Off) => false,
+    let file = match (tracked, settings.run.traces) {
+        (None, _) | (_, Traces::Off) => false,
         (_, Traces::On) => true,
-        (TraceDestination::Run { tracked }, Traces::Auto) => {
-            tracked || collector.is_some() || content
-        }
+        (Some(tracked), Traces::Auto) => tracked || collector.is_some() || content,
     };
     Ok(telemetry::install(TelemetryOptions {
         service_name: variable("OTEL_SERVICE_NAME"),
@@ -127,21 +111,16 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
-    let named = [
+    let mut names = [
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT",
     ]
-    .into_iter()
-    .find_map(|name| Some((name, variable(name)?)));
-    let (name, address) = match named {
-        Some(named) => named,
-        None if is("OTEL_TRACES_EXPORTER", "otlp") => {
-            ("OTEL_TRACES_EXPORTER", LOCAL_COLLECTOR.to_owned())
-        }
-        None => return Ok(None),
+    .into_iter();
+    let Some((name, address)) = names.find_map(|name| Some((name, variable(name)?))) else {
+        return Ok(None);
     };
     let url = Url::parse(address.trim()).map_err(|error| {
         Failure::usage(format!(
-            "{name} is not an address: {error}; it looks like {LOCAL_COLLECTOR}"
+            "{name} is not an address: {error}; it looks like http://localhost:4318"
         ))
     })?;
     let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;

@@ -225,7 +225,7 @@ fn meta(
         },
         data: environment.name.clone(),
         invented: environment.invented,
-        total: Some(total),
+        total,
         episodes: Some(options.meta(settings)),
         settings: stored,
         ..RunMeta::default()

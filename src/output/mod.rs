@@ -24,7 +24,7 @@ pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;
-pub(crate) use staged::{OutputError, check_writable, copy, join_lines, remove_unfinished};
+pub(crate) use staged::{OutputError, check_writable, copy, remove_unfinished};
 pub(crate) use summary::{write_config, write_summary};
 
 /// The characters to escape in a segment of a URL's path: all but RFC 3986's unreserved

@@ -1,6 +1,6 @@
 //! Writing files whole or not at all.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -159,17 +159,4 @@ pub(crate) fn remove_unfinished(folder: &Path) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-/// Joins files of lines, whole or not at all; the last line of each is ended.
-pub(crate) fn join_lines(from: &[PathBuf], to: &Path) -> Result<(), OutputError> {
-    write_atomic(to, |file| {
-        for path in from {
-            for line in BufReader::new(files::open(path)?).split(b'\n') {
-                file.write_all(&line?)?;
-                file.write_all(b"\n")?;
-            }
-        }
-        Ok(())
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::run::{RunKind, resume_command};
+use crate::run::RunKind;
 use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::llm::{BatchQueue, BatchStage};
 
@@ -49,7 +49,7 @@ pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), Pipeline
             match batches.all(|batch| batch.stage == BatchStage::Ended) {
                 true => Ok(()),
                 false => Err(PipelineError::OpenBatches {
-                    resume: resume_command(&run.meta.id, run.folder.output()),
+                    resume: run.meta.resume_command(run.folder.output()),
                     id: run.meta.id.clone(),
                 }),
             }

@@ -1,4 +1,4 @@
-//! `--dry-run`: estimates calls, tokens, cost and time of a run. Its questions are answered
+//! `--dry-run`: estimates calls, tokens and cost of a run. Its questions are answered
 //! by models that only measure their prompts; nothing is sent and nothing is written.
 
 use std::fmt;
@@ -17,8 +17,7 @@ use finqa_agents::pair::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions,
 };
 use finqa_core::question::Question;
-use finqa_core::stats::wilson;
-use finqa_core::text::{counted, grouped};
+use finqa_core::text::grouped;
 
 use super::PipelineError;
 use super::model_context::ModelContext;
@@ -36,14 +35,6 @@ const REPLY_TOKENS: Estimate<u64> = Estimate {
     high: 600,
 };
 
-const CALL_SECONDS: Estimate<f64> = Estimate {
-    low: 1.0,
-    high: 10.0,
-};
-
-/// The score for which the interval is stated.
-const SCORE: f64 = 0.75;
-
 /// A range between the two extremes: the critic accepts every first answer, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Estimate<T> {
@@ -53,7 +44,6 @@ pub(crate) struct Estimate<T> {
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct DryRun {
-    pub records: usize,
     pub questions: usize,
     /// Provider, address and model.
     pub model: String,
@@ -63,12 +53,6 @@ pub(crate) struct DryRun {
     pub output_tokens: Estimate<u64>,
     /// US dollars; `null` if a price is not known.
     pub cost_usd: Option<Estimate<Decimal>>,
-    pub seconds: Estimate<f64>,
-    pub concurrency: usize,
-    /// With `batch`, the cost is that of batches, and `seconds` that of live requests.
-    pub engine: ExecutionEngine,
-    /// Half the width of the 95 % interval of a score of 75 %.
-    pub half_interval: f64,
 }
 
 /// Estimates the run that the settings describe.
@@ -86,74 +70,30 @@ pub(crate) async fn dry_run(
     };
     let setup = pair_setup(settings, variables, &context)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let advice = advice(settings, variables);
-    setup
-        .notices
-        .iter()
-        .chain(&advice)
-        .for_each(|line| note(line));
+    let notes = setup.notices.iter().cloned();
+    let notes = notes.chain(advice(settings, variables));
+    notes.for_each(|line| note(&line));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
     let mut plan = Plan::of(&dataset, &settings.questions)?;
-    let chosen = settings.shards.resolve(variables)?;
-    let is_asked = |id| {
-        chosen
-            .as_ref()
-            .is_none_or(|chosen| chosen.shard.contains(id))
-    };
-    if let Some(chosen) = &chosen {
+    if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }
-    let engine = settings.batch.engine;
-    let batched = engine == ExecutionEngine::Batch;
     let low = measure(&setup.pair, &plan, true).await?;
+    let low = PromptTotal::of(&low, BYTES_PER_TOKEN.low, REPLY_TOKENS.low, settings);
     let high = measure(&setup.pair, &plan, false).await?;
-    let concurrency = *setup.concurrency(settings).start();
-    let at_once = concurrency.clamp(1, plan.length().max(1)) as f64;
-    let seconds = |calls: u64, each: f64| calls as f64 / at_once * each;
-    let (from, to) = wilson(SCORE, plan.total().max(1) as f64);
-    let written = |tokens: u64| match settings.sampling.max_tokens {
-        Some(most) => tokens.min(u64::from(most)),
-        None => tokens,
-    };
-    let low = PromptTotal::of(
-        &low,
-        BYTES_PER_TOKEN.low,
-        written(REPLY_TOKENS.low),
-        batched,
-    );
-    let high = PromptTotal::of(
-        &high,
-        BYTES_PER_TOKEN.high,
-        written(REPLY_TOKENS.high),
-        batched,
-    );
+    let high = PromptTotal::of(&high, BYTES_PER_TOKEN.high, REPLY_TOKENS.high, settings);
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
     };
+    let costs = low.cost.total().zip(high.cost.total());
     Ok(DryRun {
-        records: dataset
-            .records
-            .iter()
-            .filter(|record| is_asked(record.id()))
-            .count(),
         questions: plan.total(),
         model: setup.name.clone(),
         calls: between(&|total| total.calls),
         input_tokens: between(&|total| total.usage.input_tokens),
         output_tokens: between(&|total| total.usage.output_tokens),
-        cost_usd: low
-            .cost
-            .total()
-            .zip(high.cost.total())
-            .map(|(low, high)| Estimate { low, high }),
-        seconds: Estimate {
-            low: seconds(low.calls, CALL_SECONDS.low),
-            high: seconds(high.calls, CALL_SECONDS.high),
-        },
-        concurrency,
-        engine,
-        half_interval: (to - from) / 2.0,
+        cost_usd: costs.map(|(low, high)| Estimate { low, high }),
     })
 }
 
@@ -271,14 +211,16 @@ impl PromptTotal {
         models: &[Arc<MeasuringModel>],
         bytes_per_token: u64,
         reply_tokens: u64,
-        batched: bool,
+        settings: &Settings,
     ) -> Self {
+        let most = settings.sampling.max_tokens.map_or(u64::MAX, u64::from);
+        let batched = settings.batch.engine == ExecutionEngine::Batch;
         let mut total = Self::default();
         for model in models {
             for bytes in model.prompts.lock().iter() {
                 let usage = Usage {
                     input_tokens: bytes / bytes_per_token,
-                    output_tokens: reply_tokens,
+                    output_tokens: reply_tokens.min(most),
                     ..Usage::default()
                 };
                 let cost = model.model.cost(&ChatReply {
@@ -306,35 +248,16 @@ impl fmt::Display for DryRun {
             }
             None => "unknown: the model has no listed price; --prices FILE adds one".to_owned(),
         };
-        let end = match self.engine {
-            ExecutionEngine::Batch => {
-                "Engine     batch, at half the list price; each agent, round \
-                 and turn\n           needs a wave of up to a day"
-                    .to_owned()
-            }
-            ExecutionEngine::Live => format!(
-                "Time       {:.0} to {:.0} s ({} at a time, {} to {} s per call)",
-                self.seconds.low,
-                self.seconds.high,
-                self.concurrency,
-                CALL_SECONDS.low,
-                CALL_SECONDS.high
-            ),
-        };
         write!(
             f,
             "Dry run: nothing was sent or written.\n\
-             Questions  {} from {}, {}\n\
+             Questions  {}, {}\n\
              Calls      {} (the critic accepts every first answer) to {} (it accepts none)\n\
              Tokens in  {} (prompts at {} to {} bytes per token)\n\
              Tokens out {}, at {} to {} per reply\n           \
              (fewer with a lower --max-tokens, more if the model reasons)\n\
-             Cost       {cost}\n\
-             {end}\n\
-             Precision  ±{:.1} points at 95 % confidence if 75 % are right,\n           \
-             more if errors share pages",
+             Cost       {cost}",
             self.questions,
-            counted(self.records, "record"),
             self.model,
             grouped(self.calls.low),
             grouped(self.calls.high),
@@ -343,8 +266,7 @@ impl fmt::Display for DryRun {
             BYTES_PER_TOKEN.high,
             range(self.output_tokens),
             REPLY_TOKENS.low,
-            REPLY_TOKENS.high,
-            100.0 * self.half_interval
+            REPLY_TOKENS.high
         )
     }
 }

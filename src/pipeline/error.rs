@@ -17,10 +17,6 @@ use finqa_agents::prompt::PromptError;
 /// The errors of starting and finishing a run.
 #[derive(Debug, Error)]
 pub enum PipelineError {
-    #[error(
-        "{0}: without --model the embedded analyst answers, which sends no requests; pass --model NAME"
-    )]
-    OptionsWithoutModel(String),
     #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
     CriticWithoutModel,
     #[error(
@@ -64,9 +60,10 @@ pub enum PipelineError {
     )]
     ChangedPrices { id: String },
     #[error(
-        "run {id} cannot be resumed with {limit}: it was started without one, and the usage of some of its requests is unknown; leave the limit out, or start a new run"
+        "run {id} was started without --max-cost or --max-tokens-total, and cannot get such a limit \
+         now: its requests so far were not counted; leave the limit out, or start a new run"
     )]
-    UnknownSpending { id: String, limit: &'static str },
+    UnknownSpending { id: String },
     #[error("a batch run {0}")]
     NoBatches(&'static str),
     #[error(
@@ -74,8 +71,6 @@ pub enum PipelineError {
          with `{resume}`, without --engine live"
     )]
     OpenBatches { id: String, resume: String },
-    #[error("run {id} must be resumed with `{command}`")]
-    OtherKind { id: String, command: String },
     #[error("{path} holds the replies of `{command}`; repeat that command with --replay")]
     RecordedByOther {
         path: PathBuf,
@@ -97,13 +92,8 @@ pub enum PipelineError {
         version: String,
         own: &'static str,
     },
-    #[error(
-        "run {id} cannot be resumed with changes: {changes}; leave the options out to resume it as \
-         it was started, or start a new run"
-    )]
-    ChangedSettings { id: String, changes: String },
-    #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
-    ChangedInputs { id: String, changes: String },
+    #[error("run {id} cannot be resumed with changes: {changes}; undo them, or start a new run")]
+    Changed { id: String, changes: String },
     #[error(
         "{shard} was planned with other inputs: {changes}; undo the change, or name another run with --run"
     )]

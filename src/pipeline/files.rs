@@ -7,7 +7,7 @@ use crate::analysis::MissFinder;
 use crate::dataset::Dataset;
 use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, Row, RunFolder, RunKind, Summary, SummaryBuilder};
+use crate::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
 
 /// Writes all files of a run into the folder `into`, from one pass over its journal. If
 /// `last` is given and the run has an answer, the CSV is also copied to
@@ -23,10 +23,17 @@ pub(crate) fn write_results(
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let page = into.join(RunFolder::REPORT);
-    let (summary, report) = summarise_journal(journal, &page, records, |row| {
-        csv.add(row)?;
-        transcripts.add(row)
+    let mut report = Report::new(&page, records);
+    let mut tally = SummaryBuilder::default();
+    let mut passing = MissFinder::new(journal.meta()?.kind(), records.ok());
+    journal.try_for_each_row(|mut row| {
+        let miss = passing.find(&mut row);
+        csv.add(&row)?;
+        transcripts.add(&row)?;
+        tally.add(&row);
+        report.add(&row, miss.as_ref())
     })?;
+    let summary = tally.finish(journal)?;
     csv.finish()?;
     transcripts.finish()?;
     let notes = [summary.missing_line(), summary.left_out_line()];
@@ -62,36 +69,7 @@ pub(super) fn write_run(
     Ok((journal, summary))
 }
 
-/// Writes the report alone.
-pub(crate) fn write_report(
-    to: &Path,
-    journal: &Journal,
-    records: Result<&Dataset, &str>,
-) -> Result<(), OutputError> {
-    let (summary, report) = summarise_journal(journal, to, records, |_| Ok(()))?;
-    report.write(&summary)
-}
-
 /// The note about a report whose records cannot be read.
 pub(crate) fn without_pages(reason: &str) -> String {
     format!("note: {reason}; the report has no pages")
-}
-
-/// Collects the input of summary and report in one pass over a journal.
-fn summarise_journal<'p>(
-    journal: &Journal,
-    page: &'p Path,
-    records: Result<&'p Dataset, &'p str>,
-    mut each: impl FnMut(&Row) -> Result<(), OutputError>,
-) -> Result<(Summary, Report<'p>), OutputError> {
-    let mut tally = SummaryBuilder::default();
-    let mut report = Report::new(page, records);
-    let mut passing = MissFinder::new(journal.meta()?.kind(), records.ok());
-    journal.try_for_each_row(|mut row| {
-        let miss = passing.find(&mut row);
-        each(&row)?;
-        tally.add(&row);
-        report.add(&row, miss.as_ref())
-    })?;
-    Ok((tally.finish(journal)?, report))
 }

@@ -59,7 +59,7 @@ pub(super) fn questions(
         data: dataset.source.clone(),
         data_file: RunMeta::file_of(&dataset),
         invented: dataset.invented,
-        total: Some(plan.total()),
+        total: plan.total(),
         settings: setup::settings_to_store(&resolved)?,
         ..RunMeta::default()
     };

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::dataset::{Dataset, Source, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
-    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage, command,
-    resume_command,
+    FolderError, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage,
+    command,
 };
-use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
+use crate::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
 
 use super::PipelineError;
@@ -18,31 +18,22 @@ use super::PipelineError;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run that this process has locked.
-pub(super) struct LockedRun {
-    pub folder: RunFolder,
-    pub journal: Journal,
-    pub meta: RunMeta,
+pub struct LockedRun {
+    pub(super) folder: RunFolder,
+    pub(super) journal: Journal,
+    pub(super) meta: RunMeta,
     /// Released when the process ends.
-    pub lock: RunLock,
+    pub(super) lock: RunLock,
 }
 
-/// An earlier run to be resumed.
-pub struct ResumedRun {
-    pub(super) run: LockedRun,
-    /// The settings that the run was started with.
-    stored_settings: Settings,
-    /// Changed options that are not settings.
-    other_changes: Vec<Change>,
-}
-
-impl ResumedRun {
+impl LockedRun {
     /// Locks and opens an earlier run.
     ///
     /// # Errors
     /// A run that is not there, that another process works on, or that cannot
     /// be read; one to be continued that another version of this program started.
     pub fn open(output: &Path, run: &str, kind: RunKind) -> Result<Self, PipelineError> {
-        let folder = RunFolder::find_resumable(output, run, Some(kind))?;
+        let folder = RunFolder::find_resumable(output, run, kind)?;
         Self::open_folder(folder, kind)
     }
 
@@ -52,136 +43,77 @@ impl ResumedRun {
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
         if meta.kind() != kind {
-            return Err(PipelineError::OtherKind {
-                command: resume_command(&meta.id, folder.output()),
+            let command = meta.resume_command(folder.output());
+            return Err(FolderError::OtherKind {
+                command,
                 id: meta.id,
-            });
+            }
+            .into());
         }
-        if meta.merged.is_some() && !journal.is_complete()? {
+        let is_complete = journal.is_complete()?;
+        if meta.merged.is_some() && !is_complete {
             return Err(PipelineError::MergedRun {
                 merge: command(&format!("merge {}", meta.id), folder.output()),
                 id: meta.id,
             });
         }
-        // Before its settings are read, which may be other ones than this version's.
-        if meta.version != VERSION && !journal.is_complete()? {
+        if meta.version != VERSION && !is_complete {
             return Err(PipelineError::OtherVersion {
                 id: meta.id,
                 version: meta.version,
                 own: VERSION,
             });
         }
-        let mut own = Layers::default()
-            .table(stored_settings(&meta), Origin::Run)?
-            .settings()?;
-        if kind == RunKind::Episodes {
-            own.keep_for_episodes();
-        }
-        let run = LockedRun {
+        Ok(Self {
             folder,
             journal,
             meta,
             lock,
-        };
-        let others = Vec::new();
-        Ok(Self {
-            run,
-            stored_settings: own,
-            other_changes: others,
         })
     }
 
     /// The description of the run.
     pub fn meta(&self) -> &RunMeta {
-        &self.run.meta
+        &self.meta
     }
 
     /// The settings that the run was started with; its data keep the name they had.
     pub fn settings(&self) -> toml::Table {
-        stored_settings(&self.run.meta)
+        stored_settings(&self.meta)
     }
 
-    /// Adds changed options that are not settings.
-    pub(crate) fn add_changes(&mut self, changes: Vec<Change>) {
-        self.other_changes.extend(changes);
-    }
-
-    fn changes(&self, settings: &Settings) -> Vec<Change> {
-        let mut changes = self.stored_settings.changes(settings);
-        changes.extend_from_slice(&self.other_changes);
-        changes
-    }
-
-    /// True if every question is answered.
-    pub(super) fn is_answered(&self) -> Result<bool, PipelineError> {
-        Ok(self.run.journal.is_complete()?)
-    }
-
-    /// The settings with the run's data file where it is now, whatever folder
-    /// this process is in.
-    pub(super) fn with_current_data_path(&self, settings: &Settings) -> Settings {
-        let mut located = settings.clone();
-        let file = self
-            .run
-            .meta
-            .data_file
-            .as_ref()
-            .filter(|file| file.is_file());
-        if let Some(file) = file
-            && settings.questions.data_path == self.stored_settings.questions.data_path
-        {
-            located.questions.data_path = Some(file.to_string_lossy().into_owned());
-        }
-        located
-    }
-
-    /// The run, all of whose questions are answered, to have its files written,
-    /// and its records, or why they cannot be read.
-    pub(super) fn into_answered_run(
-        self,
+    /// The records of a run whose questions are all answered, or why they cannot be read.
+    ///
+    /// # Errors
+    /// Settings that differ from the run's.
+    pub(super) fn records(
+        &self,
         settings: &Settings,
-    ) -> Result<(LockedRun, Result<Dataset, String>), PipelineError> {
-        let mut changes = self.changes(settings);
-        let mut records = self.run.meta.records();
-        if settings.questions.data_path != self.stored_settings.questions.data_path
+    ) -> Result<Result<Dataset, String>, PipelineError> {
+        let mut own = settings_of(&self.meta)?;
+        let mut records = self.meta.records();
+        if settings.questions.data_path != own.questions.data_path
             && let Some(named) = load_named(settings.questions.data_path.as_deref())?
-            && named.hash == self.run.meta.identity.data
+            && named.hash == self.meta.identity.data
         {
             // The same data by another name.
-            changes.retain(|change| change.affects != RunAspect::Data);
+            own.questions
+                .data_path
+                .clone_from(&settings.questions.data_path);
             records = Ok(named);
         }
-        self.refuse_changes(changes.iter().map(Change::to_string).collect())?;
-        Ok((self.run, records))
+        self.refuse(&own.changes(settings))?;
+        Ok(records)
     }
 
-    /// The run, to be continued as `now`.
-    pub(super) fn into_continued_run(
-        self,
-        settings: &Settings,
-        now: &Identity,
-    ) -> Result<LockedRun, PipelineError> {
-        let RunMeta {
-            id, identity, data, ..
-        } = &self.run.meta;
-        self.refuse_changes(identity.changed_options(now, &self.changes(settings)))?;
-        let changed = identity.changed_behind(now, data);
-        if !changed.is_empty() {
-            return Err(PipelineError::ChangedInputs {
-                id: id.clone(),
-                changes: changed.join("; "),
-            });
-        }
-        Ok(self.run)
-    }
-
-    fn refuse_changes(&self, differences: Vec<String>) -> Result<(), PipelineError> {
-        if differences.is_empty() {
+    /// Refuses to continue a run with these changes, if there are any.
+    pub(super) fn refuse(&self, changes: &[String]) -> Result<(), PipelineError> {
+        if changes.is_empty() {
             return Ok(());
         }
-        Err(PipelineError::ChangedSettings {
-            id: self.run.meta.id.clone(),
-            changes: differences.join("; "),
+        Err(PipelineError::Changed {
+            id: self.meta.id.clone(),
+            changes: changes.join("; "),
         })
     }
 }
@@ -190,10 +122,12 @@ impl ResumedRun {
 pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
-        let data = if meta.invented {
-            Source::SAMPLE
-        } else {
-            &meta.data
+        // The whole path of the file, whatever folder this process is in.
+        let file = meta.data_file.as_ref().filter(|file| file.is_file());
+        let data = match file {
+            _ if meta.invented => Source::SAMPLE.to_owned(),
+            Some(file) => file.to_string_lossy().into_owned(),
+            None => meta.data.clone(),
         };
         own.insert("data_path".to_owned(), data.into());
     }
@@ -208,6 +142,29 @@ pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
     // An address that was not kept whole comes from where it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own
+}
+
+fn settings_of(meta: &RunMeta) -> Result<Settings, ConfigError> {
+    let layers = Layers::default().table(stored_settings(meta), Origin::Run)?;
+    layers.settings()
+}
+
+/// The differences between two runs that change questions or answers, one line each.
+pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
+    if was.identity.is_same(&now.identity) {
+        return Vec::new();
+    }
+    let mut lines = match (settings_of(was), settings_of(now)) {
+        (Ok(was), Ok(now)) => was.changes(&now),
+        _ => Vec::new(),
+    };
+    if let (Some(was), Some(now)) = (&was.episodes, &now.episodes) {
+        lines.extend(was.changes(now));
+    }
+    if lines.is_empty() {
+        lines = was.identity.changes(&now.identity, &was.data);
+    }
+    lines
 }
 
 /// Creates a new run, in this folder or in one named by its id.
@@ -226,7 +183,7 @@ pub(super) fn create_run(
         // Another process of the same shard was faster, and may have answered questions.
         return Err(PipelineError::Lock(LockError::Held {
             folder: folder.path().to_owned(),
-            holder: Holder::default(),
+            holder: "another process".to_owned(),
         }));
     }
     let meta = RunMeta {
@@ -258,14 +215,12 @@ pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<
             && state.meta.version == VERSION
     })?;
     Some(format!(
-        "starting a new run, although run {id} with the same questions and settings is unfinished \
-         ({} answered); `{}` continues it",
-        match state.meta.total {
-            Some(total) => format!("{} of {total}", state.answered),
-            None => state.answered.to_string(),
-        },
-        resume_command(&state.meta.id, output),
-        id = state.meta.id,
+        "starting a new run, although run {} with the same questions and settings is unfinished \
+         ({} of {} answered); `{}` continues it",
+        state.meta.id,
+        state.answered,
+        state.meta.total,
+        state.meta.resume_command(output)
     ))
 }
 

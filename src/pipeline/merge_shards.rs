@@ -3,20 +3,17 @@
 use std::path::Path;
 
 use crate::output::mlflow::{self, RunContent};
-use crate::output::{self, OutputError};
-use crate::run::{
-    Finish, Journal, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder, SharedPlan,
-};
+use crate::run::{Finish, Journal, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
 use crate::settings::{Layers, Origin, Variables};
 
 use super::files::{without_pages, write_run};
 use super::locked_run::stored_settings;
 use super::notice::{Notify, RunNotice};
-use super::start_shard::differences;
+use super::start_shard::differences_of_shards;
 use super::tracking::tracking_server;
 use super::{PipelineError, RunResults};
 
-/// Merges the shards of the run that is named, or of the one that was started last. To
+/// Merges the shards of the run with this name. To
 /// merge again changes nothing unless a shard has changed.
 ///
 /// # Errors
@@ -25,21 +22,22 @@ use super::{PipelineError, RunResults};
 /// written. Nothing is changed then, except by an error of the last kind.
 pub async fn merge(
     output: &Path,
-    run: Option<&str>,
+    run: &str,
     allow_missing: bool,
     variables: &Variables,
     notify: &Notify,
 ) -> Result<RunResults, PipelineError> {
-    let folder = ShardsFolder::locate(output, run.unwrap_or("last"))?;
+    let folder = ShardsFolder::locate(output, run)?;
     let plan = folder.plan()?;
     let _merger = RunLock::take(&folder.path())?;
-    let survey = ShardSurvey::take(&folder, &plan, |meta| differences(&plan.run, meta))?;
+    let survey = ShardSurvey::take(&folder, &plan, |meta| {
+        differences_of_shards(&plan.run, meta)
+    })?;
     if !allow_missing {
         survey.refuse_missing()?;
     }
     let merged = folder.merged();
     let lock = install_journal(&folder, &survey, &merged)?;
-    join_traces(&folder, &plan, &merged)?;
     let records = plan.run.records();
     if let Err(reason) = &records {
         notify(RunNotice::Note(without_pages(reason)));
@@ -114,18 +112,4 @@ fn install_journal(
     std::fs::remove_dir_all(&work).map_err(io(&work))?;
     written?;
     Ok(lock)
-}
-
-/// The shards' traces, one shard after the other.
-fn join_traces(
-    folder: &ShardsFolder,
-    plan: &SharedPlan,
-    merged: &RunFolder,
-) -> Result<(), OutputError> {
-    let own = (1..=plan.shards).map(|shard| folder.shard(shard).file(RunFolder::TRACES));
-    let own: Vec<_> = own.filter(|file| file.is_file()).collect();
-    if own.is_empty() {
-        return Ok(());
-    }
-    output::join_lines(&own, &merged.file(RunFolder::TRACES))
 }

@@ -41,18 +41,18 @@ use crate::run::{self, Event, Finish, Journal, JournalError, RunFolder, RunLock,
 
 pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
-pub(crate) use files::{without_pages, write_report, write_results};
+pub(crate) use files::{without_pages, write_results};
 pub use job::Job;
-pub use locked_run::ResumedRun;
+pub use locked_run::LockedRun;
 pub use merge_shards::merge;
 pub(crate) use model_context::ModelContext;
 pub use notice::{Notify, RunNotice};
 pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
 pub use run_context::RunContext;
 pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
-pub(crate) use start::{BegunRun, RunStart};
+pub(crate) use start::RunStart;
 pub(crate) use tracking::{server, tracking_server};
-pub(crate) use unused_settings::{advice, ignored_in_episodes, unused_server};
+pub(crate) use unused_settings::{advice, unused_server};
 
 /// The interval at which a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
@@ -96,28 +96,23 @@ impl Run {
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
-        let begun = match RunStart::new(settings, context)? {
-            RunStart::Answered(begun) => *begun,
+        match RunStart::new(settings, context)? {
+            RunStart::Answered(run) => Ok(*run),
             RunStart::Open(open) => {
-                let job = job::questions(&open.settings, &open.context, &open.models)?;
-                open.begin(settings, job)?
+                let job = job::questions(settings, &open.context, &open.models)?;
+                open.begin(settings, job)
             }
-        };
-        Self::ask(settings, begun)
+        }
     }
 
-    /// Asks the questions of a run that has begun. The retries and batches of its models become
-    /// events of the run.
-    pub(crate) fn ask(settings: &Settings, begun: BegunRun) -> Result<Self, PipelineError> {
-        let BegunRun {
-            run,
-            records,
-            scheduler,
-            context,
-            sender,
-            events,
-        } = begun;
-        let limits = scheduler.as_ref().map(|it| it.models.limits.clone());
+    /// A run that nothing is asked for yet, and its journal.
+    fn new(
+        settings: &Settings,
+        context: RunContext,
+        run: LockedRun,
+        records: Result<Dataset, String>,
+        events: mpsc::Receiver<Event>,
+    ) -> Result<(Self, Journal), PipelineError> {
         let tracking = match (context.tracking, &run.meta.shard) {
             (Some(_), Some(shard)) => {
                 let command = run::command(&format!("merge {}", shard.run), &settings.run.output);
@@ -132,18 +127,19 @@ impl Run {
             .write_to(&run.folder.file(RunFolder::TRACES))?;
         let mut limits_tick = interval(LIMITS_INTERVAL);
         limits_tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(Self {
-            limits: limits.unwrap_or_default(),
-            reported_limits: None,
-            limits_tick,
-            scheduler: scheduler.map(|scheduler| tokio::spawn(scheduler.run(run.journal, sender))),
+        let new = Self {
             folder: run.folder,
             records,
             events,
+            limits: Limits::default(),
+            reported_limits: None,
+            limits_tick,
+            scheduler: None,
             tracking,
             stop: context.stop,
             lock: run.lock,
-        })
+        };
+        Ok((new, run.journal))
     }
 
     /// The next event; `None` once every question has its outcome or the run was stopped.

@@ -2,17 +2,17 @@
 
 use crate::run::RunMeta;
 use crate::settings::{Origin, Settings};
-use finqa_agents::llm::{Budget, PriceList};
+use finqa_agents::llm::{Budget, PriceList, Spending};
 use finqa_core::files;
 
 use super::PipelineError;
-use super::locked_run::{LockedRun, ResumedRun};
+use super::locked_run::LockedRun;
 
 /// The user's prices: those of the resumed run, else those that the settings name, else
 /// those of the recorded run.
 pub(super) fn user_prices(
     settings: &Settings,
-    resumed: Option<&ResumedRun>,
+    resumed: Option<&LockedRun>,
     recorded: Option<&RunMeta>,
 ) -> Result<Option<PriceList>, PipelineError> {
     let by_run = settings.origins.get("prices") == Some(&Origin::Run);
@@ -28,7 +28,7 @@ pub(super) fn user_prices(
         })
     });
     let named = named.transpose()?;
-    let Some(meta) = resumed.map(ResumedRun::meta) else {
+    let Some(meta) = resumed.map(LockedRun::meta) else {
         return Ok(named.or_else(|| recorded?.prices.clone()));
     };
     if named.is_some() && named != meta.prices {
@@ -44,16 +44,12 @@ pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), Pipe
     if !budget.counts_requests() {
         return Ok(());
     }
-    let limits = budget.limits();
     let earlier = run.journal.begin_spending()?;
-    let earlier =
-        earlier.filter(|earlier| limits.cost.is_none() || earlier.spent.dollars.is_some());
+    // A limit of tokens alone records no dollars.
+    let is_known = |spent: Spending| budget.limits().cost.is_none() || spent.dollars.is_some();
+    let earlier = earlier.filter(|earlier| is_known(earlier.spent));
     let earlier = earlier.ok_or_else(|| PipelineError::UnknownSpending {
         id: run.meta.id.clone(),
-        limit: match limits.cost {
-            Some(_) => "--max-cost",
-            None => "--max-tokens-total",
-        },
     })?;
     budget.add_earlier(earlier.spent, earlier.last_id);
     Ok(())

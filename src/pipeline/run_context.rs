@@ -8,13 +8,13 @@ use crate::settings::Variables;
 use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Stop, StoredReplies};
 
-use super::locked_run::ResumedRun;
+use super::locked_run::LockedRun;
 use super::notice::Notify;
 
 /// The surroundings of a run: everything but its settings.
 pub struct RunContext {
     /// The earlier run that is continued.
-    pub resumed: Option<ResumedRun>,
+    pub resumed: Option<LockedRun>,
     /// The source of keys and addresses.
     pub variables: Variables,
     /// The tracking server, if any.

@@ -41,10 +41,6 @@ pub(crate) fn pair_setup(
         Some(folder) => prompts.with_dir(folder)?,
         None => prompts,
     };
-    let unused = of_a_model(settings);
-    if !unused.is_empty() {
-        return Err(PipelineError::OptionsWithoutModel(unused.join(", ")));
-    }
     if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
         return Err(PipelineError::CriticWithoutModel);
     }
@@ -92,16 +88,6 @@ pub(crate) fn pair_setup(
         name,
         critic_name,
     })
-}
-
-/// The options on the command line that say how a chat model is asked, where none is named.
-fn of_a_model(settings: &Settings) -> Vec<String> {
-    if !settings.model.is_offline() || settings.origins.contains_key("model") {
-        return Vec::new();
-    }
-    let given = |key: &&str| settings.origins.get(*key) == Some(&Origin::CommandLine);
-    let keys = ["provider", "api", "max_tokens"].into_iter().filter(given);
-    keys.map(flag).collect()
 }
 
 impl PairSetup {
@@ -198,62 +184,26 @@ impl ModelSetup {
     }
 }
 
-/// A model and its server as the settings ask for them.
-struct ServerChoice {
-    model: ModelSettings,
-    /// The setting that names the address.
-    address_key: &'static str,
-}
-
-impl ServerChoice {
-    /// `error` with the setting that holds the address, if that is what is wrong.
-    fn named(&self, error: SettingsError, settings: &Settings) -> SettingsError {
-        let key = self.address_key;
-        match error {
-            SettingsError::Url { value, reason, .. } if self.model.base_url.is_some() => {
-                let variable = match settings.origins.get(key) {
-                    Some(Origin::File(path)) => format!("{}: {key}", path.display()),
-                    Some(Origin::Environment) => format!("CONVFINQA_{}", key.to_uppercase()),
-                    Some(Origin::Run) => format!("the run's {key}"),
-                    Some(Origin::CommandLine) | None => format!("--{}", key.replace('_', "-")),
-                };
-                SettingsError::Url {
-                    variable,
-                    value,
-                    reason,
-                }
-            }
-            error => error,
-        }
-    }
-}
-
-/// The critic's model, if it is not the analyst's.
-fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoice> {
+/// The critic's model, if it is not the analyst's, and the setting that names its address.
+fn critic_choice(
+    settings: &Settings,
+    analyst: &ModelSetup,
+) -> Option<(ModelSettings, &'static str)> {
     let agents = &settings.agents;
     let named = ModelSettings {
         name: agents.critic_model.clone()?,
         ..settings.model.clone()
     };
-    if named == settings.model && !agents.has_critic_server() {
-        return None;
+    if !agents.has_critic_server() {
+        return (named != settings.model).then_some((named, "base_url"));
     }
-    Some(if agents.has_critic_server() {
-        ServerChoice {
-            model: ModelSettings {
-                provider: agents.critic_provider.or(Some(analyst.provider)),
-                base_url: agents.critic_base_url.clone(),
-                api: None,
-                ..named
-            },
-            address_key: "critic_base_url",
-        }
-    } else {
-        ServerChoice {
-            model: named,
-            address_key: "base_url",
-        }
-    })
+    let on_own_server = ModelSettings {
+        provider: agents.critic_provider.or(Some(analyst.provider)),
+        base_url: agents.critic_base_url.clone(),
+        api: None,
+        ..named
+    };
+    Some((on_own_server, "critic_base_url"))
 }
 
 /// The settings' model, with `variables` instead of the environment.
@@ -262,11 +212,7 @@ pub(crate) fn model_setup(
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
-    let choice = ServerChoice {
-        model: settings.model.clone(),
-        address_key: "base_url",
-    };
-    server_setup(settings, &choice, variables, context)
+    server_setup(settings, &settings.model, "base_url", variables, context)
 }
 
 /// The models of analyst and critic, with `variables` instead of the environment.
@@ -277,44 +223,51 @@ pub(super) fn models_setup(
 ) -> Result<[ModelSetup; 2], PipelineError> {
     let analyst = model_setup(settings, variables, context)?;
     let critic = match critic_choice(settings, &analyst) {
-        Some(choice) => server_setup(settings, &choice, variables, context)?,
+        Some((model, key)) => server_setup(settings, &model, key, variables, context)?,
         None => analyst.clone(),
     };
     Ok([analyst, critic])
 }
 
+/// A model whose address the setting `address_key` names.
 fn server_setup(
     settings: &Settings,
-    choice: &ServerChoice,
+    model: &ModelSettings,
+    address_key: &str,
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
     let replayed = context.is_replayed();
     let asked = ModelSettings {
-        allow_http: replayed || choice.model.allow_http,
-        ..choice.model.clone()
+        allow_http: replayed || model.allow_http,
+        ..model.clone()
     };
+    let none = || Some("none".to_owned());
+    // Where nothing is sent, no key is needed, and none is read.
     let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
-        // Nothing is sent, so no key is needed, and none is read.
-        true => Some("none".to_owned()),
+        true => none(),
         false => variables.get(name),
     };
-    let (resolved, no_key) = match llm::ModelConnection::resolve(&variable, &asked) {
+    let mut notice = None;
+    let resolved = match llm::ModelConnection::resolve(&variable, &asked) {
         Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
+            notice = Some(format!("note: the run itself needs a key: {error}"));
             let with_key = |name: &str| match name == key {
-                true => Some("none".to_owned()),
+                true => none(),
                 false => variable(name),
             };
-            let resolved = llm::ModelConnection::resolve(&with_key, &asked)?;
-            (
-                resolved,
-                Some(format!("note: the run itself needs a key: {error}")),
-            )
+            llm::ModelConnection::resolve(&with_key, &asked)?
         }
-        resolved => {
-            let resolved = resolved.map_err(|error| choice.named(error, settings))?;
-            (resolved, None)
+        Err(SettingsError::Url { value, reason, .. }) if model.base_url.is_some() => {
+            let variable = flag(address_key);
+            return Err(SettingsError::Url {
+                variable,
+                value,
+                reason,
+            }
+            .into());
         }
+        resolved => resolved?,
     };
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
@@ -336,8 +289,8 @@ fn server_setup(
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
         notice: match replayed || context.measure_only {
-            true => no_key,
-            false => foreign_address(settings, choice, variables, &resolved, &address),
+            true => notice,
+            false => key_note(settings, address_key, &resolved, &address),
         },
         model: {
             let model = Arc::new(http_model(resolved, context)?.with_limiter(limiter));
@@ -350,45 +303,18 @@ fn server_setup(
     })
 }
 
-/// The note for a base URL from a file and a key from elsewhere: the file may come from
-/// someone else, and the key is sent to the address in it.
-fn foreign_address(
+/// The note about a key that is sent to an address which is neither the provider's own nor on
+/// the command line: it may come from a file that somebody else wrote.
+fn key_note(
     settings: &Settings,
-    choice: &ServerChoice,
-    variables: &Variables,
+    address_key: &str,
     resolved: &llm::ModelConnection,
     shown: &str,
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
-    let dotenv = |name: &str| variables.is_from_file(name).then(|| ".env".to_owned());
-    let [key, variable] = resolved.provider.variables();
-    let origin = settings.origins.get(choice.address_key);
-    let file = match (&choice.model.base_url, origin) {
-        (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
-        (Some(_), Some(Origin::Environment)) => {
-            dotenv(&format!("CONVFINQA_{}", choice.address_key.to_uppercase()))
-        }
-        (Some(_), Some(Origin::CommandLine) | None) => None,
-        (Some(url), Some(Origin::Run)) => {
-            let chosen = variables.get(variable);
-            let chosen = chosen.as_deref().or(resolved.provider.default_base_url());
-            // It may have been set with a path that the run's address lacks.
-            if chosen.is_some_and(|chosen| chosen.trim().starts_with(url)) {
-                dotenv(variable)
-            } else {
-                Some("the run's own settings".to_owned())
-            }
-        }
-        (None, _) => dotenv(variable),
-    }?;
-    let whose = match dotenv(key) {
-        None => "the environment".to_owned(),
-        Some(same) if same == file => return None,
-        Some(other) => other,
-    };
-    Some(format!(
-        "note: the key from {whose} is sent to {shown}, the base URL in {file}"
-    ))
+    let is_given = settings.origins.get(address_key) == Some(&Origin::CommandLine);
+    let is_own = matches!(resolved.endpoint(), Endpoint::Own(_));
+    (!is_given && !is_own).then(|| format!("note: the key is sent to {shown}"))
 }
 
 #[cfg(test)]
@@ -423,49 +349,5 @@ mod tests {
         settings.run.concurrency = Some(128);
         assert_eq!(at(&settings, Endpoint::Loopback), 128..=128);
         assert_eq!(at(&settings, Endpoint::Own(Provider::OpenAi)), 128..=128);
-    }
-
-    #[test]
-    fn an_unusable_address_names_the_setting_that_holds_it() {
-        let shown = |key: &str, origin: Origin| {
-            let mut settings = Settings::default();
-            settings.model.name = "m".to_owned();
-            settings.agents.critic_model = Some("c".to_owned());
-            settings.model.base_url = Some("http://127.0.0.1:9/v1".to_owned());
-            let critic = key == "critic_base_url";
-            let address = match critic {
-                true => &mut settings.agents.critic_base_url,
-                false => &mut settings.model.base_url,
-            };
-            *address = Some("nonsense".to_owned());
-            settings.origins.insert(key.to_owned(), origin);
-            let context = ModelContext::new(Arc::new(|_, _| {}));
-            let setup = models_setup(&settings, &Variables::none(), &context);
-            setup.err().unwrap().to_string()
-        };
-        for (key, origin, name) in [
-            ("critic_base_url", Origin::CommandLine, "--critic-base-url"),
-            (
-                "critic_base_url",
-                Origin::Environment,
-                "CONVFINQA_CRITIC_BASE_URL",
-            ),
-            (
-                "critic_base_url",
-                Origin::File("c.toml".into()),
-                "c.toml: critic_base_url",
-            ),
-            ("base_url", Origin::CommandLine, "--base-url"),
-            ("base_url", Origin::Environment, "CONVFINQA_BASE_URL"),
-            (
-                "base_url",
-                Origin::File("c.toml".into()),
-                "c.toml: base_url",
-            ),
-        ] {
-            let error = shown(key, origin);
-            let start = format!("{name} `nonsense` is not a usable address");
-            assert!(error.starts_with(&start), "{error}");
-        }
     }
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::dataset::Dataset;
 use crate::run::{Event, RunModels, Scheduler};
 use crate::settings::{ChosenShard, Settings};
 use finqa_agents::llm::{Budget, CallEvent, Observer, PriceList};
 
 use super::job::Job;
-use super::locked_run::{self, LockedRun, ResumedRun};
+use super::locked_run::{self, LockedRun, differences};
 use super::model_context::ModelContext;
 use super::notice::RunNotice;
 use super::run_context::RunContext;
-use super::{PipelineError, batches, prices, replies, start_shard};
+use super::{PipelineError, Run, batches, prices, replies, start_shard};
 
 /// Maximum number of events in the queue; a full queue blocks the questions.
 const EVENT_QUEUE: usize = 1024;
@@ -22,35 +21,21 @@ const EVENT_QUEUE: usize = 1024;
 /// The start of the run that settings describe.
 pub(crate) enum RunStart {
     /// Every question has an outcome: only the files are left to be written.
-    Answered(Box<BegunRun>),
+    Answered(Box<Run>),
     /// A job is needed.
     Open(Box<OpenRun>),
 }
 
 /// A run with questions to ask, once it has its job.
 pub(crate) struct OpenRun {
-    /// The settings, with the data of a resumed run where they are now.
-    pub settings: Settings,
     pub context: RunContext,
     /// What the models of the job share.
     pub models: ModelContext,
     prices: Option<PriceList>,
     chosen: Option<ChosenShard>,
-    resumed: Option<ResumedRun>,
+    resumed: Option<LockedRun>,
     sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
-}
-
-/// A run whose folder this process has locked.
-pub(crate) struct BegunRun {
-    pub(super) run: LockedRun,
-    /// The records, or why they cannot be read.
-    pub(super) records: Result<Dataset, String>,
-    /// `None` if every question has an outcome.
-    pub(super) scheduler: Option<Scheduler>,
-    pub(super) context: RunContext,
-    pub(super) sender: mpsc::Sender<Event>,
-    pub(super) events: mpsc::Receiver<Event>,
 }
 
 impl RunStart {
@@ -58,38 +43,35 @@ impl RunStart {
     pub(crate) fn new(settings: &Settings, mut context: RunContext) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let mut resumed = context.resumed.take();
-        if let Some(resumed) = &mut resumed {
-            start_shard::note_change(resumed, chosen.as_ref());
+        let resumed = context.resumed.take();
+        if let Some(run) = &resumed {
+            start_shard::refuse_change(run, chosen.as_ref())?;
         }
         let resumed = match resumed {
-            Some(resumed) if resumed.is_answered()? => {
-                let (run, records) = resumed.into_answered_run(settings)?;
+            Some(run) if run.journal.is_complete()? => {
+                let records = run.records(settings)?;
                 (context.notify)(RunNotice::Note(format!(
                     "every question of run {} is answered; writing its files",
                     run.meta.id
                 )));
-                return Ok(Self::Answered(Box::new(BegunRun {
-                    run,
-                    records,
-                    scheduler: None,
-                    context,
-                    sender,
-                    events,
-                })));
+                let (run, _) = Run::new(settings, context, run, records, events)?;
+                return Ok(Self::Answered(Box::new(run)));
             }
             resumed => resumed,
         };
         let prices = prices::user_prices(settings, resumed.as_ref(), context.recorded.as_ref())?;
         let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
-        let observer = observer(sender.clone());
-        let located = resumed
-            .as_ref()
-            .map(|resumed| resumed.with_current_data_path(settings));
+        let mut models = ModelContext {
+            replies: replies::stored_replies(settings, context.replay.as_ref(), &context.notify)?,
+            prices: Arc::new(prices.clone().unwrap_or_default()),
+            // Each shard has a part of the budget.
+            budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
+            ..ModelContext::new(observer(sender.clone()))
+        };
+        models.batches = batches::queue(settings, &models)?;
         Ok(Self::Open(Box::new(OpenRun {
-            models: models(settings, &context, prices.clone(), shards, observer)?,
-            settings: located.unwrap_or_else(|| settings.clone()),
             context,
+            models,
             prices,
             chosen,
             resumed,
@@ -100,22 +82,31 @@ impl RunStart {
 }
 
 impl OpenRun {
-    /// Starts or continues the run, as `settings` say, with its job.
-    pub(crate) fn begin(
-        self,
-        settings: &Settings,
-        mut job: Job,
-    ) -> Result<BegunRun, PipelineError> {
+    /// Starts or continues the run with its job, and asks its questions.
+    pub(crate) fn begin(self, settings: &Settings, mut job: Job) -> Result<Run, PipelineError> {
         let Self {
             context, models, ..
         } = self;
         job.meta.prices = self.prices;
+        let commit = context.commit.clone();
         let run = match (self.resumed, self.chosen) {
-            (Some(resumed), _) => continue_run(settings, resumed, &mut job)?,
-            (None, Some(chosen)) => {
-                start_shard::start_or_resume(settings, &chosen, &mut job, context.commit.clone())?
+            (Some(run), _) => {
+                if let Some(shard) = &run.meta.shard {
+                    start_shard::reduce(&mut job, shard.clone());
+                }
+                run.refuse(&differences(&run.meta, &job.meta))?;
+                run
             }
-            (None, None) => new_run(settings, &context, &job)?,
+            (None, Some(chosen)) => {
+                start_shard::start_or_resume(settings, &chosen, &mut job, commit)?
+            }
+            (None, None) => {
+                let (output, meta) = (&settings.run.output, job.meta.clone());
+                if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
+                    (context.notify)(RunNotice::Note(line));
+                }
+                locked_run::create_run(output, None, meta, job.prompts.as_ref(), commit)?
+            }
         };
         batches::check(&run, settings)?;
         replies::describe_run(models.replies.as_ref(), &run.meta)?;
@@ -126,63 +117,16 @@ impl OpenRun {
             batches: models.batches,
             replays: models.replies.is_some_and(|replies| replies.replays()),
         };
-        Ok(BegunRun {
-            run,
-            records: job.records,
-            scheduler: Some(Scheduler {
-                workload: job.workload,
-                models,
-                stop: context.stop.clone(),
-            }),
-            context,
-            sender: self.sender,
-            events: self.events,
-        })
+        let scheduler = Scheduler {
+            workload: job.workload,
+            models,
+            stop: context.stop.clone(),
+        };
+        let (mut run, journal) = Run::new(settings, context, run, job.records, self.events)?;
+        run.limits = scheduler.models.limits.clone();
+        run.scheduler = Some(tokio::spawn(scheduler.run(journal, self.sender)));
+        Ok(run)
     }
-}
-
-/// The state that the run's models share. Each of `shards` processes has a part of the budget.
-fn models(
-    settings: &Settings,
-    context: &RunContext,
-    prices: Option<PriceList>,
-    shards: u32,
-    observer: Observer,
-) -> Result<ModelContext, PipelineError> {
-    let mut models = ModelContext {
-        replies: replies::stored_replies(settings, context.replay.as_ref(), &context.notify)?,
-        prices: Arc::new(prices.unwrap_or_default()),
-        budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
-        ..ModelContext::new(observer)
-    };
-    models.batches = batches::queue(settings, &models)?;
-    Ok(models)
-}
-
-/// The resumed run, if the job continues it.
-fn continue_run(
-    settings: &Settings,
-    resumed: ResumedRun,
-    job: &mut Job,
-) -> Result<LockedRun, PipelineError> {
-    if let Some(shard) = &resumed.meta().shard {
-        start_shard::reduce(job, shard.clone());
-    }
-    resumed.into_continued_run(settings, &job.meta.identity)
-}
-
-/// A new run.
-fn new_run(
-    settings: &Settings,
-    context: &RunContext,
-    job: &Job,
-) -> Result<LockedRun, PipelineError> {
-    let output = &settings.run.output;
-    if let Some(line) = locked_run::unfinished_run_note(output, &job.meta.identity) {
-        (context.notify)(RunNotice::Note(line));
-    }
-    let commit = context.commit.clone();
-    locked_run::create_run(output, None, job.meta.clone(), job.prompts.as_ref(), commit)
 }
 
 /// Turns retries and batch notices into events.

@@ -2,14 +2,11 @@
 //! the others.
 
 use crate::run::{RunMeta, RunShard, ShardsError, ShardsFolder, SharedPlan};
-use crate::settings::{Change, ChosenShard, Layers, Origin, RunAspect, Settings};
+use crate::settings::{ChosenShard, Settings, change};
 
 use super::PipelineError;
 use super::job::Job;
-use super::locked_run::{self, LockedRun, ResumedRun, VERSION, stored_settings};
-
-/// Characters of a plan's hash in the name of a run.
-const HASH_SHOWN: usize = 12;
+use super::locked_run::{self, LockedRun, VERSION, differences};
 
 /// Starts a shard, or resumes it if an earlier process of the same command started it.
 /// Reduces `job` to the shard's questions.
@@ -22,16 +19,9 @@ pub(super) fn start_or_resume(
     if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
         return Err(PipelineError::ShardWithoutAccuracy);
     }
-    let shard = chosen.shard;
-    let name = match &settings.shards.run_name {
-        Some(name) => name.clone(),
-        None => {
-            let hash = job.meta.identity.plan.get(..HASH_SHOWN);
-            let parts = hash.into_iter().chain(chosen.array_job.as_deref());
-            parts.collect::<Vec<_>>().join("-")
-        }
-    };
-    let folder = ShardsFolder::new(&settings.run.output, &name);
+    let (shard, name) = (chosen.shard, chosen.run.clone());
+    let output = &settings.run.output;
+    let folder = ShardsFolder::new(output, &name);
     let whole = RunMeta {
         id: name.clone(),
         started: jiff::Timestamp::now().to_string(),
@@ -39,95 +29,65 @@ pub(super) fn start_or_resume(
         commit: commit.clone(),
         ..job.meta.clone()
     };
-    let agreed = folder.agree(SharedPlan::new(
-        whole.clone(),
-        &job.workload.plan,
-        shard.count(),
-    ))?;
+    let plan = SharedPlan::new(whole.clone(), &job.workload.plan, shard.count());
+    let agreed = folder.agree(plan)?;
     let part = RunShard {
         run: name,
         part: shard,
     };
-    let mut differences = differences(&agreed.run, &whole);
-    if agreed.shards != shard.count() {
-        let changed = format!("it has {} shards, now {}", agreed.shards, shard.count());
-        differences.insert(0, changed);
-    }
-    if !differences.is_empty() {
+    let mut changes = differences_of_shards(&agreed.run, &whole);
+    let [was, now] = [agreed.count(), shard.count()].map(|count| count.to_string());
+    changes.extend(change("the number of shards", &was, &now));
+    if !changes.is_empty() {
         return Err(PipelineError::OtherShards {
             shard: part,
-            changes: differences.join("; "),
+            changes: changes.join("; "),
         });
     }
     reduce(job, part);
     let own = folder.shard(shard.index());
     if own.journal().is_file() {
-        let kind = job.meta.kind();
-        let resumed = ResumedRun::open_folder(own, kind).map_err(|error| match error {
+        let opened = LockedRun::open_folder(own, job.meta.kind());
+        return opened.map_err(|error| match error {
             PipelineError::Journal(reason) => {
                 ShardsError::unreadable(folder.name(), shard.index(), reason).into()
             }
             error => error,
         });
-        return resumed?.into_continued_run(settings, &job.meta.identity);
     }
-    locked_run::create_run(
-        &settings.run.output,
-        Some(own),
-        job.meta.clone(),
-        job.prompts.as_ref(),
-        commit,
-    )
+    let prompts = job.prompts.as_ref();
+    locked_run::create_run(output, Some(own), job.meta.clone(), prompts, commit)
 }
 
 /// Reduces a job to the part of a shard. Its identity stays the whole run's.
 pub(super) fn reduce(job: &mut Job, shard: RunShard) {
     job.workload.plan.reduce_to(shard.part);
-    job.meta.total = Some(job.workload.plan.total());
+    job.meta.total = job.workload.plan.total();
     job.meta.shard = Some(shard);
 }
 
-/// Notes that a run is resumed as another part than it is.
-pub(super) fn note_change(resumed: &mut ResumedRun, chosen: Option<&ChosenShard>) {
-    let was = resumed.meta().shard.as_ref().map(|shard| shard.part);
+/// Refuses to resume a run as another part than it is.
+pub(super) fn refuse_change(
+    resumed: &LockedRun,
+    chosen: Option<&ChosenShard>,
+) -> Result<(), PipelineError> {
+    let was = resumed.meta.shard.as_ref().map(|shard| shard.part);
     let [was, now] = [was, chosen.map(|chosen| chosen.shard)]
         .map(|part| part.map_or_else(|| "not set".to_owned(), |part| part.to_string()));
-    let change = Change::between(RunAspect::Answers, "--shard", was, now);
-    resumed.add_changes(change.into_iter().collect());
+    resumed.refuse(&Vec::from_iter(change("--shard", &was, &now)))
 }
 
-/// The differences between two runs that change questions or answers, one line each.
-pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
-    let words = |what: &str, was: &str, now: &str| format!("{what} was {was}, now {now}");
-    if was.version != now.version {
-        return vec![words("convfinqa's version", &was.version, &now.version)];
+/// The differences between the plan of a run and a shard, one line each.
+pub(super) fn differences_of_shards(was: &RunMeta, now: &RunMeta) -> Vec<String> {
+    let mut lines = Vec::from_iter(change("convfinqa's version", &was.version, &now.version));
+    if let (Some(was), Some(now)) = (&was.commit, &now.commit) {
+        lines.extend(change("convfinqa's commit", was, now));
     }
-    if let (Some(was), Some(now)) = (&was.commit, &now.commit)
-        && was != now
-    {
-        return vec![words("convfinqa's commit", was, now)];
-    }
-    let mut changes = match (settings_of(was), settings_of(now)) {
-        (Some(was), Some(now)) => was.changes(&now),
-        _ => Vec::new(),
-    };
-    if let (Some(was), Some(now)) = (&was.episodes, &now.episodes) {
-        changes.extend(was.changes(now));
-    }
-    let mut lines = was.identity.changed_options(&now.identity, &changes);
     if lines.is_empty() {
-        lines = was.identity.changed_behind(&now.identity, &was.data);
-    }
-    if lines.is_empty() && was.identity != now.identity {
-        lines.push("its settings differ".to_owned());
+        lines = differences(was, now);
     }
     if was.prices != now.prices {
         lines.push("its prices (--prices) differ".to_owned());
     }
     lines
-}
-
-fn settings_of(meta: &RunMeta) -> Option<Settings> {
-    let layers = Layers::default().table(stored_settings(meta), Origin::Run);
-    layers.ok()?.settings().ok()
 }

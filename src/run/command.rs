@@ -12,11 +12,6 @@ pub(crate) fn command(words: &str, output: &Path) -> String {
     format!("convfinqa {words} -o {}", quoted(&output.to_string_lossy()))
 }
 
-/// The command that resumes the run `id` in `output`.
-pub(crate) fn resume_command(id: &str, output: &Path) -> String {
-    command(&format!("--resume {id}"), output)
-}
-
 /// The command that lists the runs in the folder `runs` of an output folder.
 pub(super) fn list_command(runs: &Path) -> String {
     command("runs", runs.parent().unwrap_or(runs))
@@ -37,7 +32,7 @@ mod tests {
 
     #[test]
     fn a_command_names_its_output_folder_quoted_unless_it_is_the_default() {
-        let at = |output: &str| resume_command("01a", Path::new(output));
+        let at = |output: &str| command("--resume 01a", Path::new(output));
         assert_eq!(at("output"), "convfinqa --resume 01a");
         assert_eq!(at("c3"), "convfinqa --resume 01a -o c3");
         assert_eq!(at("my runs"), "convfinqa --resume 01a -o 'my runs'");

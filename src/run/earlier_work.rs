@@ -1,6 +1,6 @@
 //! What earlier processes of a run have done, from its journal: every row is sent as an event,
 //! and the answers that later turns need are kept. A journal may be larger than memory, so rows
-//! are read one by one and without the texts of their calls.
+//! are read one by one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl EarlierWork {
         // Nothing is lost if the receiver is gone.
         let _ = events.blocking_send(Event::Started {
             meta,
-            total: Some(plan.total()),
+            total: plan.total(),
             answered: done.len(),
         });
         let mut open_units = Vec::new();
@@ -78,7 +78,14 @@ impl EarlierWork {
             .map(|(index, calls)| (index, QuestionWork::Begun(calls)))
             .collect();
         let (mut any_answer, mut last) = (false, Stamp::default());
-        journal.for_each_result(|row| {
+        journal.for_each_row(|mut row| {
+            // What was sent and replied, nearly all of a journal, would wait in the queue.
+            for call in &mut row.solution.calls {
+                call.messages = Vec::new();
+                if let Some(reply) = &mut call.reply {
+                    reply.content = String::new();
+                }
+            }
             any_answer |= row.solution.answer.is_some();
             if needed.contains(&row.index) {
                 let answer = row.solution.answer.clone().map(Box::new);

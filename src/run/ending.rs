@@ -16,8 +16,8 @@ use super::journal::JournalError;
 pub(super) struct RunEnding {
     /// The failure that stopped it.
     pub failure: Option<Finish>,
-    /// Questions without an outcome, if their number is known.
-    pub left: Option<usize>,
+    /// Questions without an outcome.
+    pub left: usize,
     /// The limit that stopped it.
     pub reached: Option<BudgetLimit>,
     /// The amount spent, for people.
@@ -45,7 +45,7 @@ impl RunEnding {
         let (left, reason) = (self.left, self.reason);
         Ok(match self.failure {
             Some(bug @ Finish::Bug(_)) => bug,
-            _ if left == Some(0) => Finish::Complete,
+            _ if left == 0 => Finish::Complete,
             Some(failure) => failure,
             None if let Some(limit) = self.reached => Finish::BudgetReached {
                 limit,
@@ -53,10 +53,7 @@ impl RunEnding {
                 left,
             },
             None if self.interrupted => Finish::Interrupted,
-            None if self.has_answered => Finish::Partial {
-                left: left.unwrap_or_default(),
-                reason,
-            },
+            None if self.has_answered => Finish::Partial { left, reason },
             None => Finish::Fatal(RunFailure::from_provider(reason)),
         })
     }
@@ -91,7 +88,7 @@ mod tests {
         let bug = Finish::Bug("task".to_owned());
         let mut known = RunEnding {
             failure: Some(bug.clone()),
-            left: Some(0),
+            left: 0,
             reached: Some(BudgetLimit::Tokens),
             spent: None,
             interrupted: true,
@@ -105,7 +102,7 @@ mod tests {
         let reached = Finish::BudgetReached {
             limit: BudgetLimit::Tokens,
             spent: None,
-            left: Some(2),
+            left: 2,
         };
         let partial = Finish::Partial {
             left: 2,
@@ -118,7 +115,7 @@ mod tests {
                 |known| known.failure = Some(fatal("down")),
                 Finish::Complete,
             ),
-            (|known| known.left = Some(2), fatal("down")),
+            (|known| known.left = 2, fatal("down")),
             (|known| known.failure = None, reached),
             (|known| known.reached = None, Finish::Interrupted),
             (|known| known.interrupted = false, partial),

@@ -1,14 +1,10 @@
 //! The results of a run's episodes.
 
 use std::collections::BTreeMap;
-use std::io::BufReader;
-use std::path::Path;
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use finqa_agents::pair::{EpisodeEnd, EpisodeRecord, printed_value};
-use finqa_core::files;
 use finqa_core::stats::RateTally;
 
 use crate::dataset::Gold;
@@ -139,22 +135,6 @@ fn unboxed(truth: &str) -> String {
         .strip_prefix("\\boxed{")
         .and_then(|rest| rest.strip_suffix('}'));
     inside.unwrap_or(truth.trim()).replace("\\%", "%")
-}
-
-/// The run whose episodes were exported to this file; `None` if it is of another kind or
-/// cannot be read.
-pub(super) fn exported_run(path: &Path) -> Option<String> {
-    #[derive(Deserialize)]
-    struct EpisodeLine {
-        run: String,
-        #[serde(rename = "player")]
-        _player: IgnoredAny,
-    }
-    // A pipe would lose what is read from it here.
-    let file = path.is_file().then(|| files::open(path).ok())??;
-    let lines = serde_json::Deserializer::from_reader(BufReader::new(file));
-    let first: EpisodeLine = lines.into_iter().next()?.ok()?;
-    Some(first.run)
 }
 
 #[cfg(test)]

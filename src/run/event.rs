@@ -16,8 +16,8 @@ pub enum Event {
     /// The run begins, or continues.
     Started {
         meta: Arc<RunMeta>,
-        /// Questions in the plan, if that is known before the end.
-        total: Option<usize>,
+        /// Questions in the plan.
+        total: usize,
         /// Of these, answered before (a resumed run); their rows follow as `Answered` with `resumed`.
         answered: usize,
     },
@@ -73,8 +73,8 @@ pub enum Finish {
         limit: BudgetLimit,
         /// The amount spent, for people.
         spent: Option<String>,
-        /// Questions without an outcome, if their number is known.
-        left: Option<usize>,
+        /// Questions without an outcome.
+        left: usize,
     },
     /// Stopped by the user; can be resumed.
     Interrupted,

@@ -6,8 +6,7 @@ use thiserror::Error;
 
 use finqa_core::files;
 
-use super::command::{command, list_command, resume_command};
-use super::episodes::exported_run;
+use super::command::{command, list_command};
 use super::folder::{RunFolder, RunStage};
 use super::journal::JournalError;
 use super::run_meta::RunKind;
@@ -21,29 +20,13 @@ const SHOWN: usize = 8;
 pub enum FolderError {
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume { folder: PathBuf },
-    #[error("{folder}: the newest unfinished run is of another kind; `{command}` continues it")]
-    OtherKindToResume { folder: PathBuf, command: String },
+    #[error("run {id} must be resumed with `{command}`")]
+    OtherKind { id: String, command: String },
     #[error(
         "{run}: no such run in {folder}; `{}` lists them, and -o names another folder",
         list_command(folder)
     )]
     NoSuchRun { run: String, folder: PathBuf },
-    #[error(
-        "{named}: no such file, and no such run in {folder}; `{}` lists the runs, and -o names \
-         another folder",
-        list_command(folder)
-    )]
-    NoSuchAnswers { named: PathBuf, folder: PathBuf },
-    #[error(
-        "{path} is a file of episodes that run {run} exported; name the run instead: `{score}` scores it"
-    )]
-    ExportedEpisodes {
-        path: PathBuf,
-        run: String,
-        score: String,
-    },
-    #[error("{folder}: no run was started with --shard")]
-    NoShards { folder: PathBuf },
     #[error(
         "{run}: no run of this name was started with --shard in {folder}; `{}` lists the runs, and \
          -o names another folder",
@@ -59,6 +42,7 @@ pub enum FolderError {
         run: String,
         folder: PathBuf,
         count: usize,
+        /// Some of them, the newest first.
         some: String,
     },
     #[error(transparent)]
@@ -69,13 +53,14 @@ impl RunFolder {
     /// The folder of a run: a path to it, its id or a prefix of its id, or
     /// `last` for the newest.
     pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
-        let path = path_of(run)?;
+        let path = Path::new(run);
+        if run.is_empty() {
+            return Err(FolderError::NoName);
+        }
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }
-        refuse_episodes(path, output)?;
-        let found = named(run, Self::all(output), Self::id, Self::runs(output));
-        found.map_err(|error| match (error, ShardsFolder::locate(output, run)) {
+        Self::named(output, run).map_err(|error| match (error, ShardsFolder::locate(output, run)) {
             (FolderError::NoSuchRun { .. }, Ok(shards)) => FolderError::InShards {
                 merge: command(&format!("merge {}", shards.name()), output),
                 run: shards.name().to_owned(),
@@ -84,73 +69,88 @@ impl RunFolder {
         })
     }
 
+    fn named(output: &Path, run: &str) -> Result<Self, FolderError> {
+        let (mut all, folder) = (Self::all(output), Self::runs(output));
+        if let Some(at) = all.iter().position(|one| one.id() == run) {
+            return Ok(all.swap_remove(at));
+        }
+        let run = run.to_owned();
+        if run != "last" {
+            all.retain(|one| one.id().starts_with(&run));
+            if all.len() > 1 {
+                let some: Vec<_> = all.iter().rev().take(SHOWN).map(Self::id).collect();
+                return Err(FolderError::Ambiguous {
+                    run,
+                    folder,
+                    count: all.len(),
+                    some: some.join(", "),
+                });
+            }
+        }
+        all.pop().ok_or(FolderError::NoSuchRun { run, folder })
+    }
+
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
-    /// the newest run, of this kind if one is given, that is not finished. One that cannot be
+    /// the newest run of this kind that is not finished. One that cannot be
     /// read is passed over.
     ///
     /// # Errors
-    /// [`FolderError::NothingToResume`], [`FolderError::OtherKindToResume`], or why a run cannot
-    /// be read if nothing else can be resumed, and those of [`RunFolder::locate`].
+    /// [`FolderError::NothingToResume`], or why the newest run that is not finished cannot be
+    /// resumed if no other can, and those of [`RunFolder::locate`].
     pub(crate) fn find_resumable(
         output: &Path,
         run: &str,
-        kind: Option<RunKind>,
+        kind: RunKind,
     ) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
         }
-        let (mut unreadable, mut other) = (None, None);
+        let mut newest = None;
         for folder in Self::all(output).into_iter().rev() {
-            match folder.state() {
-                Ok(state) if state.stage == RunStage::Finished => {}
-                // Its shards are continued, not the run.
-                Ok(state) if state.meta.merged.is_some() => {}
-                Ok(state) if kind.is_some_and(|kind| state.meta.kind() != kind) => {
-                    other.get_or_insert(state.meta);
-                }
-                Ok(_) => return Ok(folder),
+            let state = match folder.state() {
+                Ok(state) => state,
                 Err(error) => {
-                    unreadable.get_or_insert(error);
+                    newest.get_or_insert(error.into());
+                    continue;
                 }
+            };
+            // Of a merged run the shards are continued.
+            if state.stage == RunStage::Finished || state.meta.merged.is_some() {
+                continue;
             }
+            if state.meta.kind() == kind {
+                return Ok(folder);
+            }
+            newest.get_or_insert(FolderError::OtherKind {
+                command: state.meta.resume_command(output),
+                id: state.meta.id,
+            });
         }
         let folder = Self::runs(output);
-        Err(match (unreadable, other) {
-            (Some(error), _) => error.into(),
-            (None, Some(meta)) => FolderError::OtherKindToResume {
-                folder,
-                command: resume_command(&meta.id, output),
-            },
-            (None, None) => FolderError::NothingToResume { folder },
-        })
+        Err(newest.unwrap_or(FolderError::NothingToResume { folder }))
     }
 
     /// The file of answers that a user means: the path, if it exists, otherwise a run under
     /// `output` (`last`, or a prefix of an id).
     pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
-        refuse_episodes(named, output)?;
-        let exists = named.exists();
         let files = [Self::CSV, Self::JOURNAL];
-        let is_empty = named.is_dir() && files.iter().all(|name| !named.join(name).exists());
-        if exists && !is_empty {
+        if named.is_dir() && files.iter().any(|name| named.join(name).exists())
+            || named.exists() && !named.is_dir()
+        {
             return Ok(named.to_owned());
         }
         let text = named.to_string_lossy();
         match Self::locate(output, &text) {
-            Err(error @ FolderError::InShards { .. }) => Err(error),
-            _ if exists => Ok(named.to_owned()),
             Ok(run) => Ok(run.path().to_owned()),
-            Err(error) if text == "last" || is_id(&text) => Err(error),
-            // A bare word may be meant as either.
-            Err(_)
-                if named.extension().is_none() && named.file_name() == Some(named.as_os_str()) =>
+            // A path, whatever there is.
+            Err(FolderError::NoSuchRun { .. })
+                if named.exists()
+                    || named.extension().is_some()
+                    || named.components().count() > 1 =>
             {
-                Err(FolderError::NoSuchAnswers {
-                    named: named.to_owned(),
-                    folder: Self::runs(output),
-                })
+                Ok(named.to_owned())
             }
-            Err(_) => Ok(named.to_owned()),
+            Err(error) => Err(error),
         }
     }
 
@@ -176,85 +176,16 @@ impl RunFolder {
 }
 
 impl ShardsFolder {
-    /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
-    /// of its name, or `last` for the one that was started last.
+    /// The shards of the run with this name.
     pub(crate) fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
-        if let Some(found) = Self::at(path_of(run)?) {
-            return Ok(found);
-        }
-        let (folder, all) = (RunFolder::runs(output), Self::all(output));
-        if all.is_empty() && run == "last" {
-            return Err(FolderError::NoShards { folder });
-        }
         let name = run.strip_suffix(SHARDS_SUFFIX).unwrap_or(run);
-        let found = named(name, all, |shards| shards.name().to_owned(), folder);
-        found.map_err(|error| match error {
-            FolderError::NoSuchRun { run, folder } => FolderError::NoSuchShards { run, folder },
-            error => error,
-        })
-    }
-}
-
-/// Refuses a file of episodes where a run or predictions are meant.
-fn refuse_episodes(path: &Path, output: &Path) -> Result<(), FolderError> {
-    match exported_run(path) {
-        None => Ok(()),
-        Some(run) => Err(FolderError::ExportedEpisodes {
-            path: path.to_owned(),
-            score: command(&format!("score {run}"), output),
-            run,
-        }),
-    }
-}
-
-/// True if the text may be a prefix of a run's id.
-fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
-}
-
-/// The text by which a user names a run, as a path. The empty one is a prefix of every id.
-fn path_of(run: &str) -> Result<&Path, FolderError> {
-    match run {
-        "" => Err(FolderError::NoName),
-        run => Ok(Path::new(run)),
-    }
-}
-
-/// The one of `all` runs, oldest first, that is meant by its id, a prefix of its id, or `last`
-/// for the newest.
-fn named<T>(
-    run: &str,
-    mut all: Vec<T>,
-    id: impl Fn(&T) -> String,
-    runs: PathBuf,
-) -> Result<T, FolderError> {
-    let mut found = match all.iter().position(|one| id(one) == run) {
-        Some(at) => vec![all.swap_remove(at)],
-        None if run == "last" => all.pop().into_iter().collect(),
-        None => {
-            all.retain(|one| id(one).starts_with(run));
-            all
-        }
-    };
-    match (found.pop(), found.len()) {
-        (Some(one), 0) => Ok(one),
-        (None, _) => Err(FolderError::NoSuchRun {
-            run: run.to_owned(),
-            folder: runs,
-        }),
-        (Some(newest), others) => {
-            found.push(newest);
-            let newest_first = found.iter().rev().take(SHOWN);
-            let mut some: Vec<String> = newest_first.map(id).collect();
-            if others + 1 > SHOWN {
-                some.push(format!("{} more", others + 1 - SHOWN));
-            }
-            Err(FolderError::Ambiguous {
+        let shards = Self::new(output, name);
+        match shards.path().is_dir() {
+            true => Ok(shards),
+            false => Err(FolderError::NoSuchShards {
                 run: run.to_owned(),
-                folder: runs,
-                count: others + 1,
-                some: some.join(", "),
-            })
+                folder: RunFolder::runs(output),
+            }),
         }
     }
 }
@@ -291,7 +222,7 @@ mod tests {
         );
         assert!(matches!(id("019c"), Err(FolderError::NoSuchRun { .. })));
         assert!(matches!(
-            RunFolder::find_resumable(output, "019a", Some(RunKind::Questions)),
+            RunFolder::find_resumable(output, "019a", RunKind::Questions),
             Err(FolderError::Ambiguous { .. })
         ));
     }
@@ -307,21 +238,20 @@ mod tests {
         };
         std::fs::write(run("019b"), "no database").unwrap();
         std::fs::write(run("019c"), "").unwrap();
-        let error =
-            RunFolder::find_resumable(output, "last", Some(RunKind::Questions)).unwrap_err();
+        let error = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap_err();
         assert!(
             matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
         );
         let meta = RunMeta {
             id: "019a".into(),
-            total: Some(1),
+            total: 1,
             ..RunMeta::default()
         };
         Journal::create(&run("019a"), &meta, None).unwrap();
-        let found = RunFolder::find_resumable(output, "last", Some(RunKind::Questions)).unwrap();
+        let found = RunFolder::find_resumable(output, "last", RunKind::Questions).unwrap();
         assert_eq!(found.id(), "019a");
-        assert!(RunFolder::find_resumable(output, "last", Some(RunKind::Episodes)).is_err());
+        assert!(RunFolder::find_resumable(output, "last", RunKind::Episodes).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::journal::{Journal, JournalError};
-use super::lock::{Holder, RunLock};
+use super::lock::RunLock;
 use super::run_meta::RunMeta;
 
 /// The folder of the runs in an output folder.
@@ -117,25 +117,14 @@ pub struct RunState {
 /// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunStage {
-    /// A process works on it.
-    Running(Holder),
+    /// A process works on it; which one, in words.
+    Running(String),
     /// Some questions have no outcome.
     Unfinished,
     /// Every question has an outcome, but not every file is written.
     Unwritten,
     /// Nothing is left to do.
     Finished,
-    /// Not merged yet.
-    Shards {
-        /// All of whose questions have an outcome.
-        finished: u32,
-        running: u32,
-        /// Shards that reached a limit; the run's limit is that of one of them.
-        paused: u32,
-        /// Shards that were stopped or killed, or whose provider failed.
-        interrupted: u32,
-        of: u32,
-    },
 }
 
 impl RunFolder {
@@ -189,7 +178,7 @@ impl RunFolder {
         let answered = journal.answered()?;
         let stage = match RunLock::holder(self.path()) {
             Some(holder) => RunStage::Running(holder),
-            None if meta.total.is_none_or(|total| answered < total) => RunStage::Unfinished,
+            None if answered < meta.total => RunStage::Unfinished,
             None if !self.is_written() => RunStage::Unwritten,
             None => RunStage::Finished,
         };

@@ -5,7 +5,6 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The file that the process holds that works on a run or merges shards.
@@ -20,35 +19,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug, Error)]
 pub enum LockError {
     #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
-    Held { folder: PathBuf, holder: Holder },
+    Held { folder: PathBuf, holder: String },
     #[error("cannot lock {path}: {source}")]
     Io {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-}
-
-/// The process that holds a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Process id; 0 until it is written.
-    pub pid: u32,
-    /// The machine or container it runs on.
-    pub host: String,
-    /// Since when, RFC 3339, UTC.
-    pub since: String,
-}
-
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { pid, host, since } = self;
-        if *pid == 0 {
-            f.write_str("another process")
-        } else {
-            write!(f, "process {pid} on {host} since {since}")
-        }
-    }
 }
 
 /// A locked run folder. The system releases the lock when the process ends, even if it is
@@ -86,24 +63,23 @@ impl RunLock {
                 Err(TryLockError::Error(source)) => return Err(error(source)),
             }
         }
-        let holder = Holder {
-            pid: std::process::id(),
-            host: gethostname::gethostname().to_string_lossy().into_owned(),
-            since: jiff::Timestamp::now()
-                .round(jiff::Unit::Second)
-                .unwrap_or_default()
-                .to_string(),
-        };
-        let line = serde_json::to_vec(&holder).unwrap_or_default();
+        let host = gethostname::gethostname();
+        let now = jiff::Timestamp::now().round(jiff::Unit::Second);
+        let holder = format!(
+            "process {} on {} since {}",
+            std::process::id(),
+            host.to_string_lossy(),
+            now.unwrap_or_default()
+        );
         file.set_len(0)
             .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(&line))
+            .and_then(|()| file.write_all(holder.as_bytes()))
             .map_err(error)?;
         Ok(Self { _file: file })
     }
 
-    /// The process that works on a run now, if any.
-    pub fn holder(folder: &Path) -> Option<Holder> {
+    /// The process that works on a run now, in words, if any.
+    pub fn holder(folder: &Path) -> Option<String> {
         let path = path(folder);
         let file = File::open(&path).ok()?;
         match file.try_lock_shared() {
@@ -117,9 +93,12 @@ fn path(folder: &Path) -> PathBuf {
     folder.join(LOCK)
 }
 
-fn read(path: &Path) -> Holder {
-    let text = std::fs::read(path).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
+fn read(path: &Path) -> String {
+    let holder = std::fs::read_to_string(path).unwrap_or_default();
+    match holder.is_empty() {
+        true => "another process".to_owned(),
+        false => holder,
+    }
 }
 
 #[cfg(test)]
@@ -131,10 +110,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(RunLock::holder(folder.path()), None);
         let held = RunLock::take(folder.path()).unwrap();
-        let holder = RunLock::holder(folder.path()).unwrap();
-        assert_eq!(holder.pid, std::process::id());
-        let error = RunLock::take(folder.path()).unwrap_err().to_string();
         let pid = format!("process {} on ", std::process::id());
+        assert!(RunLock::holder(folder.path()).unwrap().starts_with(&pid));
+        let error = RunLock::take(folder.path()).unwrap_err().to_string();
         assert!(
             error.contains(&pid) && error.contains(" since 2"),
             "{error}"

@@ -1,6 +1,6 @@
 //! The records of an earlier run, read again from where they were.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::dataset::{self, Dataset, Source};
 
@@ -25,44 +25,18 @@ impl RunMeta {
         if self.kind() == RunKind::Episodes {
             return Err("the questions were played in an environment".to_owned());
         }
-        if self.invented {
-            let sample = dataset::sample().map_err(|error| error.to_string())?;
-            return self.unchanged(sample, &self.data);
-        }
-        let as_given = PathBuf::from(&self.data);
-        let places: Vec<&Path> = self
-            .data_file
-            .iter()
-            .chain([&as_given])
-            .map(PathBuf::as_path)
-            .filter(|path| path.is_file())
-            .collect();
-        let mut reason = match &self.data_file {
-            Some(file) => format!("{}: the run's data file no longer exists", file.display()),
-            None => format!(
-                "{}: the run's data file does not exist in this folder",
-                self.data
-            ),
+        let data = &self.data;
+        let loaded = match &self.data_file {
+            _ if self.invented => dataset::sample(),
+            Some(file) if file.is_file() => dataset::load(&Source::Path(file.clone())),
+            _ => return Err(format!("{data}: the run's data file no longer exists")),
         };
-        for path in places {
-            let loaded = dataset::load(&Source::Path(path.to_owned()));
-            let checked = loaded
-                .map_err(|error| error.to_string())
-                .and_then(|dataset| self.unchanged(dataset, &path.display().to_string()));
-            match checked {
-                Ok(dataset) => return Ok(dataset),
-                Err(why) => reason = why,
-            }
+        let dataset = loaded.map_err(|error| error.to_string())?;
+        match dataset.hash == self.identity.data {
+            true => Ok(dataset),
+            false => Err(format!(
+                "{data} has changed since the questions were asked (its hash differs)"
+            )),
         }
-        Err(reason)
-    }
-
-    fn unchanged(&self, dataset: Dataset, place: &str) -> Result<Dataset, String> {
-        if dataset.hash == self.identity.data {
-            return Ok(dataset);
-        }
-        Err(format!(
-            "{place} has changed since the questions were asked (its hash differs)"
-        ))
     }
 }

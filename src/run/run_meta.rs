@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, PriceList};
 
-use crate::settings::{Change, RunAspect, RunSettings, Shard};
+use crate::settings::{RunSettings, Shard, change};
 use finqa_core::text::counted;
 
 use super::command::command;
@@ -30,49 +30,36 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The options that make `now` another run, by their names with both values.
-    /// `changes` are the settings that differ.
-    pub(crate) fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
-        let differs = |affects| match affects {
-            RunAspect::Model => self.model != now.model,
-            RunAspect::Critic => self.critic != now.critic,
-            RunAspect::Data => self.data != now.data,
-            RunAspect::Prompts => self.has_other_prompts(now),
-            RunAspect::Plan => self.plan != now.plan,
-            RunAspect::Answers => true,
-            RunAspect::Nothing => false,
+    /// True if `now` gives the same answers; runs without a chat model use no prompts.
+    pub(crate) fn is_same(&self, now: &Self) -> bool {
+        let prompts = match now.model == OFFLINE {
+            true => self.prompts.clone(),
+            false => now.prompts.clone(),
         };
-        let named = changes.iter().filter(|change| differs(change.affects));
-        named.map(ToString::to_string).collect()
+        *self
+            == Self {
+                prompts,
+                ..now.clone()
+            }
     }
 
     /// Changes of the inputs that no option shows, one line each; `data` is the source of
     /// the data.
-    pub(crate) fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
+    pub(crate) fn changes(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
-            ("the model", &self.model, &now.model),
-            ("the critic", &self.critic, &now.critic),
+            change("the model", &self.model, &now.model),
+            change("the critic", &self.critic, &now.critic),
         ];
-        let words = words
-            .into_iter()
-            .filter(|(_, was, is)| was != is)
-            .map(|(name, was, is)| format!("{name} was {was}, now {is}"));
         let file = format!("the data file {data} has");
         let hashes = [
-            (file.as_str(), self.data != now.data),
-            ("the prompts have", self.has_other_prompts(now)),
-            ("the selected questions have", self.plan != now.plan),
+            (file.as_str(), &self.data, &now.data),
+            ("the prompts have", &self.prompts, &now.prompts),
+            ("the selected questions have", &self.plan, &now.plan),
+            ("the settings have", &self.settings, &now.settings),
         ];
-        let hashes = hashes
-            .into_iter()
-            .filter(|(_, differ)| *differ)
-            .map(|(what, _)| format!("{what} changed since the run was started"));
-        words.chain(hashes).collect()
-    }
-
-    /// True if a model would get other prompts; runs without a chat model use none.
-    fn has_other_prompts(&self, now: &Self) -> bool {
-        now.model != OFFLINE && self.prompts != now.prompts
+        let hashes = hashes.into_iter().filter(|(_, was, now)| was != now);
+        let hashes = hashes.map(|(what, ..)| format!("{what} changed since the run was started"));
+        words.into_iter().flatten().chain(hashes).collect()
     }
 }
 
@@ -92,21 +79,17 @@ pub struct EpisodeMeta {
 
 impl EpisodeMeta {
     /// The options in which `now` differs; seed and number of questions are settings.
-    pub fn changes(&self, now: &Self) -> Vec<Change> {
+    pub fn changes(&self, now: &Self) -> Vec<String> {
         let place = match self.server {
             true => "--url",
             false => "--data-path",
         };
-        let environments = [self, now].map(|meta| meta.environment.clone());
-        let steps = [self, now].map(|meta| meta.max_steps.to_string());
-        let all = [
-            (RunAspect::Data, place, environments),
-            (RunAspect::Answers, "--max-steps", steps),
+        let [was_steps, now_steps] = [self, now].map(|meta| meta.max_steps.to_string());
+        let changes = [
+            change(place, &self.environment, &now.environment),
+            change("--max-steps", &was_steps, &now_steps),
         ];
-        let changes = all.into_iter();
-        changes
-            .filter_map(|(affects, option, [was, now])| Change::between(affects, option, was, now))
-            .collect()
+        changes.into_iter().flatten().collect()
     }
 }
 
@@ -204,8 +187,8 @@ pub struct RunMeta {
     pub data_file: Option<PathBuf>,
     /// True for the invented sample.
     pub invented: bool,
-    /// Questions in the plan; unknown while a server chooses them.
-    pub total: Option<usize>,
+    /// Questions in the plan.
+    pub total: usize,
     /// The user's own prices of models, which hold for every process of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<PriceList>,
@@ -283,20 +266,30 @@ impl RunMeta {
         named.map_or_else(|| RunSettings::default().output, PathBuf::from)
     }
 
+    /// The command that resumes this run, which is in `output`.
+    pub(crate) fn resume_command(&self, output: &Path) -> String {
+        self.resume(&format!(" {}", self.id), output)
+    }
+
     /// The command that continues the newest run in `output`, or what continues a shard.
     pub(crate) fn continuation(&self, output: &Path) -> String {
         match &self.shard {
             Some(_) => "the same command".to_owned(),
-            None => command("--resume", output),
+            None => self.resume("", output),
         }
     }
 
-    /// The number of answered questions: `3/12`, or `3` while the total is unknown.
+    fn resume(&self, run: &str, output: &Path) -> String {
+        let words = match self.kind() {
+            RunKind::Questions => "--resume",
+            RunKind::Episodes => "env play --resume",
+        };
+        command(&format!("{words}{run}"), output)
+    }
+
+    /// The number of answered questions, such as `3/12`.
     pub(crate) fn progress(&self, answered: usize) -> String {
-        match self.total {
-            Some(total) => format!("{answered}/{total}"),
-            None => answered.to_string(),
-        }
+        format!("{answered}/{}", self.total)
     }
 
     /// The model's name as given, without the server's address.

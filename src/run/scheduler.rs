@@ -92,7 +92,7 @@ impl Scheduler {
         drop(worker);
         let ending = RunEnding {
             failure: passed.failure,
-            left: Some(left),
+            left,
             reached,
             spent: models.budget.spent_line(),
             interrupted: stop.drain.is_cancelled(),

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::dataset::QuestionKey;
 use crate::score::{Row, Stamp};
 use crate::settings::Shard;
 use finqa_agents::pair::Call;
@@ -17,8 +16,6 @@ use super::shards_error::ShardsError;
 use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
 
-/// Questions that an error names, at most.
-const SHOWN: usize = 5;
 /// Entries in one transaction.
 const BATCH: usize = 256;
 
@@ -30,8 +27,6 @@ pub(crate) struct ShardSurvey<'f> {
     /// then in the merged run.
     stamps: HashMap<usize, Stamp>,
     merged: MergedShards,
-    /// Some of the questions without an outcome.
-    examples: Vec<QuestionKey>,
     prompts: BTreeMap<String, String>,
 }
 
@@ -48,22 +43,28 @@ impl<'f> ShardSurvey<'f> {
             plan,
             stamps: HashMap::new(),
             merged: MergedShards {
-                shards: plan.shards,
+                shards: plan.count(),
                 ..MergedShards::default()
             },
-            examples: Vec::new(),
             prompts: BTreeMap::new(),
         };
         let mut open = BTreeMap::new();
-        for shard in Shard::all(plan.shards) {
+        for (shard, of) in plan.shards() {
+            let mut questions = of;
             if let Some(journal) = survey.journal(shard)? {
                 let meta = survey.readable(shard, journal.meta())?;
                 survey.check(shard, &meta, differences(&meta))?;
-                survey.count(shard, &journal, &mut open)?;
+                questions -= survey.count(shard, &journal, &mut open)?.min(of);
+            }
+            if questions > 0 {
+                survey.merged.missing.push(MissingPart {
+                    shard: shard.index(),
+                    questions,
+                    of,
+                });
             }
         }
         survey.order(&open);
-        survey.count_missing();
         Ok(survey)
     }
 
@@ -111,19 +112,19 @@ impl<'f> ShardSurvey<'f> {
     }
 
     /// Takes note of a shard's rows, of which each must be one of its own, and adds the calls of
-    /// questions without a row to `open`.
+    /// questions without a row to `open`. Returns the number of rows.
     fn count(
         &mut self,
         shard: Shard,
         journal: &Journal,
         open: &mut BTreeMap<usize, Vec<Call>>,
-    ) -> Result<(), ShardsError> {
-        let (plan, stamps) = (self.plan, &mut self.stamps);
-        let (mut known, mut foreign) = (0, None);
-        let visited = journal.for_each_result(|row| {
+    ) -> Result<usize, ShardsError> {
+        let stamps = &mut self.stamps;
+        let (mut rows, mut known, mut foreign) = (0, 0, None);
+        let visited = journal.for_each_row(|row| {
+            rows += 1;
             known += row.solution.calls.iter().map(billed).sum::<u64>();
-            let planned = plan.question(row.index);
-            if planned != Some((&row.key, row.epoch)) || !shard.contains(&row.key.id) {
+            if !shard.contains(&row.key.id) {
                 foreign.get_or_insert(row.key);
             }
             stamps.insert(row.index, row.stamp.unwrap_or_default());
@@ -140,7 +141,7 @@ impl<'f> ShardSurvey<'f> {
         if self.prompts.is_empty() {
             self.prompts = self.readable(shard, journal.prompts())?;
         }
-        Ok(())
+        Ok(rows)
     }
 
     /// Numbers the rows in the order in which they were recorded.
@@ -161,44 +162,15 @@ impl<'f> ShardSurvey<'f> {
         self.merged.rows = hasher.finalize().to_hex().to_string();
     }
 
-    fn count_missing(&mut self) {
-        let mut parts: BTreeMap<u32, MissingPart> = BTreeMap::new();
-        for index in 0..self.plan.total() {
-            let Some((key, _)) = self.plan.question(index) else {
-                continue;
-            };
-            let shard = Shard::of(&key.id, self.plan.shards);
-            let part = parts.entry(shard).or_insert(MissingPart {
-                shard,
-                questions: 0,
-                of: 0,
-            });
-            part.of += 1;
-            if !self.stamps.contains_key(&index) {
-                part.questions += 1;
-                if self.examples.len() < SHOWN {
-                    self.examples.push(key.clone());
-                }
-            }
-        }
-        let incomplete = parts.into_values().filter(|part| part.questions > 0);
-        self.merged.missing = incomplete.collect();
-    }
-
     /// Refuses to merge if questions are missing.
     pub(crate) fn refuse_missing(&self) -> Result<(), ShardsError> {
-        let Some(line) = self.merged.missing_line() else {
-            return Ok(());
-        };
-        let mut named: Vec<_> = self.examples.iter().map(ToString::to_string).collect();
-        let left = self.merged.left();
-        if left > named.len() {
-            named.push(format!("and {} more", left - named.len()));
+        match self.merged.missing_line() {
+            None => Ok(()),
+            Some(missing) => Err(ShardsError::Incomplete {
+                run: self.folder.name().to_owned(),
+                missing,
+            }),
         }
-        Err(ShardsError::Incomplete {
-            run: self.folder.name().to_owned(),
-            missing: format!("{line}: {}", named.join(", ")),
-        })
     }
 
     /// The merged run.
@@ -213,7 +185,7 @@ impl<'f> ShardSurvey<'f> {
     pub(crate) fn write(&self, to: &Path) -> Result<(), ShardsError> {
         let prompts = Some(&self.prompts).filter(|prompts| !prompts.is_empty());
         let mut merged = Journal::create(to, &self.meta(), prompts)?;
-        for shard in Shard::all(self.plan.shards) {
+        for (shard, _) in self.plan.shards() {
             if let Some(journal) = self.journal(shard)? {
                 self.copy(shard, &journal, &mut merged)?;
             }

@@ -11,8 +11,6 @@ use super::journal::JournalError;
 pub enum ShardsError {
     #[error("run {run} exists and has no shards; name another one with --run")]
     Taken { run: String },
-    #[error("{path} is missing; repeat the command of a shard, which writes it again")]
-    MissingPlan { path: PathBuf },
     #[error(
         "{path}: not a plan of shards ({reason}); remove this file and repeat the command of a \
          shard, which writes it again"
@@ -69,7 +67,7 @@ impl ShardsError {
             Self::OfShard { is_data, .. } => *is_data,
             Self::Journal(error) => error.is_data(),
             Self::Taken { .. } | Self::Io { .. } => false,
-            Self::MissingPlan { .. } | Self::NoPlan { .. } | Self::Incomplete { .. } => true,
+            Self::NoPlan { .. } | Self::Incomplete { .. } => true,
         }
     }
 }

@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::QuestionKey;
 use crate::settings::Shard;
 use finqa_core::files;
 
-use super::folder::{RUNS, RunFolder, RunStage, RunState};
+use super::folder::RunFolder;
 use super::journal::Journal;
 use super::plan::Plan;
 use super::run_meta::RunMeta;
 use super::shards_error::ShardsError;
 
 /// The version of the plan's layout; any other is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The plan's file.
 const PLAN: &str = "plan.json";
@@ -29,37 +28,37 @@ pub(super) const SHARDS_SUFFIX: &str = ".shards";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedPlan {
     format: u32,
-    /// The number of shards.
-    pub shards: u32,
+    /// The number of questions of each shard.
+    pub questions: Vec<usize>,
     /// The whole run.
     pub run: RunMeta,
-    /// The questions of one pass, in the plan's order.
-    questions: Vec<QuestionKey>,
 }
 
 impl SharedPlan {
     /// The plan of a whole `run` split into `shards`.
     pub(crate) fn new(run: RunMeta, plan: &Plan, shards: u32) -> Self {
-        let first = plan.questions().take_while(|planned| planned.epoch == 0);
-        let questions = first.map(|planned| planned.case.question.key.clone());
+        let mut questions: Vec<_> = Shard::all(shards).map(|_| 0).collect();
+        for planned in plan.questions() {
+            let shard = Shard::of(&planned.case.question.key.id, shards);
+            if let Some(count) = questions.get_mut(shard as usize - 1) {
+                *count += 1;
+            }
+        }
         Self {
             format: FORMAT,
-            shards,
+            questions,
             run,
-            questions: questions.collect(),
         }
     }
 
-    /// The number of questions in the whole run.
-    pub fn total(&self) -> usize {
-        self.run.total.unwrap_or(self.questions.len())
+    /// The number of shards.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.questions.len()).unwrap_or(u32::MAX)
     }
 
-    /// The question at a place of the plan, and its pass.
-    pub fn question(&self, index: usize) -> Option<(&QuestionKey, u32)> {
-        let pass = index.checked_div(self.questions.len())?;
-        let key = self.questions.get(index % self.questions.len())?;
-        Some((key, u32::try_from(pass).ok()?)).filter(|_| index < self.total())
+    /// The shards, with the number of questions of each.
+    pub(crate) fn shards(&self) -> impl Iterator<Item = (Shard, usize)> {
+        Shard::all(self.count()).zip(self.questions.iter().copied())
     }
 }
 
@@ -79,49 +78,14 @@ impl ShardsFolder {
         }
     }
 
-    /// The folders of all runs with shards, the one that was started first at the front; those
-    /// whose plan cannot be read are the oldest.
-    pub fn all(output: &Path) -> Vec<Self> {
-        let entries = std::fs::read_dir(RunFolder::runs(output));
-        let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            Some(name.strip_suffix(SHARDS_SUFFIX)?.to_owned())
-        });
-        let all = names.map(|name| Self::new(output, &name));
-        let mut all: Vec<_> = all.filter(|folder| folder.path().is_dir()).collect();
-        all.sort_by_cached_key(|folder| (folder.started_at(), folder.name.clone()));
-        all
-    }
-
-    /// The shards at this path, which is the folder of their run, of all of them or of one.
-    pub(super) fn at(path: &Path) -> Option<Self> {
-        let found = path.ancestors().take(2).find_map(|folder| {
-            let name = folder.file_name()?.to_str()?;
-            let runs = folder.parent().filter(|runs| runs.ends_with(RUNS))?;
-            let name = name.strip_suffix(SHARDS_SUFFIX).unwrap_or(name);
-            Some(Self::new(runs.parent()?, name))
-        });
-        found.filter(|found| found.path().is_dir())
-    }
-
-    /// The start of the first shard in seconds since 1970 UTC; 0 if unknown.
-    pub(crate) fn started_at(&self) -> i64 {
-        self.plan().map_or(0, |plan| plan.run.started_at())
-    }
-
     /// The name of the run.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name of the folder.
-    pub fn id(&self) -> String {
-        format!("{}{SHARDS_SUFFIX}", self.name)
-    }
-
     /// The folder itself.
     pub fn path(&self) -> PathBuf {
-        RunFolder::runs(&self.output).join(self.id())
+        RunFolder::runs(&self.output).join(format!("{}{SHARDS_SUFFIX}", self.name))
     }
 
     /// The folder of a shard.
@@ -141,66 +105,21 @@ impl ShardsFolder {
 
     /// The plan that the shards share.
     pub fn plan(&self) -> Result<SharedPlan, ShardsError> {
-        #[derive(Deserialize)]
-        struct PlanFormat {
-            format: u32,
-        }
         let path = self.path().join(PLAN);
-        let bytes = files::read(&path).map_err(|source| match source.kind() {
-            ErrorKind::NotFound => ShardsError::MissingPlan { path: path.clone() },
-            _ => ShardsError::io(&path)(source),
-        })?;
         let no_plan = |reason: String| ShardsError::NoPlan {
             path: path.clone(),
             reason,
         };
-        let read = serde_json::from_slice(&bytes);
-        let PlanFormat { format } = read.map_err(|error| no_plan(error.to_string()))?;
-        if format != FORMAT {
-            return Err(no_plan(format!("format {format} instead of {FORMAT}")));
+        let bytes = files::read(&path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => no_plan("it is missing".to_owned()),
+            _ => ShardsError::io(&path)(source),
+        })?;
+        let plan: SharedPlan =
+            serde_json::from_slice(&bytes).map_err(|error| no_plan(error.to_string()))?;
+        match plan.format {
+            FORMAT => Ok(plan),
+            format => Err(no_plan(format!("format {format} instead of {FORMAT}"))),
         }
-        serde_json::from_slice(&bytes).map_err(|error| no_plan(error.to_string()))
-    }
-
-    /// The progress of the shards; `None` if they are merged and complete.
-    pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
-        let merged = self.merged().state().ok().and_then(|run| run.meta.merged);
-        let is_complete = merged.as_ref().is_some_and(|it| it.missing.is_empty());
-        if is_complete {
-            return Ok(None);
-        }
-        let mut plan = self.plan()?;
-        plan.run.merged = merged;
-        let (mut answered, mut finished, mut running) = (0, 0, 0);
-        let (mut paused, mut interrupted) = (0, 0);
-        for shard in Shard::all(plan.shards) {
-            let own = self.shard(shard.index());
-            if !own.journal().is_file() {
-                continue;
-            }
-            let state = own.state()?;
-            answered += state.answered;
-            match state.stage {
-                RunStage::Running(_) => running += 1,
-                _ if state.meta.total == Some(state.answered) => finished += 1,
-                _ if state.meta.paused.is_some() => {
-                    paused += 1;
-                    plan.run.paused = state.meta.paused;
-                }
-                _ => interrupted += 1,
-            }
-        }
-        Ok(Some(RunState {
-            meta: plan.run,
-            answered,
-            stage: RunStage::Shards {
-                finished,
-                running,
-                paused,
-                interrupted,
-                of: plan.shards,
-            },
-        }))
     }
 
     /// Proposes a plan; gives the one that the first shard proposed. Shards that start at

@@ -86,18 +86,6 @@ pub(super) fn restore<E>(
     })
 }
 
-/// Leaves out the messages of a call, and every long text of a call or row.
-pub(super) fn leave_out(entry: &mut Value) {
-    if let Some(messages) = entry.get_mut("messages") {
-        *messages = Value::Array(Vec::new());
-    }
-    let emptied: Result<(), std::convert::Infallible> = for_each_text(entry, &mut |text| {
-        *text = Value::String(String::new());
-        Ok(())
-    });
-    let Ok(()) = emptied;
-}
-
 fn for_each_text<E>(
     entry: &mut Value,
     each: &mut impl FnMut(&mut Value) -> Result<(), E>,
@@ -166,16 +154,5 @@ mod tests {
         };
         restore(&mut shared, add).unwrap();
         assert_eq!(shared, call);
-
-        let mut row = json!({"settled": {"rounds": [{"reply": "r", "critic_reply": "c"}]}});
-        let mut light = call;
-        leave_out(&mut light);
-        leave_out(&mut row);
-        assert_eq!(light["messages"], json!([]));
-        assert_eq!(light["reply"]["content"], "");
-        assert_eq!(
-            row["settled"]["rounds"][0],
-            json!({"reply": "", "critic_reply": ""})
-        );
     }
 }

@@ -12,7 +12,6 @@ use finqa_agents::llm::{Cost, UsageByNode};
 use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
-use super::command::resume_command;
 use super::critic_effect::{CriticEffect, SampleEffect};
 use super::episodes::EpisodeSummary;
 use super::journal::{Journal, JournalError};
@@ -104,8 +103,7 @@ impl Summary {
 
     /// Questions that have no outcome yet.
     pub fn left(&self) -> usize {
-        let total = self.run.total.unwrap_or_default();
-        total.saturating_sub(self.scores.questions)
+        self.run.total.saturating_sub(self.scores.questions)
     }
 
     /// The reason why it is not complete, and the command that continues it in `output`.
@@ -113,7 +111,7 @@ impl Summary {
         let run = &self.run;
         let command = match run.shard {
             Some(_) => run.continuation(output),
-            None => resume_command(&run.id, output),
+            None => run.resume_command(output),
         };
         (!self.complete).then(|| match run.paused {
             None => ("Not complete".to_owned(), command),
@@ -201,7 +199,7 @@ impl SummaryBuilder {
         let used = self.nodes.total();
         Ok(Summary {
             format: 1,
-            complete: run.total == Some(scores.questions),
+            complete: run.total == scores.questions,
             run,
             scores,
             epochs,

@@ -31,9 +31,7 @@ impl RunTrace {
             "convfinqa.run.id" = meta.id.as_str(),
         );
         set(&span, "convfinqa.run.model", meta.identity.model.clone());
-        if let Some(total) = meta.total {
-            set(&span, "convfinqa.run.questions", count(total));
-        }
+        set(&span, "convfinqa.run.questions", count(meta.total));
         let (model, questions) = (meta.identity.model.as_str(), meta.total);
         info!(parent: &span, model, questions, "run started");
         Self {

@@ -56,16 +56,6 @@ pub(super) enum UnitOutcome {
     Fatal(RunFailure),
 }
 
-/// The reason why a question has no outcome.
-pub(super) enum NoOutcome {
-    /// The run was stopped.
-    Stopped,
-    /// The provider failed it; holds its calls.
-    Postponed(Vec<Call>),
-    /// No question can succeed.
-    Fatal(RunFailure),
-}
-
 impl Worker {
     /// Asks the questions of the unit at a place in the plan, in order.
     pub(super) async fn ask_unit(&self, at: usize, last_pass: bool) -> UnitOutcome {
@@ -92,13 +82,16 @@ impl Worker {
                     let answer = answer.map(Box::new);
                     done.push((planned.index, QuestionWork::Answered(answer)));
                 }
-                Err(NoOutcome::Postponed(made)) => {
-                    done.push((planned.index, QuestionWork::Begun(made)));
+                Err(Interruption::Cancelled) => return UnitOutcome::Over,
+                Err(Interruption::Fatal(failure)) => return UnitOutcome::Fatal(failure),
+                Err(Interruption::Provider(failed)) => {
+                    if let Some(failure) = self.postpone(&planned, &failed).await {
+                        return UnitOutcome::Fatal(failure);
+                    }
+                    done.push((planned.index, QuestionWork::Begun(failed.calls)));
                     self.known.lock().extend(done);
                     return UnitOutcome::Postponed(at);
                 }
-                Err(NoOutcome::Stopped) => return UnitOutcome::Over,
-                Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
             }
         }
         UnitOutcome::Over
@@ -110,7 +103,7 @@ impl Worker {
         history: Vec<HistoryEntry>,
         earlier: Vec<Call>,
         last_pass: bool,
-    ) -> Result<Option<Answer>, NoOutcome> {
+    ) -> Result<Option<Answer>, Interruption> {
         let case = &planned.case;
         let index = planned.index;
         let key = case.question.key.clone();
@@ -126,15 +119,11 @@ impl Worker {
         };
         let started = Instant::now();
         let span = self.trace.question(planned, &*self.solver);
-        let asked = self
+        let solution = self
             .solve(planned, history, memory, last_pass, &on_round)
             .instrument(span.clone())
             .await
-            .inspect_err(|why| pair::trace::record_interruption(&span, why));
-        let solution = match asked {
-            Ok(solution) => solution,
-            Err(why) => return Err(self.no_outcome(planned, why).await),
-        };
+            .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
         let latency = match self.replays {
             true => pair::total_seconds(&solution.calls),
             false => {
@@ -153,7 +142,7 @@ impl Worker {
         let Some(row) = self.writer.answer(row).await else {
             // The journal is broken; the user sees its own error.
             self.stop.drain.cancel();
-            return Err(NoOutcome::Stopped);
+            return Err(Interruption::Cancelled);
         };
         self.done.fetch_add(1, Ordering::Relaxed);
         let _ = self
@@ -194,15 +183,6 @@ impl Worker {
         self.answered_before || self.failures.has_answered()
     }
 
-    /// The consequence of an interruption for the question and the run.
-    async fn no_outcome(&self, planned: &PlannedQuestion, why: Interruption) -> NoOutcome {
-        match why {
-            Interruption::Cancelled => NoOutcome::Stopped,
-            Interruption::Fatal(failure) => NoOutcome::Fatal(failure),
-            Interruption::Provider(solution) => self.postpone(planned, *solution).await,
-        }
-    }
-
     /// The recorded calls of a question, and the recorder of new ones.
     fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
         // What they waited is not part of the time that is measured now.
@@ -226,14 +206,14 @@ impl Worker {
         }
     }
 
-    /// Leaves a question for later, or the provider if it failed too often.
-    async fn postpone(&self, planned: &PlannedQuestion, solution: Solution) -> NoOutcome {
-        let reason = solution.error.unwrap_or_default();
-        let node = solution.calls.last().map_or("", |call| call.node.as_str());
+    /// Leaves a question for later; gives the failure of the provider if it failed too often.
+    async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
+        let reason = failed.error.clone().unwrap_or_default();
+        let node = failed.calls.last().map_or("", |call| call.node.as_str());
         if let Some(message) = self.failures.record_failure(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
-            return NoOutcome::Fatal(RunFailure::from_provider(message));
+            return Some(RunFailure::from_provider(message));
         }
         let event = Event::Postponed {
             index: planned.index,
@@ -241,29 +221,23 @@ impl Worker {
             reason,
         };
         let _ = self.events.send(event).await;
-        NoOutcome::Postponed(solution.calls)
+        None
     }
 }
 
 fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) -> Row {
-    let PlannedQuestion {
-        index,
-        case,
-        kind,
-        epoch,
-        turns,
-    } = planned;
+    let case = &planned.case;
     let (key, filename, question) = as_asked(planned, &solution);
     let drafting = |call: &&Call| call.round == 1 && call.node.starts_with("analyst");
     let cost = cost_of(solution.calls.iter());
     let draft_cost = cost_of(solution.calls.iter().filter(drafting));
     Row {
-        index: *index,
-        epoch: *epoch,
+        index: planned.index,
+        epoch: planned.epoch,
         key,
-        turns: *turns,
+        turns: planned.turns,
         filename,
-        kind: Some(*kind),
+        kind: Some(planned.kind),
         question,
         gold: match &solution.episode {
             // A server shows the truth only at the end.

@@ -9,9 +9,7 @@ use clap::Args;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::llm::{BudgetLimits, DEFAULT_MAX_TOKENS, Dollars};
-
-use super::Settings;
+use finqa_agents::llm::{BudgetLimits, Dollars};
 
 /// Limits of cost, tokens and time.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,17 +35,6 @@ pub struct BudgetSettings {
 }
 
 finqa_core::options::declared_defaults!(BudgetSettings);
-
-impl Settings {
-    /// Gives replies an output limit where their requests are counted at the most that
-    /// they can use.
-    pub(super) fn limit_replies(&mut self) {
-        let BudgetLimits { cost, tokens, .. } = self.budget.limits();
-        if cost.is_some() || tokens.is_some() {
-            self.sampling.max_tokens.get_or_insert(DEFAULT_MAX_TOKENS);
-        }
-    }
-}
 
 impl BudgetSettings {
     pub fn limits(&self) -> BudgetLimits {

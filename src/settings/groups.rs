@@ -11,9 +11,8 @@ use crate::telemetry::LogFormat;
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::{AgentSettings, Sampling};
 
-use super::batch::BatchSettings;
 use super::budget::BudgetSettings;
-use super::layers::Origin;
+use super::error::Origin;
 use super::shard_choice::ShardSettings;
 
 /// Everything that decides a run.
@@ -139,6 +138,26 @@ pub struct RunSettings {
     pub traces: Traces,
 }
 
+/// The settings of batches.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Batches")]
+#[serde(default, deny_unknown_fields)]
+pub struct BatchSettings {
+    /// Send each request as soon as it is ready, or collect requests in batches, which the provider answers within a day at half the price
+    #[arg(long, value_name = "ENGINE", default_value = "live")]
+    pub engine: ExecutionEngine,
+}
+
+/// The way requests are sent (`--engine`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionEngine {
+    /// Send each request as soon as it is ready, and wait for its reply.
+    Live,
+    /// Collect requests for the provider's batch API, at half the price.
+    Batch,
+}
+
 /// Log lines.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Logs and traces")]
@@ -161,4 +180,4 @@ pub enum Traces {
     Off,
 }
 
-finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, LogSettings);
+finqa_core::options::declared_defaults!(QuestionSettings, RunSettings, BatchSettings, LogSettings);

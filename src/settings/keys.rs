@@ -7,7 +7,7 @@ use clap::Arg;
 use finqa_core::options::{declared, is_list, is_text};
 use toml::{Table, Value};
 
-use super::Settings;
+use super::groups::Settings;
 
 /// The options of [`Settings`]; an option's id is its key.
 static KEYS: LazyLock<Vec<Arg>> = LazyLock::new(declared::<Settings>);
@@ -21,79 +21,40 @@ fn key_of(option: &'static Arg) -> &'static str {
     option.get_id().as_str()
 }
 
-/// The part of a run that a setting decides, and so whether a resumed run may change it.
+/// What a setting decides of a run, and so whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunAspect {
+enum Effect {
     /// Speed, output and logging: no answer.
     Nothing,
-    /// The model. A run's identity holds the resolved one; so it does for the next four.
-    Model,
-    /// Who criticises.
-    Critic,
-    /// The data.
-    Data,
-    /// The prompts.
-    Prompts,
-    /// The questions and their order.
-    Plan,
+    /// The model, the critic, the data, the prompts or the plan: a run's identity holds what
+    /// they resolve to.
+    Identity,
     /// The answers, in a way that no other part of a run's identity shows.
     Answers,
 }
 
-/// A setting that differs between a run and its continuation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The part of a run that it decides.
-    pub affects: RunAspect,
-    option: String,
-    was: String,
-    now: String,
-}
-
-impl Change {
-    /// The change of `option`; `None` if it did not change.
-    pub fn between(affects: RunAspect, option: &str, was: String, now: String) -> Option<Self> {
-        let option = option.to_owned();
-        (was != now).then_some(Self {
-            affects,
-            option,
-            was,
-            now,
-        })
-    }
-}
-
-impl std::fmt::Display for Change {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            option, was, now, ..
-        } = self;
-        write!(f, "{option} was {was}, now {now}")
-    }
-}
-
-/// The part of a run that a key decides.
-fn affects(key: &str) -> RunAspect {
+fn effect(key: &str) -> Effect {
     match key {
-        "model" | "provider" | "api" | "base_url" => RunAspect::Model,
-        "critic" | "critic_model" | "critic_provider" | "critic_base_url" => RunAspect::Critic,
-        "data_path" => RunAspect::Data,
-        "prompts" => RunAspect::Prompts,
-        "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
-            RunAspect::Plan
-        }
+        "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
+        | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
+        | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
         | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_tokens_total" | "max_time"
-        | "prices" | "shard" | "run" | "engine" => RunAspect::Nothing,
-        _ => RunAspect::Answers,
+        | "prices" | "shard" | "run" | "engine" => Effect::Nothing,
+        _ => Effect::Answers,
     }
+}
+
+/// The change of an option in words; `None` if it did not change.
+pub(crate) fn change(option: &str, was: &str, now: &str) -> Option<String> {
+    (was != now).then(|| format!("{option} was {was}, now {now}"))
 }
 
 /// The settings `base` with those of `other` that may affect answers.
 pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
-    let effects = |key: &str| affects(key) != RunAspect::Nothing;
-    let base = base.into_iter().filter(|(key, _)| !effects(key));
-    base.chain(other.into_iter().filter(|(key, _)| effects(key)))
+    let is_effective = |key: &str| effect(key) != Effect::Nothing;
+    let base = base.into_iter().filter(|(key, _)| !is_effective(key));
+    base.chain(other.into_iter().filter(|(key, _)| is_effective(key)))
         .collect()
 }
 
@@ -152,39 +113,14 @@ pub(super) fn variable_of(key: &str) -> String {
 
 const PREFIX: &str = "CONVFINQA_";
 
-/// A name that is less similar to what was typed is not suggested.
-const SIMILAR: f64 = 0.75;
-
 /// The error for a variable that looks like a setting and is not one: a typo would be
 /// ignored silently.
 pub(crate) fn unknown_variable(name: &str) -> Option<String> {
-    let ours = !name.starts_with(PREFIX)
+    let known = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")
         || OTHER_VARIABLES.contains(&name)
         || keys().any(|key| variable_of(key) == name);
-    if ours {
-        return None;
-    }
-    let typed = name.trim_start_matches(PREFIX).to_uppercase();
-    let nearest = nearest(&typed).map_or_else(
-        || "; unset it".to_owned(),
-        |key| format!("; did you mean {}?", variable_of(key)),
-    );
-    Some(format!("unknown variable {name}{nearest}"))
-}
-
-/// The key that a mistyped one most resembles.
-pub(super) fn nearest(typed: &str) -> Option<&'static str> {
-    keys()
-        .map(|key| {
-            (
-                strsim::jaro(&key.to_uppercase(), &typed.to_uppercase()),
-                key,
-            )
-        })
-        .filter(|(similarity, _)| *similarity >= SIMILAR)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, key)| key)
+    (!known).then(|| format!("unknown variable {name}; unset it, or correct its name"))
 }
 
 fn plain(text: &str) -> Value {
@@ -208,7 +144,7 @@ impl Settings {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()
-            .filter(|(key, _)| affects(key) == RunAspect::Answers);
+            .filter(|(key, _)| effect(key) == Effect::Answers);
         decide
             .collect::<Table>()
             .to_string()
@@ -216,16 +152,15 @@ impl Settings {
             .replace('\n', ", ")
     }
 
-    /// The settings in which `now` differs so that answers may differ too.
-    pub fn changes(&self, now: &Self) -> Vec<Change> {
+    /// The settings in which `now` differs so that answers may differ too, in words.
+    pub fn changes(&self, now: &Self) -> Vec<String> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
-        keys()
-            .filter(|key| affects(key) != RunAspect::Nothing && was.get(*key) != now.get(*key))
-            .map(|key| Change {
-                affects: affects(key),
-                option: flag(key),
-                was: flag_value(was.get(key)),
-                now: flag_value(now.get(key)),
+        let effective = keys().filter(|key| effect(key) != Effect::Nothing);
+        let values = |key| [was.get(key), now.get(key)].map(flag_value);
+        effective
+            .filter_map(|key| {
+                let [was, now] = values(key);
+                change(&flag(key), &was, &now)
             })
             .collect()
     }
@@ -234,27 +169,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mistyped_variable_is_named_with_the_nearest() {
-        for name in [
-            "CONVFINQA_MAX_ROUNDS", "CONVFINQA_REQUIRE_DATA", "CONVFINQA_SOAK",
-            "CONVFINQA_TEST_LLM", "CONVFINQA_UPDATE", "PATH",
-        ] {
-            assert_eq!(unknown_variable(name), None);
-        }
-        for (name, meant) in [
-            ("CONVFINQA_MAX_ROUND", "CONVFINQA_MAX_ROUNDS"),
-            ("CONVFINQA_CONCURENCY", "CONVFINQA_CONCURRENCY"),
-            ("CONVFINQA_MAXTOKENS", "CONVFINQA_MAX_TOKENS"),
-            ("CONVFINQA_max_rounds", "CONVFINQA_MAX_ROUNDS"),
-        ] {
-            let expected = format!("unknown variable {name}; did you mean {meant}?");
-            assert_eq!(unknown_variable(name), Some(expected));
-        }
-        let expected = "unknown variable CONVFINQA_BOGUSXYZ; unset it".to_owned();
-        assert_eq!(unknown_variable("CONVFINQA_BOGUSXYZ"), Some(expected));
-    }
 
     #[test]
     fn every_key_is_read_and_written_by_the_settings() {
@@ -378,9 +292,8 @@ traces = 'on'
         now.sampling.temperature = Some(0.7);
         now.questions.shuffle = true;
         now.model.timeout = Some(5);
-        let changes = was.changes(&now);
         assert_eq!(
-            changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            was.changes(&now),
             [
                 "--temperature was 0.2, now 0.7", "--ids was a,b, now not set",
                 "--shuffle was not given, now given",

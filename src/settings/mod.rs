@@ -5,8 +5,8 @@
 //! capitals behind `CONVFINQA_`, an environment variable. Secrets are not
 //! settings: keys are read from their own variables and are never written.
 
-mod batch;
 mod budget;
+mod error;
 mod groups;
 mod keys;
 mod layers;
@@ -14,11 +14,13 @@ mod shard_choice;
 mod validate;
 mod variables;
 
-pub use batch::{BatchSettings, ExecutionEngine};
 pub use budget::{BudgetSettings, TimeLimit};
-pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, Traces};
-pub use keys::{Change, RunAspect, keys};
-pub(crate) use keys::{flag, unknown_variable, with_effects_of};
-pub use layers::{ConfigError, Layers, Origin};
+pub use error::{ConfigError, Origin};
+pub use groups::{
+    BatchSettings, ExecutionEngine, LogSettings, QuestionSettings, RunSettings, Settings, Traces,
+};
+pub use keys::keys;
+pub(crate) use keys::{change, flag, unknown_variable, with_effects_of};
+pub use layers::Layers;
 pub use shard_choice::{ChosenShard, Shard, ShardChoice, ShardSettings};
 pub use variables::Variables;

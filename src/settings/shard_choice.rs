@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::layers::ConfigError;
+use super::error::ConfigError;
 use super::variables::Variables;
 use finqa_core::text::counted;
 
@@ -22,7 +22,7 @@ pub struct ShardSettings {
     #[arg(long, value_name = "I/N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
-    /// Name of the run that the shards share [default: a short hash of the run's questions, followed by the id of the array job if there is one]
+    /// Name of the run that the shards share; required with --shard
     #[arg(id = "run", long = "run", value_name = "NAME")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
     pub run_name: Option<String>,
@@ -168,28 +168,33 @@ impl From<ShardChoice> for String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenShard {
     pub shard: Shard,
-    /// The id that the tasks of an array job share.
-    pub array_job: Option<String>,
+    /// The name of the run that the shards share.
+    pub run: String,
 }
 
 impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
     pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
-        let chosen = match (self.shard, &self.run_name) {
+        let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
+        let (choice, run) = match (self.shard, &self.run_name) {
             (None, None) => return Ok(None),
+            (Some(choice), Some(run)) => (choice, run.clone()),
             (None, Some(_)) => {
-                Err("is not given, but --run is, which names the run that shards share".to_owned())
+                let message = "is not given, but --run is, which names the run that shards share";
+                return Err(error(message.to_owned()));
             }
-            (Some(ShardChoice::Given(shard)), _) => Ok(ChosenShard {
-                shard,
-                array_job: None,
-            }),
-            (Some(ShardChoice::Auto(count)), _) => {
-                scheduled(variables, count).map_err(|message| format!("auto: {message}"))
+            (Some(_), None) => {
+                let message = "needs --run NAME: the name of the run that the shards share";
+                return Err(error(message.to_owned()));
             }
         };
-        let error = |message| ConfigError::Setting(format!("--shard {message}"));
-        chosen.map(Some).map_err(error)
+        let shard = match choice {
+            ShardChoice::Given(shard) => shard,
+            ShardChoice::Auto(count) => {
+                scheduled(variables, count).map_err(|message| error(format!("auto: {message}")))?
+            }
+        };
+        Ok(Some(ChosenShard { shard, run }))
     }
 }
 
@@ -197,80 +202,48 @@ const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
 const KUBERNETES_TASK: &str = "JOB_COMPLETION_INDEX";
 
 /// The part of the array job's task that this process is; `of` is the number of shards, if it
-/// was given.
-fn scheduled(variables: &Variables, of: Option<u32>) -> Result<ChosenShard, String> {
-    let number = |name: &str| -> Result<Option<u32>, String> {
+/// was given. Without it, Slurm's tasks are the shards.
+fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
+    let number = |name: &str| {
         let number = variables.get(name).map(|value| {
-            let number = value.trim().parse();
+            let number = value.trim().parse::<u32>();
             number.map_err(|_| format!("{name} is {value}, which is not a number"))
         });
         number.transpose()
     };
-    match (number(SLURM_TASK)?, number(KUBERNETES_TASK)?) {
-        (Some(task), None) => Ok(ChosenShard {
-            shard: slurm_shard(task, of, number)?,
-            array_job: variables.get("SLURM_ARRAY_JOB_ID"),
-        }),
-        (None, Some(task)) => {
-            let count = of.ok_or_else(|| {
-                format!(
-                    "{KUBERNETES_TASK} does not say how many shards there are; pass --shard auto/N"
-                )
-            })?;
-            let shard = Shard::new(task.saturating_add(1), count);
-            Ok(ChosenShard {
-                shard: shard.ok_or_else(|| not_reached(KUBERNETES_TASK, task, count, 0))?,
-                array_job: None,
-            })
+    let (task, first, count) = if let Some(task) = number(SLURM_TASK)? {
+        let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
+        let count = number("SLURM_ARRAY_TASK_COUNT")?;
+        let last = number("SLURM_ARRAY_TASK_MAX")?;
+        // With steps or gaps between them, some shards would have no task.
+        if let (Some(count), Some(last)) = (count, last)
+            && last.checked_sub(first) != count.checked_sub(1)
+        {
+            return Err(
+                "the numbers of the array job's tasks have gaps; number them one by one, \
+                        or pass --shard I/N"
+                    .to_owned(),
+            );
         }
-        (None, None) => Err(format!(
-            "this process is not a task of an array job: neither {SLURM_TASK} nor {KUBERNETES_TASK} \
-             is set; pass --shard I/N"
-        )),
-        (Some(_), Some(_)) => Err(format!(
-            "{SLURM_TASK} and {KUBERNETES_TASK} are set; pass --shard I/N"
-        )),
-    }
-}
-
-/// The part of a task of a Slurm array, whose numbers may begin anywhere and have steps.
-fn slurm_shard(
-    task: u32,
-    of: Option<u32>,
-    number: impl Fn(&str) -> Result<Option<u32>, String>,
-) -> Result<Shard, String> {
-    let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
-    let step = number("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1).max(1);
-    let place = |task: u32| Some((task.checked_sub(first)? / step).saturating_add(1));
-    let last = number("SLURM_ARRAY_TASK_MAX")?.and_then(place);
-    let tasks = number("SLURM_ARRAY_TASK_COUNT")?.or(last);
-    // With gaps between them, some tasks would have a shard, and others none.
-    if let (Some(tasks), Some(last)) = (tasks, last)
-        && tasks != last
-    {
-        return Err(format!(
-            "the array job has {tasks} tasks with gaps between their numbers; number them without \
-             gaps, or pass --shard I/N"
-        ));
-    }
-    let count = match (tasks, of) {
-        (Some(tasks), Some(of)) if tasks != of => {
-            let tasks = counted(tasks, "task");
+        if let (Some(count), Some(of)) = (count, of)
+            && count != of
+        {
+            let tasks = counted(count, "task");
             return Err(format!("the array job has {tasks}, and not {of}"));
         }
-        (tasks, of) => tasks.or(of).ok_or("SLURM_ARRAY_TASK_COUNT is not set")?,
+        (task, first, count.or(of))
+    } else if let Some(task) = number(KUBERNETES_TASK)? {
+        (task, 0, of)
+    } else {
+        return Err(format!(
+            "this process is not a task of an array job: neither {SLURM_TASK} nor {KUBERNETES_TASK} \
+             is set; pass --shard I/N"
+        ));
     };
-    let is_task = task.checked_sub(first).is_some_and(|it| it % step == 0);
-    let place = place(task).filter(|_| is_task);
+    let count = count.ok_or("the number of shards is not known; pass --shard auto/N")?;
+    let place = task.checked_sub(first).and_then(|at| at.checked_add(1));
     let shard = place.and_then(|place| Shard::new(place, count));
-    shard.ok_or_else(|| not_reached(SLURM_TASK, task, count, first))
-}
-
-fn not_reached(variable: &str, task: u32, count: u32, first: u32) -> String {
-    format!(
-        "{variable} is {task}, and {count} tasks from {first} do not reach it; number the tasks \
-         one by one, or pass --shard I/N"
-    )
+    shard.ok_or_else(|| format!("task {task} is not one of {count} from {first}; pass --shard I/N"))
 }
 
 #[cfg(test)]
@@ -290,31 +263,24 @@ mod tests {
     }
 
     #[test]
-    fn a_scheduler_names_its_task_and_its_array_job() {
-        let ten = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_JOB_ID=4711";
-        // --array=1-5:2
-        let step = "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=5 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
+    fn a_scheduler_names_its_task() {
+        let ten = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_MAX=17 SLURM_ARRAY_TASK_COUNT=8";
         let indexed = "JOB_COMPLETION_INDEX=0";
-        for (choice, set, shard, job) in [
-            ("auto", ten, "3/8", Some("4711")),
-            ("auto/8", ten, "3/8", Some("4711")),
-            ("auto", step, "3/3", None),
-            ("auto/8", indexed, "1/8", None),
+        for (choice, set, shard) in [
+            ("auto", ten, "3/8"),
+            ("auto/8", ten, "3/8"),
+            ("auto/8", indexed, "1/8"),
         ] {
-            let found = chosen(&format!("shard = '{choice}'"), set).unwrap();
-            let found = found.unwrap();
-            assert_eq!(found.shard.to_string(), shard, "{set}");
-            assert_eq!(found.array_job.as_deref(), job, "{set}");
+            let found = chosen(&format!("run = 'a'\nshard = '{choice}'"), set);
+            assert_eq!(found.unwrap().unwrap().shard.to_string(), shard, "{set}");
         }
     }
 
     #[test]
     fn a_shard_that_does_not_exist_is_refused_by_name() {
         let rerun = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_COUNT=1";
-        let gaps = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3";
         // --array=1,2,4: no task is accepted, so that no part of the run is paid for.
-        let listed = "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=3";
-        let both = "JOB_COMPLETION_INDEX=0 SLURM_ARRAY_TASK_ID=1";
+        let listed = "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_COUNT=3";
         for (choice, set, words) in [
             ("0/3", "", "I counts from 1 to N"),
             ("4/3", "", "I counts from 1 to N"),
@@ -324,20 +290,19 @@ mod tests {
             ("automatic", "", "such as auto/8"),
             ("auto", "", "not a task of an array job"),
             ("auto", "JOB_COMPLETION_INDEX=0", "pass --shard auto/N"),
-            ("auto/2", "JOB_COMPLETION_INDEX=2", "do not reach it"),
+            ("auto/2", "JOB_COMPLETION_INDEX=2", "is not one of 2 from 0"),
             ("auto/8", rerun, "the array job has 1 task, and not 8"),
-            ("auto", gaps, "do not reach it"),
-            ("auto", listed, "3 tasks with gaps"),
-            (
-                "auto/2", "JOB_COMPLETION_INDEX=-1", "is -1, which is not a number",
-            ),
-            ("auto/2", both, "are set"),
+            ("auto", listed, "have gaps"),
+            ("auto/2", "JOB_COMPLETION_INDEX=-1", "which is not a number"),
         ] {
-            let error = chosen(&format!("shard = '{choice}'"), set).unwrap_err();
+            let given = format!("run = 'a'\nshard = '{choice}'");
+            let error = chosen(&given, set).unwrap_err();
             assert!(error.contains(words), "{choice}: {error}");
         }
-        let unnamed = chosen("run = 'a'", "").unwrap_err();
-        assert!(unnamed.contains("not given, but --run"), "{unnamed}");
+        let part = chosen("run = 'a'", "").unwrap_err();
+        assert!(part.contains("not given, but --run"), "{part}");
+        let unnamed = chosen("shard = '1/2'", "").unwrap_err();
+        assert!(unnamed.contains("needs --run NAME"), "{unnamed}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use finqa_core::secrets::HIDDEN;
 
-use super::Settings;
+use super::groups::Settings;
 use super::shard_choice::name_error;
 
 const MODEL_KEYS: &str = "give an address without it, and the key in OPENAI_API_KEY, AZURE_OPENAI_API_KEY or ANTHROPIC_API_KEY";

@@ -7,10 +7,7 @@ type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Looks variables up; keys to providers and addresses of servers come from here.
 #[derive(Clone)]
-pub struct Variables {
-    value: Arc<Lookup>,
-    is_from_file: fn(&str) -> bool,
-}
+pub struct Variables(Arc<Lookup>);
 
 impl Variables {
     /// No variable is set.
@@ -20,29 +17,11 @@ impl Variables {
 
     /// Variables as `value` gives them.
     pub fn new(value: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self {
-            value: Arc::new(value),
-            is_from_file: |_| false,
-        }
-    }
-
-    /// Adds `is_from_file`, which is true for variables set by a `.env` file: that file may
-    /// come from someone else.
-    #[must_use]
-    pub(crate) fn with_file(self, is_from_file: fn(&str) -> bool) -> Self {
-        Self {
-            is_from_file,
-            ..self
-        }
+        Self(Arc::new(value))
     }
 
     /// The value of a variable; an empty one is unset.
     pub fn get(&self, name: &str) -> Option<String> {
-        (self.value)(name).filter(|value| !value.trim().is_empty())
-    }
-
-    /// True if a `.env` file set the variable.
-    pub(crate) fn is_from_file(&self, name: &str) -> bool {
-        (self.is_from_file)(name)
+        (self.0)(name).filter(|value| !value.trim().is_empty())
     }
 }

@@ -192,26 +192,6 @@ fn a_second_run_is_answered_from_the_folder_and_says_what_it_saved() {
     }
 }
 
-#[rstest]
-#[case::a_file("--cache page.md", "cannot use page.md for stored replies")]
-#[case::a_folder_of_other_files("--cache .", ". is not empty and holds no stored replies")]
-#[case::below_a_file("--cache page.md/x", "cannot use page.md/x for stored replies")]
-#[case::missing("--replay none", "none holds no stored replies")]
-#[case::no_replies("--replay .", ". holds no stored replies")]
-#[case::both("--replay a --cache b", "cannot be used with")]
-fn a_folder_that_cannot_be_used_is_one_line(#[case] stored: &str, #[case] words: &str) {
-    let place = Workplace::new();
-    place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
-    let base = "--model m --base-url http://127.0.0.1:9/v1";
-    for command in [
-        "--data-path sample", "ask page.md 'what was revenue?'", "env play --data-path sample",
-    ] {
-        let ran = place.run(&format!("{command} {base} {stored}"));
-        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-        ran.tells(words);
-    }
-}
-
 #[test]
 fn questions_about_a_document_are_stored_and_replayed() {
     let place = Workplace::new();

@@ -113,8 +113,8 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
     let place = Workplace::new();
     let run = sample_run(&place);
     let html = std::fs::read_to_string(run.join("report.html")).unwrap();
-    place.run("report --to again.html").succeeds();
-    assert_eq!(html, place.read("again.html"));
+    place.run("report --to again").succeeds();
+    assert_eq!(html, place.read("again/report.html"));
     assert!(!html.contains("http://") && !html.contains("https://"));
     let index = index(&html);
     let questions = entries(&html, "q");

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::cli::args::ControlArgs;
+use crate::cli::args::{ControlArgs, RunDisplay};
 use crate::cli::exit::with_output_hint;
 use crate::cli::run::{RunCommand, RunInputs, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
@@ -19,8 +19,9 @@ use crate::episodes::{
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, write_episodes};
-use crate::pipeline::{Notify, ResumedRun, Run, RunContext, RunNotice, RunResults, RunStart};
-use crate::pipeline::{ignored_in_episodes, unused_server};
+use crate::pipeline::{
+    LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
+};
 use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_agents::llm::ModelSettings;
@@ -144,7 +145,11 @@ pub(crate) fn execute(
         variables: dotenv::variables(),
         ..RunContext::default()
     };
-    let display = args.control.print.display(args.verbose, style);
+    let display = RunDisplay {
+        verbose: args.verbose,
+        print: args.control.print,
+        style,
+    };
     drive(&mut command, &settings, context, display)
 }
 
@@ -159,30 +164,24 @@ struct EpisodeRun<'a> {
 }
 
 impl RunCommand for EpisodeRun<'_> {
-    async fn start(&mut self, settings: &Settings, mut context: RunContext) -> anyhow::Result<Run> {
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
         let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
         if let Some(what) = unused_server(settings, &variables) {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
-        if let Some(line) = ignored_in_episodes(settings) {
-            notify(RunNotice::Note(line));
-        }
-        let options = self
-            .options(settings, context.resumed.as_mut(), &notify)
-            .await?;
+        let resumed = context.resumed.as_ref();
+        let options = self.options(settings, resumed, &notify).await?;
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        let begun = match RunStart::new(settings, context)? {
-            RunStart::Answered(begun) => *begun,
+        match RunStart::new(settings, context)? {
+            RunStart::Answered(run) => Ok(*run),
             RunStart::Open(open) => {
-                let job =
-                    episodes::job(&open.settings, &options, &variables, &notify, &open.models)?;
-                open.begin(settings, job)?
+                let job = episodes::job(settings, &options, &variables, &notify, &open.models)?;
+                Ok(open.begin(settings, job)?)
             }
-        };
-        Ok(Run::ask(settings, begun)?)
+        }
     }
 
     async fn on_last_question(&mut self) {
@@ -206,12 +205,11 @@ impl EpisodeRun<'_> {
     async fn options(
         &self,
         settings: &Settings,
-        resumed: Option<&mut ResumedRun>,
+        resumed: Option<&LockedRun>,
         notify: &Notify,
     ) -> anyhow::Result<EpisodeOptions> {
         let args = self.args;
-        let was = resumed.as_ref();
-        let was = was.and_then(|resumed| resumed.meta().episodes.clone());
+        let was = resumed.and_then(|resumed| resumed.meta().episodes.clone());
         let was = was.or_else(|| self.replayed.clone());
         let max_steps = match &was {
             Some(was) if !self.gives_steps => was.max_steps,
@@ -237,12 +235,11 @@ impl EpisodeRun<'_> {
             n: settings.questions.n,
             max_steps,
         };
-        if let (Some(resumed), Some(was)) = (resumed, was) {
-            if resumed.meta().identity.data == options.environment.hash {
-                // The same data may have moved; the run keeps their first place.
-                options.environment.name.clone_from(&was.environment);
-            }
-            resumed.add_changes(was.changes(&options.meta(settings)));
+        if let (Some(resumed), Some(was)) = (resumed, was)
+            && resumed.meta().identity.data == options.environment.hash
+        {
+            // The same data may have moved; the run keeps their first place.
+            options.environment.name = was.environment;
         }
         Ok(options)
     }

@@ -93,9 +93,7 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
         .or_insert_with(|| "default".to_owned());
     params.insert("data_path".to_owned(), meta.data.clone());
     params.insert("critic_model".to_owned(), meta.identity.critic.clone());
-    if let Some(total) = meta.total {
-        params.insert("questions_planned".to_owned(), total.to_string());
-    }
+    params.insert("questions_planned".to_owned(), meta.total.to_string());
     let none = match params.get("model").is_some_and(|model| model == OFFLINE) {
         true => "none: the embedded pair",
         false => "not in the journal",

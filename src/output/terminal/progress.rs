@@ -31,8 +31,8 @@ pub(crate) struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
-    /// Questions of the run, once it has begun.
-    total: Option<usize>,
+    /// Questions of the run.
+    total: usize,
     answered: usize,
     /// Of these, by earlier processes.
     resumed: usize,
@@ -66,7 +66,7 @@ impl RunProgress {
             options,
             writer,
             bar,
-            total: None,
+            total: 0,
             answered: 0,
             resumed: 0,
             scored: 0,
@@ -98,7 +98,7 @@ impl RunProgress {
                 answered,
             } => {
                 self.continuation = meta.continuation(&self.output);
-                self.begin(total.unwrap_or_default(), *answered);
+                self.begin(*total, *answered);
             }
             Event::Round { key, round } => {
                 if self.options.verbose {
@@ -162,7 +162,7 @@ impl RunProgress {
     }
 
     fn begin(&mut self, total: usize, answered: usize) {
-        self.total = Some(total);
+        self.total = total;
         self.bar.set_length(total as u64);
         if answered > 0 {
             let questions = counted(total, "question");
@@ -205,7 +205,7 @@ impl RunProgress {
     fn show(&self) {
         self.bar
             .set_message(format!("{} {}", self.message(), self.eta()));
-        let Some(calls) = self.calls.text().filter(|_| self.total.is_some()) else {
+        let Some(calls) = self.calls.text().filter(|_| self.total > 0) else {
             return;
         };
         if self.bar.prefix().is_empty() {
@@ -217,7 +217,7 @@ impl RunProgress {
     /// The number of answered questions, and the message.
     fn status(&self) -> String {
         let mut parts = vec![
-            format!("{}/{}", self.answered, self.total.unwrap_or_default()),
+            format!("{}/{}", self.answered, self.total),
             self.message(),
             self.calls.text().unwrap_or_default(),
         ];
@@ -249,10 +249,10 @@ impl RunProgress {
     /// The time left at the pace of this process: answers of others took none of its time.
     fn eta(&self) -> String {
         let here = self.answered.saturating_sub(self.resumed);
-        let Some(total) = self.total.filter(|_| here > 0) else {
+        if here == 0 {
             return String::new();
-        };
-        let left = total.saturating_sub(self.answered) as f64;
+        }
+        let left = self.total.saturating_sub(self.answered) as f64;
         let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
         format!("{seconds:.0} s left")
     }
@@ -260,7 +260,7 @@ impl RunProgress {
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
         self.calls.finished();
         self.bar.finish_and_clear();
-        let answered = format!("{} of {}", self.answered, self.total.unwrap_or_default());
+        let answered = format!("{} of {}", self.answered, self.total);
         let again = &self.continuation;
         let seconds = elapsed.as_secs_f64();
         match finish {
@@ -273,10 +273,7 @@ impl RunProgress {
                 ));
             }
             Finish::BudgetReached { limit, spent, left } => {
-                let left = left.map_or_else(
-                    || "not every question asked".to_owned(),
-                    |left| format!("{} left to ask", counted(left, "question")),
-                );
+                let left = format!("{} left to ask", counted(*left, "question"));
                 let spent = spent
                     .as_ref()
                     .map_or_else(String::new, |spent| format!("{spent}, "));

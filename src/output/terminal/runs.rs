@@ -1,7 +1,6 @@
 //! The list of runs: plain columns, so that an id is never broken in two.
 
 use crate::run::{RunMeta, RunStage, RunState};
-use finqa_agents::llm::BudgetLimit;
 
 use super::style::harmless;
 
@@ -61,12 +60,9 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
     }
 }
 
-/// Of a run whose shards were merged before all were finished.
-const MERGED_IN_PART: &str = "merged, questions missing";
-
 fn status(stage: &RunStage, meta: &RunMeta) -> String {
     match stage {
-        RunStage::Unfinished if meta.merged.is_some() => MERGED_IN_PART.to_owned(),
+        RunStage::Unfinished if meta.merged.is_some() => "merged, questions missing".to_owned(),
         RunStage::Unfinished if let Some(limit) = meta.paused => {
             format!("paused at {}", limit.option())
         }
@@ -74,29 +70,5 @@ fn status(stage: &RunStage, meta: &RunMeta) -> String {
         RunStage::Unfinished => "unfinished".to_owned(),
         RunStage::Unwritten => "answered, files missing".to_owned(),
         RunStage::Finished => "finished".to_owned(),
-        RunStage::Shards {
-            finished,
-            running,
-            paused,
-            interrupted,
-            of,
-        } => {
-            let limit = meta.paused.map_or("a limit", BudgetLimit::option);
-            let parts = [
-                (running, "running".to_owned()),
-                (paused, format!("paused at {limit}")),
-                (interrupted, "interrupted".to_owned()),
-            ];
-            let parts = parts.into_iter().filter(|(count, _)| **count > 0);
-            let parts: String = parts
-                .map(|(count, what)| format!(", {count} {what}"))
-                .collect();
-            let merged = match (&meta.merged, running) {
-                (Some(_), _) => format!(", {MERGED_IN_PART}"),
-                (None, 0) => ", not merged".to_owned(),
-                (None, _) => String::new(),
-            };
-            format!("{finished} of {of} shards finished{parts}{merged}")
-        }
     }
 }

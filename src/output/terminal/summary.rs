@@ -219,14 +219,10 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
         return Some(format!("Not complete: {line}."));
     }
     let (state, command) = summary.unfinished(output)?;
-    let left = match summary.run.total {
-        Some(total) => format!(
-            "{} of {total} questions have no outcome yet",
-            summary.left()
-        ),
-        None => "questions on the server were not asked".to_owned(),
-    };
-    Some(format!("{state}: {left}; {command} asks them."))
+    let (left, total) = (summary.left(), summary.run.total);
+    Some(format!(
+        "{state}: {left} of {total} questions have no outcome yet; {command} asks them."
+    ))
 }
 
 /// Calls, tokens and cost in one line.

@@ -82,19 +82,16 @@ impl EntryWriter {
         self.deflate
             .set_dictionary(self.example.as_bytes())
             .map_err(unwritable)?;
-        let mut packed = Vec::with_capacity(bytes.len() / 2 + 64);
-        while self
+        // Enough for bytes that cannot be compressed, so that one call is.
+        let mut packed = Vec::with_capacity(bytes.len() + bytes.len() / 8 + 128);
+        let ended = self
             .deflate
-            .compress_vec(
-                rest(bytes, self.deflate.total_in()),
-                &mut packed,
-                FlushCompress::Finish,
-            )
-            .map_err(unwritable)?
-            != Status::StreamEnd
-        {
-            packed.reserve(bytes.len() + 64);
+            .compress_vec(bytes, &mut packed, FlushCompress::Finish);
+        match ended.map_err(unwritable)? {
+            Status::StreamEnd => {}
+            _ => return Err(unwritable(std::io::Error::other("it is not compressed"))),
         }
+        packed.shrink_to_fit();
         Ok(packed)
     }
 }
@@ -135,17 +132,6 @@ impl<'c> EntryReader<'c> {
                 serde_json::Error::custom(format!("its text {number} cannot be read: {error}"))
             })
         })?;
-        serde_json::from_value(entry)
-    }
-
-    /// Reads an entry without the texts sent and received, which are nearly all of a
-    /// journal.
-    pub(super) fn without_texts<T: DeserializeOwned>(
-        &mut self,
-        stored: ValueRef<'_>,
-    ) -> Result<T, serde_json::Error> {
-        let mut entry = self.json(stored)?;
-        texts::leave_out(&mut entry);
         serde_json::from_value(entry)
     }
 

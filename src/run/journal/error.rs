@@ -43,12 +43,6 @@ pub enum JournalError {
     Gone { path: PathBuf },
     #[error("{path} is in use by another process; wait until it ends")]
     Busy { path: PathBuf },
-    #[error("{path}: cannot be read in place or copied: {source}")]
-    Copy {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
     #[error("{path}: not a run's journal (it has no metadata)")]
     Empty { path: PathBuf },
 }

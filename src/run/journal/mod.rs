@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
@@ -40,8 +39,6 @@ pub struct Journal {
     entries: EntryWriter,
     /// True if this process writes the journal, and closes it as one file.
     writes: bool,
-    /// A copy that is read instead of a journal in a read-only folder.
-    _copy: Option<tempfile::TempDir>,
 }
 
 impl Journal {
@@ -86,7 +83,7 @@ impl Journal {
     /// True if every question has an outcome.
     pub fn is_complete(&self) -> Result<bool, JournalError> {
         let answered = self.answered()?;
-        Ok(self.meta()?.total.is_some_and(|total| answered >= total))
+        Ok(answered >= self.meta()?.total)
     }
 
     /// Records entries in their order and in one transaction; when this returns they are
@@ -181,25 +178,6 @@ impl Journal {
     /// The same up to the first error of `visit`.
     pub fn try_for_each_row<E: From<JournalError>>(
         &self,
-        visit: impl FnMut(Row) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.rows(EntryReader::whole, EntryReader::whole, visit)
-    }
-
-    /// Like [`Self::for_each_row`], but without the texts sent and received, which are
-    /// nearly all of a journal.
-    pub(super) fn for_each_result(&self, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
-        let (read_row, read_call) = (EntryReader::without_texts, EntryReader::without_texts);
-        self.rows(read_row, read_call, |row| {
-            visit(row);
-            Ok(())
-        })
-    }
-
-    fn rows<'j, E: From<JournalError>>(
-        &'j self,
-        read_row: ReadEntry<'j, Row>,
-        read_call: ReadEntry<'j, Call>,
         mut visit: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
         let sqlite = |source| self.sqlite_error(source);
@@ -216,12 +194,12 @@ impl Journal {
         while let Some(found) = rows.next().map_err(sqlite)? {
             let question: usize = found.get(0).map_err(sqlite)?;
             let unreadable = |source| self.entry_error(&format!("question {question}"), source);
-            let mut row =
-                read_row(&mut entries, found.get_ref(1).map_err(sqlite)?).map_err(unreadable)?;
+            let stored = found.get_ref(1).map_err(sqlite)?;
+            let mut row: Row = entries.whole(stored).map_err(unreadable)?;
             let mut found = calls.query(params![question]).map_err(sqlite)?;
             while let Some(call) = found.next().map_err(sqlite)? {
-                let call = read_call(&mut entries, call.get_ref(0).map_err(sqlite)?)
-                    .map_err(unreadable)?;
+                let stored = call.get_ref(0).map_err(sqlite)?;
+                let call = entries.whole(stored).map_err(unreadable)?;
                 row.solution.calls.push(call);
             }
             order_samples(&mut row.solution.calls);
@@ -257,9 +235,6 @@ impl Journal {
         }
     }
 }
-
-/// The function that reads an entry: whole, or without its texts.
-type ReadEntry<'j, T> = fn(&mut EntryReader<'j>, ValueRef<'_>) -> Result<T, serde_json::Error>;
 
 /// Sets a field of the run's description.
 fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite::Result<()> {

@@ -1,11 +1,10 @@
 //! Making, opening and reading the file of a journal.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::run::run_meta::RunMeta;
@@ -78,8 +77,7 @@ impl Journal {
 
     /// Opens the journal of an earlier run to continue it.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let mut journal =
-            Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?.checked()?;
+        let mut journal = Self::connect(path)?.checked()?;
         // WAL: a killed process loses nothing that was committed, and a reader
         // (report, analyze) is never in the writer's way.
         let pragma = |name, value| journal.connection.pragma_update(None, name, value);
@@ -90,14 +88,10 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a journal to read it, in a folder that cannot be written to as well.
+    /// Opens a journal to read it, also in a folder that cannot be written to, unless a killed
+    /// process left a log there.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
-        let opened =
-            Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(Self::checked);
-        match opened {
-            Err(JournalError::Sqlite { source, .. }) if needs_to_write(&source) => {
-                Self::read_in_place(path)
-            }
+        match Self::connect(path)?.checked() {
             Err(JournalError::Sqlite { path, source })
                 if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
             {
@@ -107,40 +101,14 @@ impl Journal {
         }
     }
 
-    /// Reads a journal next to which SQLite cannot make the files that it shares
-    /// among processes. A copy has them, and what a killed process left in the
-    /// log next to the journal; without a log the journal is complete.
-    fn read_in_place(path: &Path) -> Result<Self, JournalError> {
-        let log = next_to(path, "-wal");
-        if std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
-            let uri = format!(
-                "file:{}?immutable=1",
-                percent_encoding::utf8_percent_encode(&path.to_string_lossy(), URI_PATH)
-            );
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-            return Self::connect(path, Path::new(&uri), flags)?.checked();
-        }
-        let error = |source| JournalError::Copy {
-            path: path.to_owned(),
-            source,
-        };
-        let folder = tempfile::tempdir().map_err(error)?;
-        let copy = folder.path().join("journal.sqlite");
-        std::fs::copy(path, &copy).map_err(error)?;
-        std::fs::copy(&log, next_to(&copy, "-wal")).map_err(error)?;
-        let mut journal = Self::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        journal._copy = Some(folder);
-        journal.checked()
-    }
-
-    /// Opens the file `from`, which holds the journal that is known as `path`.
-    fn connect(path: &Path, from: &Path, flags: OpenFlags) -> Result<Self, JournalError> {
+    /// Opens the file, which SQLite only reads if it is write-protected.
+    fn connect(path: &Path) -> Result<Self, JournalError> {
         let sqlite = |source| JournalError::Sqlite {
             path: path.to_owned(),
             source,
         };
-        let connection = Connection::open_with_flags(from, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(sqlite)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite)?;
         Ok(Self {
             path: path.to_owned(),
@@ -149,7 +117,6 @@ impl Journal {
             example: Arc::default(),
             entries: EntryWriter::new(Arc::default()),
             writes: false,
-            _copy: None,
         })
     }
 
@@ -208,24 +175,6 @@ impl Drop for Journal {
     }
 }
 
-/// Characters to escape in the path of a SQLite URI.
-const URI_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
-
-/// True if SQLite would have to write to a read-only folder.
-fn needs_to_write(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied)
-    )
-}
-
-/// A file that SQLite keeps next to a database.
-fn next_to(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +198,7 @@ mod tests {
         drop(reader);
         let journal = Journal::open(&path).unwrap();
         journal.close().unwrap();
-        assert!(!next_to(&path, "-wal").exists());
+        assert!(!path.with_extension("sqlite-wal").exists());
     }
 
     #[test]

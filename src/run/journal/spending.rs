@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use finqa_agents::llm::{Cost, Spending};
-use finqa_agents::pair::Call;
+use finqa_agents::llm::Spending;
 
 use super::{Journal, JournalError};
 
@@ -19,26 +18,26 @@ pub(crate) struct EarlierSpending {
 }
 
 impl Journal {
-    /// The spending of earlier processes. Requests sent without a limit are counted from
-    /// the replies in the journal; `None` if the tokens of one are unknown.
+    /// The spending of earlier processes; `None` if they sent requests without a limit, which
+    /// nobody counted.
     pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
-        self.sqlite(|connection| {
-            connection.execute_batch(
-                "CREATE TABLE IF NOT EXISTS spending
-                 (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
-            )
-        })?;
-        let amounts = self.amounts()?;
-        if let Some(last_id) = amounts.keys().max().copied() {
-            let mut spent = Spending::NONE;
-            amounts.values().for_each(|amount| spent += *amount);
-            return Ok(Some(EarlierSpending { spent, last_id }));
+        if !self.has_table("spending")? {
+            let sql = "SELECT EXISTS (SELECT 1 FROM calls)";
+            if self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))? {
+                return Ok(None);
+            }
+            self.sqlite(|connection| {
+                connection.execute_batch(
+                    "CREATE TABLE spending
+                     (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
+                )
+            })?;
         }
-        let Some(spent) = self.spent_without_limit()? else {
-            return Ok(None);
-        };
-        self.sqlite(|connection| store(connection, 0, spent))?;
-        Ok(Some(EarlierSpending { spent, last_id: 0 }))
+        let amounts = self.amounts()?;
+        let mut spent = Spending::NONE;
+        amounts.values().for_each(|amount| spent += *amount);
+        let last_id = amounts.into_keys().max().unwrap_or_default();
+        Ok(Some(EarlierSpending { spent, last_id }))
     }
 
     /// The amount counted for each request of a run with a limit; empty without.
@@ -61,34 +60,13 @@ impl Journal {
     }
 
     /// The number of requests of a run with a limit that were billed, or may have been; 0
-    /// if some were sent without a limit.
+    /// without.
     pub(in crate::run) fn billed_requests(&self) -> Result<u64, JournalError> {
         if !self.has_table("spending")? {
             return Ok(0);
         }
-        let sql = "SELECT count(*) FROM spending WHERE tokens > 0
-                   AND NOT EXISTS (SELECT 1 FROM spending WHERE id = 0 AND tokens > 0)";
+        let sql = "SELECT count(*) FROM spending WHERE tokens > 0";
         self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
-    }
-
-    /// The spending of the calls made without a limit.
-    fn spent_without_limit(&self) -> Result<Option<Spending>, JournalError> {
-        let mut tokens = Some(0_u64);
-        let mut cost = Cost::default();
-        let mut count = |call: &Call| {
-            cost += call.cost;
-            let usage = call.usage();
-            let known = usage.lost == 0 && usage.without_usage == 0;
-            tokens = tokens
-                .filter(|_| known)
-                .map(|sum| sum.saturating_add(usage.tokens.total()));
-        };
-        self.for_each_result(|row| row.solution.calls.iter().for_each(&mut count))?;
-        self.open_calls()?.values().flatten().for_each(&mut count);
-        Ok(tokens.map(|tokens| Spending {
-            dollars: cost.total(),
-            tokens,
-        }))
     }
 }
 

@@ -71,19 +71,3 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         convfinqa::env_build::builtin().unwrap().questions().len()
     );
 }
-
-/// `score` listed the file's columns.
-#[test]
-fn an_exported_file_where_a_run_is_meant_is_refused_with_the_run_that_it_is_of() {
-    let place = Workplace::new();
-    let summary = played(&place, "-n 1 -o runs --export-episodes a.jsonl");
-    let id = summary["run"]["id"].as_str().unwrap();
-    for command in [
-        "score a.jsonl", "analyze a.jsonl", "compare a.jsonl a.jsonl",
-    ] {
-        let ran = place.run(&format!("{command} -o runs"));
-        let score = format!("`convfinqa score {id} -o runs`");
-        ran.fails(2, &["a.jsonl is a file of episodes", &score]);
-    }
-    place.run(&format!("score {id} -o runs")).succeeds();
-}

@@ -123,13 +123,3 @@ fn some_episodes_are_the_first_of_the_seeds_order() {
     let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
     assert_eq!(filed, first_five(&format!("--data-path {FIXTURE} -j 3")));
 }
-
-/// `env play` said nothing where a run of questions says it.
-#[test]
-fn options_that_the_embedded_analyst_ignores_are_named() {
-    let place = Workplace::new();
-    place.write("convfinqa.toml", "samples = 5\nrpm = 60\n");
-    let ran = place.run("env play -n 1 --max-cost 1 --temperature 0.5 --allow-http");
-    ran.succeeds();
-    ran.tells("note: --max-cost, --temperature have no effect with --model offline\n");
-}

@@ -141,10 +141,8 @@ fn a_run_is_not_continued_with_other_options_and_they_are_named() {
     for (more, said) in [
         ("--model cleverer", "--model was scripted, now cleverer"),
         ("--seed 9", "--seed was not set, now 9"),
-        ("--max-steps 9", "--max-steps was 20, now 9"),
         ("--temperature 0.5", "--temperature was not set, now 0.5"),
         ("--n 3", "--n was 2, now 3"),
-        ("--data-path sample", "--data-path was "),
     ] {
         let (refused, _) = play(&place, &format!("--resume {id} {more}"));
         refused.fails(2, &[&id, said]);
@@ -181,35 +179,6 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
 }
 
 #[test]
-fn a_run_of_episodes_is_resumed_by_the_command_of_any_run() {
-    let place = Workplace::new();
-    let model = slow();
-    killed(&place, &by(&model), || model.count() >= 4);
-    let (calls, _) = journaled(&place);
-    let asked = model.count();
-    // What it would be in a new run is not what this one was started with.
-    let environment = [("FINQA_MAX_STEPS", "50"), ("FINQA_DATA_PATH", "nowhere")];
-    let resumed = place.run_with("run --resume --json", &environment);
-    let summary = resumed.succeeds().json();
-    assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
-    has(&summary, json!({"questions": 12, "complete": true}));
-
-    let id = summary["run"]["id"].as_str().unwrap();
-    let finished = place.run(&format!("--resume {id} --json -j 1"));
-    assert_eq!(finished.succeeds().json()["run"]["id"], id);
-    for (more, said) in [
-        ("--seed 9", "--seed was not set, now 9"),
-        ("--samples 3", "'--samples"),
-        ("--data-path sample", "--data-path was "),
-    ] {
-        let refused = place.run(&format!("--resume {id} {more}"));
-        refused.fails(2, &[id, said]);
-        assert!(!refused.stderr.contains("Usage:"), "{}", refused.stderr);
-    }
-    assert_eq!(model.count() - asked, 24 - calls);
-}
-
-#[test]
 fn a_command_for_one_kind_of_run_names_the_command_that_resumes_the_other() {
     let place = Workplace::new();
     let dead = "--model m --base-url http://127.0.0.1:9/v1 --attempts 1";
@@ -221,6 +190,14 @@ fn a_command_for_one_kind_of_run_names_the_command_that_resumes_the_other() {
     let id = id.file_name().unwrap().to_str().unwrap();
     let named = place.run(&format!("env play --resume {id}"));
     named.fails(2, &[&format!("`convfinqa --resume {id}`")]);
+
+    let place = Workplace::new();
+    let ran = place.run(&format!("env play -n 1 --data-path {FIXTURE} {dead}"));
+    ran.fails(5, &["127.0.0.1:9"]);
+    let other = ["must be resumed with `convfinqa env play --resume 0"];
+    place.run("--resume").fails(2, &other);
+    let changed = place.run("env play --resume --max-steps 9");
+    changed.fails(2, &["--max-steps was 20, now 9"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert!(!play(&Workplace::new(), "", &[]).stderr.contains("INFO"));
     let place = Workplace::new();
     let ran = place.run_with("env play", &[("CONVFINQA_LOG", "xml")]);
-    ran.fails(2, &["CONVFINQA_LOG is \"xml\""]);
+    ran.fails(2, &["CONVFINQA_LOG: unknown variant `xml`"]);
 }
 
 #[test]

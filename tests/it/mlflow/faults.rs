@@ -332,7 +332,7 @@ fn shards_are_delivered_as_one_run_by_merge() {
         ran.succeeds().tells("`convfinqa merge nightly` delivers");
     }
     assert_eq!(mlflow.requests().len(), 0);
-    let merge = || place.run_with("merge", &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
+    let merge = || place.run_with("merge nightly", &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
     merge().succeeds().prints("MLflow: http://");
     let questions = place.rows("output/output.csv").len();
     {

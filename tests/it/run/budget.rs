@@ -34,10 +34,6 @@ fn the_printed_command_resumes_a_run_in_another_output_folder() {
     let report = std::fs::read_to_string(report).unwrap();
     assert!(report.contains(" -o c3 --max-cost MORE</code>"), "{text}");
     place.run(&format!("--resume {printed} 5")).succeeds();
-
-    let hint = "`convfinqa runs -o 'c 3'`";
-    let ran = place.run("--resume zz -o 'c 3'");
-    ran.fails(2, &["c 3/runs", hint, "-o names another folder"]);
 }
 
 #[test]
@@ -115,7 +111,7 @@ fn tokens_and_time_have_limits_too() {
     let spent = spent.as_deref().unwrap_or_default();
     let words = " tokens spent, the next request needs up to ";
     assert!(spent.contains(words), "{spent}");
-    assert!(left.is_some_and(|left| left > 0 && left < 58), "{left:?}");
+    assert!(*left > 0 && *left < 58, "{left}");
     drop(tokens);
 
     let counted = server.count();
@@ -159,49 +155,22 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     own.succeeds();
 }
 
+/// What was sent without a limit, nobody has counted.
 #[test]
-fn a_wrong_limit_is_refused_in_one_line() {
+fn a_run_that_was_started_without_a_limit_gets_none_later() {
     let place = Workplace::new();
-    for option in ["--max-cost", "--max-tokens-total", "--max-time"] {
-        for value in ["-1", "0", "NaN", "1e400", "abc", ""] {
-            let ran = place.run(&format!("--data-path sample {option} '{value}'"));
-            ran.fails(2, &[option.trim_start_matches("--")]);
-        }
-    }
-    for (variable, value) in [
-        ("CONVFINQA_MAX_COST", "-1"),
-        ("CONVFINQA_MAX_COST", "NaN"),
-        ("CONVFINQA_MAX_TIME", "90"),
-    ] {
-        let ran = place.run_with("--data-path sample", &[(variable, value)]);
-        ran.fails(2, &[variable]);
-    }
-}
-
-/// A run without a limit whose lost requests nobody counted cannot get one later.
-#[test]
-fn a_limit_is_refused_for_a_run_with_requests_that_nobody_counted() {
-    let place = Workplace::new();
-    let prices = place.write("prices.json", PRICES);
-    let prices = prices.display();
-    let given = format!("prices = '{prices}'\nmax_tokens = 100\nconcurrency = 1");
-    for lose in [false, true] {
-        let server = FaultServer::start(move |request| match request.index {
-            20.. => Reply::error(401, "x", "revoked"),
-            3 if lose => Reply::error(500, "x", "sorry"),
-            _ => scripted(request),
-        });
-        let finish = place.start(&asking(&server, &given)).unwrap().finish;
-        assert!(matches!(finish, Finish::Fatal(_)), "{finish:?}");
-        let capped = place.resume("last", "max_cost = '0.000001'");
-        if lose {
-            refused(capped, &["--max-cost", "is unknown"]);
-            continue;
-        }
-        // What the replies say is counted, and is more than this.
-        let finish = capped.unwrap().finish;
-        assert!(matches!(finish, Finish::BudgetReached { .. }), "{finish:?}");
-    }
+    let server = FaultServer::start(|request| match request.index {
+        20.. => Reply::error(401, "x", "revoked"),
+        _ => scripted(request),
+    });
+    let given = asking(&server, "max_tokens = 100\nconcurrency = 1");
+    let finish = place.start(&given).unwrap().finish;
+    assert!(matches!(finish, Finish::Fatal(_)), "{finish:?}");
+    let capped = place.resume("last", "max_tokens_total = 1000000");
+    refused(
+        capped,
+        &["was started without --max-cost", "leave the limit out"],
+    );
 }
 
 #[test]
@@ -242,14 +211,11 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
 
     let shown = place.chat(&server, "--dry-run");
     shown.succeeds().prints("Cost       unknown");
-    let played = place.run("env play --model scripted --dry-run");
-    played.fails(2, &["--dry-run", "--max-cost"]);
     let offline = place.run("--data-path sample --dry-run");
     offline.succeeds().prints("$0.0000 to $0.0000");
 }
 
 #[rstest]
-#[case::openai(&[], "", "OPENAI_API_KEY", "openai https://api.openai.com/v1 gpt-4o")]
 #[case::anthropic(&[("ANTHROPIC_BASE_URL", "https://api.anthropic.com")], "", "ANTHROPIC_API_KEY",
     "anthropic https://api.anthropic.com claude-sonnet-4-5")]
 #[case::azure(&[("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com")], "", "AZURE_OPENAI_API_KEY",

@@ -136,7 +136,7 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     }
     let asked = waiting.server.count();
     place.write("records.json", &format!("{records}\n"));
-    let changed = format!("cannot be resumed: the data file {file} has changed since");
+    let changed = format!("cannot be resumed with changes: the data file {file} has changed since");
     refused(place.resume("last", ""), &[&changed]);
     assert_eq!(waiting.server.count(), asked, "nothing is asked");
     // The same records in another file are the same data.

@@ -71,10 +71,8 @@ fn report_makes_every_file_again() {
     assert!(bytes(&folder) == whole);
     place.run("report --to elsewhere").succeeds();
     assert!(bytes(&place.path("elsewhere")) == whole);
-    let alone = place.run("report --to alone/page.html");
-    alone.fails(2, &["alone/page.html"]);
-    place.run("report --to page.html").succeeds();
-    assert!(place.read("page.html").into_bytes() == whole[2]);
+    std::fs::write(place.path("file"), "").unwrap();
+    place.run("report --to file").fails(2, &["file"]);
 }
 
 /// The binary as a user who may read everything and write nothing but `into`.
@@ -135,7 +133,7 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     let out = into.path().join("made");
     let reader = |line: &str| as_reader(&place, into.path()).given(line).ran();
     let refused = reader("report last");
-    refused.fails(2, &["run", "Permission denied", "--to PATH"]);
+    refused.fails(2, &["run", "Permission denied", "--to DIR"]);
     // `--output` says where the runs are.
     assert!(!refused.stderr.contains("--output"), "{}", refused.stderr);
     reader(&format!("report last --to {}", out.display())).succeeds();
@@ -228,7 +226,7 @@ fn a_journal_that_another_process_has_to_itself_is_said_to_be_in_use() {
     let alone = Connection::open(folder.join("journal.sqlite")).unwrap();
     alone.execute_batch("BEGIN EXCLUSIVE").unwrap();
     place
-        .run("report --to page.html")
+        .run("report --to elsewhere")
         .fails(2, &["journal.sqlite is in use by another process"]);
 }
 
@@ -259,31 +257,6 @@ fn a_journal_that_is_cut_off_or_of_another_format_is_named_in_one_line() {
             place.run(command).fails(2, &[&refused]);
         }
     }
-}
-
-/// A killed process leaves its last answers in SQLite's log next to the journal.
-#[cfg(unix)]
-#[test]
-fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
-    let (place, folder) = finished();
-    let journal = folder.join("journal.sqlite");
-    let (base, copy) = (folder.join("base"), folder.join("journal.sqlite-wal"));
-    let connection = Connection::open(&journal).unwrap();
-    connection
-        .pragma_update(None, "journal_mode", "WAL")
-        .unwrap();
-    std::fs::copy(&journal, &base).unwrap();
-    connection
-        .execute("DELETE FROM answers WHERE question > 0", [])
-        .unwrap();
-    let log = std::fs::read(&copy).unwrap();
-    drop(connection);
-    std::fs::rename(&base, &journal).unwrap();
-    std::fs::write(&copy, log).unwrap();
-    let into = tempfile::tempdir().unwrap();
-    let listed = as_reader(&place, into.path()).given("runs").ran();
-    listed.succeeds().prints(" 1/");
-    writable_again(&place);
 }
 
 #[test]
@@ -334,15 +307,10 @@ fn runs_are_named_by_id_or_last_and_listed() {
         let ran = place.run(&format!("{command} {}", &first[..6]));
         ran.fails(2, &["is a prefix of 2 runs", &first]);
     }
-    let unknown = place.run("score 0000");
-    unknown.fails(2, &["no such run", "convfinqa runs"]);
-    let words = ["zzz: no such file, and no such run in", "convfinqa runs"];
-    place.run("score zzz").fails(2, &words);
-    place.run("score missing.csv").fails(3, &["missing.csv"]);
 
     let ran = place.run("runs");
     let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
-    let total = journal.meta().unwrap().total.unwrap();
+    let total = journal.meta().unwrap().total;
     ran.succeeds().prints(&first[..13]).prints("offline");
     let listed = &ran.prints(&format!("{total}/{total}")).stdout;
     let newest = listed.find("finished").unwrap();

@@ -19,7 +19,7 @@ async fn a_run_is_started_watched_and_finished_by_library_calls() {
     let results = run.finish().await.unwrap();
     assert_eq!(results.finish, Finish::Complete);
     assert!(results.summary.complete);
-    assert_eq!(Some(answered), results.summary.run.total);
+    assert_eq!(answered, results.summary.run.total);
     for name in RunFolder::RESULTS {
         assert!(results.folder.file(name).is_file(), "{name}");
     }

@@ -15,7 +15,7 @@ use crate::support::in_process::{asking, refused};
 fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere() {
     let place = Workplace::new();
     place.shards(&["1/3", "3/3"], "");
-    let words = ["all 27 of shard 2", "and 22 more", "--allow-missing"];
+    let words = ["all 27 of shard 2", "--allow-missing"];
     let missing = [&["run nightly is not complete"], &words[..]].concat();
     refused(place.merge(false), &missing);
     assert!(!place.merged("journal.sqlite").exists());
@@ -36,12 +36,12 @@ fn a_missing_shard_is_refused_by_name_and_what_is_missing_is_stated_everywhere()
         (&missing["shard"], &missing["questions"]),
         (&2.into(), &27.into())
     );
-    let ran = place.run("merge --allow-missing");
+    let ran = place.run("merge nightly --allow-missing");
     ran.ends(4).prints(line);
     let runs = place.run("runs");
     let listed: Vec<_> = runs.stdout.lines().skip(1).collect();
     assert_eq!(listed.len(), 1, "{listed:?}");
-    assert!(listed[0].contains("2 of 3 shards finished, merged, questions missing"));
+    assert!(listed[0].contains("merged, questions missing"));
     // Nothing could be merged with what another process answered.
     place.run("--resume").fails(2, &["no unfinished run"]);
     let resumed = place.run("--resume nightly");
@@ -83,7 +83,7 @@ fn a_shard_in_use_is_refused_with_its_process_and_merging_is_for_one_process() {
         let in_use = "shard 2 of run nightly is in use by";
         refused(place.merge(false), &[in_use, &pid]);
         refused(place.shard("2/2", ""), &["is in use by", &pid]);
-        place.run("merge -q").fails(2, &[in_use, &pid]);
+        place.run("merge nightly -q").fails(2, &[in_use, &pid]);
     }
     {
         let folder = place.path("output/runs/nightly.shards");
@@ -102,7 +102,7 @@ fn a_truncated_shard_is_refused_and_left_as_it_is() {
     for length in [whole.len() / 2, 4096, 100, 0] {
         std::fs::write(&path, &whole[..length]).unwrap();
         let words = ["shard 2 of run nightly cannot be read", "journal.sqlite"];
-        place.run("merge -q").fails(3, &words);
+        place.run("merge nightly -q").fails(3, &words);
         assert_eq!(std::fs::read(&path).unwrap(), &whole[..length]);
     }
     assert!(!place.merged("journal.sqlite").exists());
@@ -137,12 +137,8 @@ fn a_question_in_the_wrong_shard_is_named() {
 }
 
 #[test]
-fn the_name_of_another_run_is_refused_and_no_run_is_merged() {
+fn the_name_of_another_run_is_refused() {
     let place = Workplace::new();
-    let merged = place.run("merge");
-    merged.fails(2, &["no run was started with --shard"]);
-    let merged = place.run("merge x");
-    merged.fails(2, &["x: no run of this name was started with --shard"]);
     let id = place.answer("").summary.run.id;
     let taken = place.start(&format!("shard = '1/2'\nrun = '{id}'"));
     refused(taken, &["exists and has no shards", "--run"]);
@@ -202,7 +198,6 @@ fn a_merge_removes_only_what_a_killed_one_has_left() {
     place.merge(false).unwrap();
     let own = [
         "runs/nightly/.writing-report.html-a1b2c3",
-        "runs/nightly/.writing-traces.jsonl-a1b2c3",
         "runs/nightly.shards/merging/journal.sqlite.new",
     ];
     let others = [".writing-output.csv-a1b2c3"];
@@ -223,58 +218,15 @@ fn a_merge_removes_only_what_a_killed_one_has_left() {
 }
 
 #[test]
-fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_do() {
+fn commands_that_read_runs_say_that_shards_are_not_merged() {
     let place = Workplace::new();
-    place.shards(&["1/3", "2/3"], "");
-    let listed = |words: &str| {
-        let runs = place.run("runs").succeeds().stdout.clone();
-        let line = runs.lines().find(|line| line.starts_with("nightly.shards"));
-        let line = line.unwrap_or_else(|| panic!("{runs}")).to_owned();
-        assert!(line.contains(words), "{line}");
-    };
-    listed("2 of 3 shards finished, not merged");
-    {
-        let _working = RunLock::take(&place.shard_folder(2)).unwrap();
-        listed("1 of 3 shards finished, 1 running");
+    place.shards(&["1/1"], "");
+    for command in ["report", "score", "analyze", "compare nightly"] {
+        let ran = place.run(&format!("{command} nightly"));
+        ran.fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
     }
-    let (whole, shards) = ("output/runs/nightly", "output/runs/nightly.shards");
-    for named in ["nightly", "nig", "nightly.shards", "last", whole, shards] {
-        for command in ["report", "score", "analyze", "compare nightly"] {
-            let ran = place.run(&format!("{command} {named}"));
-            ran.fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
-        }
-    }
-    place.shards(&["3/3"], "");
-    listed("3 of 3 shards finished, not merged");
-    let (slash, shard) = (format!("{shards}/"), format!("{shards}/2"));
-    for named in [
-        "nightly", "nightly.shards", "nig", "last", whole, shards, &slash, &shard,
-    ] {
-        place.run(&format!("merge {named} -q")).succeeds();
-    }
-    let runs = place.run("runs").stdout;
-    assert!(!runs.contains("nightly.shards"), "merged: {runs}");
-
-    place.start("shard = '1/1'\nrun = 'night'").unwrap();
-    place.run("merge night -q").succeeds();
-    let prefix = place.run("merge ni");
-    prefix.fails(2, &["ni is a prefix of 2 runs", "night, nightly"]);
-    let unknown = place.run("merge x");
-    unknown.fails(2, &["x: no run of this name", "convfinqa runs"]);
-}
-
-#[test]
-fn runs_says_which_shards_are_paused_at_a_limit_or_interrupted() {
-    let place = Workplace::new();
-    let server = FaultServer::start(scripted);
-    // Each of three gets a third.
-    let little = asking(&server, "max_tokens_total = 3");
-    place.shard("1/3", &little).unwrap();
-    let enough = asking(&server, "max_tokens_total = 3000000\nconcurrency = 1");
-    let shard = format!("shard = '2/3'\nrun = 'nightly'\n{enough}");
-    place.abandon(&shard, || server.count() > 0);
-    let words = "0 of 3 shards finished, 1 paused at --max-tokens-total, 1 interrupted, not merged";
-    place.run("runs").succeeds().prints(words);
+    place.run("merge nightly.shards -q").succeeds();
+    place.run("score nightly").succeeds();
 }
 
 /// The advice is what to do about the shard, and not to resume what cannot be read.
@@ -304,15 +256,13 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     let words = ["plan.json: not a plan of shards", "remove this file"];
     unreadable(&plan, &[200, 0], &words);
     std::fs::write(&plan, "{").unwrap();
-    place.run("merge").fails(3, &words);
+    place.run("merge nightly").fails(3, &words);
     // What is advised: a shard writes the plan again, and the others belong to it.
     std::fs::remove_file(&plan).unwrap();
-    for named in ["last", "nightly", "output/runs/nightly.shards"] {
-        let words = ["plan.json is missing", "repeat the command of a shard"];
-        place.run(&format!("merge {named}")).fails(3, &words);
-    }
+    let words = ["(it is missing)", "repeat the command of a shard"];
+    place.run("merge nightly").fails(3, &words);
     place.run(again).succeeds();
-    place.run("merge -q").succeeds();
+    place.run("merge nightly -q").succeeds();
 }
 
 #[test]

@@ -156,14 +156,3 @@ fn json_leaves_stdout_to_the_summary_and_follows_its_schema() {
         "the schema can refuse"
     );
 }
-
-/// They were ignored, and the embedded analyst answered.
-#[test]
-fn an_option_of_chat_models_without_one_is_an_error_that_names_model() {
-    let place = Workplace::new();
-    for option in ["--provider openai", "--api responses", "--max-tokens 100"] {
-        let name = option.split(' ').next().unwrap();
-        let ran = place.run(&format!("--data-path sample -n 1 {option}"));
-        ran.fails(2, &[name, "pass --model NAME"]);
-    }
-}

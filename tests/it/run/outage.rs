@@ -169,7 +169,6 @@ fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u1
 #[rstest]
 #[case("-TERM")]
 #[case("-INT")]
-#[case("-HUP")]
 fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
     let place = Workplace::new();
     let server = FaultServer::start(|request| match request.index {

@@ -11,7 +11,7 @@ use finqa_agents::pair::{Backend, Pair, PairOptions};
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
 use crate::support::fault_server::FaultServer;
-use crate::support::in_process::{asking, refused};
+use crate::support::in_process::asking;
 
 /// Such a folder was once considered a run, and every later `--resume` failed on it.
 #[test]
@@ -25,23 +25,6 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
     place.run("report last").fails(2, &["no such run"]);
     place.run("--data-path sample --n 2").succeeds();
     place.run("report last").succeeds();
-}
-
-/// The empty text is a prefix of every id, and so named a run that was the only one.
-#[test]
-fn an_empty_name_of_a_run_is_refused_by_every_command() {
-    let place = Workplace::new();
-    place.run("--data-path sample --n 1").succeeds();
-    for command in [
-        "--resume ''",
-        "report ''",
-        "merge ''",
-        "track sync '' --mlflow http://127.0.0.1:9",
-    ] {
-        place
-            .run(command)
-            .fails(2, &["the name of the run is empty"]);
-    }
 }
 
 #[cfg(unix)]
@@ -66,25 +49,6 @@ fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
     place.run("--resume").succeeds();
     assert!(place.rows("output/output.csv").len() > partial);
     assert!(server.count() > asked);
-}
-
-#[test]
-fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
-    let place = Workplace::new();
-    let server = FaultServer::start(scripted);
-    let started = asking(&server, "n = 3");
-    let run = place.answer(&started).summary.run.id;
-    for (given, change) in [
-        ("n = 3\nmodel = 'b'", "--model was m, now b"),
-        ("n = 4\nmodel = 'm'", "--n was 3, now 4"),
-        ("n = 3\nmax_rounds = 1", "--max-rounds was 3, now 1"),
-    ] {
-        refused(place.resume(&run, given), &["cannot be resumed", change]);
-    }
-    let before = server.count();
-    place.resume(&run, &started).unwrap();
-    assert_eq!(server.count(), before, "nothing is asked again");
-    refused(place.resume("last", &started), &["no unfinished run"]);
 }
 
 /// No file may grow beyond 200 KB, as on a disk that is nearly full.

@@ -128,7 +128,7 @@ async fn ran(
     let path = folder.path().join("journal.sqlite");
     let meta = RunMeta {
         id: "r".into(),
-        total: Some(plan.total()),
+        total: plan.total(),
         ..RunMeta::default()
     };
     let journal = Journal::create(&path, &meta, None).unwrap();
@@ -328,5 +328,5 @@ async fn a_provider_that_answers_nothing_is_not_asked_twice() {
     assert!(matches!(ran.finish, Finish::Fatal(_)), "{:?}", ran.finish);
     assert_eq!(ran.journal.answered().unwrap(), 0);
     let total = ran.journal.meta().unwrap().total;
-    assert_eq!(Some(ran.requests.len()), total, "each question once");
+    assert_eq!(ran.requests.len(), total, "each question once");
 }

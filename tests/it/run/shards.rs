@@ -32,7 +32,9 @@ impl Workplace {
     pub(super) fn merge(&self, allow_missing: bool) -> Result<RunResults, PipelineError> {
         let (output, variables) = (self.path("output"), Variables::none());
         let notify = RunContext::default().notify;
-        runtime().block_on(merge(&output, None, allow_missing, &variables, &notify))
+        runtime().block_on(merge(
+            &output, "nightly", allow_missing, &variables, &notify,
+        ))
     }
 
     pub(super) fn shard_folder(&self, index: u32) -> PathBuf {
@@ -113,7 +115,10 @@ fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case
     let named = ["shard 2/3 of run nightly", words, "--run"];
     refused(place.shard("2/3", given), &named);
     assert!(!place.shard_folder(2).exists());
-    refused(place.shard("2/4", ""), &["it has 3 shards, now 4"]);
+    refused(
+        place.shard("2/4", ""),
+        &["the number of shards was 3, now 4"],
+    );
     // The shard itself is refused in the same way.
     refused(place.shard("1/3", given), &[words]);
 }
@@ -188,12 +193,9 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
         let shard = format!("-q --fail-under fe=100 --run nightly --shard {part}");
         place.chat(&filtered, &shard).ends(0);
     }
-    place.run("merge -q").ends(4);
-    let judged = place.run("merge -q --fail-under fe=100");
+    place.run("merge nightly -q").ends(4);
+    let judged = place.run("merge nightly -q --fail-under fe=100");
     judged.fails(6, &["--fail-under"]);
-    place.run("--shard 4/3").fails(2, &["4/3"]);
-    let nowhere = place.run("--shard auto");
-    nowhere.fails(2, &["not a task of an array job"]);
 }
 
 /// An engine that reads 0 would not start it again.
@@ -210,40 +212,34 @@ fn a_shard_whose_provider_failed_a_question_ends_with_5_and_is_continued() {
     });
     let shard = "--attempts 1 -q --run nightly --shard 1/1";
     place.chat(&server, shard).ends(5);
-    let merged = place.run("merge");
+    let merged = place.run("merge nightly");
     merged.fails(3, &["run nightly is not complete"]);
     recovered.store(true, Ordering::Relaxed);
     place.chat(&server, shard).ends(0);
-    place.run("merge -q").succeeds();
+    place.run("merge nightly -q").succeeds();
 }
 
 #[test]
-fn the_engine_names_the_shard_and_the_run() {
+fn the_engine_names_the_shard() {
     let place = Workplace::new();
-    let shard = "--data-path sample --shard auto -q";
+    let run = ("CONVFINQA_RUN", "nightly");
     for task in ["0", "1"] {
-        let variables = [
+        let slurm = [
             ("SLURM_ARRAY_TASK_ID", task),
             ("SLURM_ARRAY_TASK_MIN", "0"),
             ("SLURM_ARRAY_TASK_COUNT", "2"),
-            ("SLURM_ARRAY_JOB_ID", "4711"),
+            run,
         ];
-        place.run_with(shard, &variables).succeeds();
+        let shard = "--data-path sample --shard auto -q";
+        place.run_with(shard, &slurm).succeeds();
+        let shard = "--data-path sample --shard auto/2 --run indexed -q";
+        let indexed = ("JOB_COMPLETION_INDEX", task);
+        place.run_with(shard, &[indexed]).succeeds();
     }
-    place.run("merge").succeeds().prints("-4711");
-    let run = ("CONVFINQA_RUN", "indexed");
-    let indexed = |index: &str, shard: &str| {
-        let variables = [("JOB_COMPLETION_INDEX", index), run];
-        place.run_with(
-            &format!("--data-path sample --shard {shard} -q"),
-            &variables,
-        )
-    };
-    indexed("0", "auto").fails(2, &["pass --shard auto/N"]);
-    indexed("0", "auto/2").succeeds();
-    indexed("1", "auto/2").succeeds();
     place.run_with("merge -q", &[run]).succeeds();
+    place.run("merge indexed -q").succeeds();
     assert!(place.path("output/runs/indexed/report.html").is_file());
+    place.run("merge").fails(2, &["which run?"]);
 }
 
 #[test]
@@ -255,10 +251,10 @@ fn episodes_are_split_and_merged_too() {
         let shard = format!("{play} --run nightly --shard {part}");
         split.run(&shard).succeeds();
     }
-    split.run("merge -q").succeeds();
+    split.run("merge nightly -q").succeeds();
     let whole = one.run_folder().join("output.csv");
     assert_eq!(rows(&split.merged("output.csv")), rows(&whole));
-    let export = split.run(&format!("{play} --shard 1/2 --export-episodes x"));
+    let export = split.run(&format!("{play} --run x --shard 1/2 --export-episodes x"));
     export.fails(2, &["merge the shards, then", "--resume RUN"]);
     let export = "env play --resume nightly -q --export-episodes x";
     split.run(export).succeeds();
@@ -276,7 +272,7 @@ fn a_shard_that_is_asked_to_end_is_continued_by_the_same_command() {
     wait_until(|| server.count() >= 9);
     assert_eq!(signal(&mut child, "-TERM"), Some(130));
     place.chat(&server, shard).succeeds();
-    place.run("merge -q").succeeds();
+    place.run("merge nightly -q").succeeds();
     let requests = &place.json("output/runs/nightly/summary.json")["spent"]["requests"];
     assert_eq!(*requests, server.count(), "no request is repeated");
 }

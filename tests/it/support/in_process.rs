@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use convfinqa::pipeline::{PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use convfinqa::pipeline::{LockedRun, PipelineError, Run, RunContext, RunNotice, RunResults};
 use convfinqa::run::{Finish, RunKind};
 use convfinqa::settings::{Layers, Origin, Settings, Variables};
 
@@ -70,13 +70,13 @@ impl Workplace {
 
     /// Continues a run as it was started, except for what is `given`.
     pub fn resume(&self, name: &str, given: &str) -> Result<RunResults, PipelineError> {
-        let resumed = ResumedRun::open(&self.path("output"), name, RunKind::Questions)?;
+        let resumed = LockedRun::open(&self.path("output"), name, RunKind::Questions)?;
         continued(resumed, given)
     }
 }
 
 /// Continues the run, as it was started except for what is `given`.
-pub fn continued(resumed: ResumedRun, given: &str) -> Result<RunResults, PipelineError> {
+pub fn continued(resumed: LockedRun, given: &str) -> Result<RunResults, PipelineError> {
     let settings = layered(resumed.settings(), given);
     let context = RunContext {
         resumed: Some(resumed),

@@ -1,0 +1,161 @@
+//! What is refused: a command line, its exit code, and words of its one line. Run in this
+//! process; what needs variables of the environment is in other files.
+
+use std::process::Command;
+
+use crate::support::cli::{Workplace, words};
+
+const PAGE: &str = "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n";
+const KEY: &str = "sk-planted-0123456789abcdef";
+#[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
+const REFUSALS: &[(&str, u8, &[&str])] = &[
+    // Data
+    ("--data-path nowhere.json", 3, &["nowhere.json", "data download"]),
+    ("--data-path text.json", 3, &["text.json"]),
+    ("--data-path empty.json", 3, &["no record"]),
+    ("--data-path nan.json", 3, &["nan.json", "at line 2", "after 0 whole records"]),
+    ("score mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
+    ("analyze mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
+    ("compare mine.csv mine.csv", 3, &["none of the 2 questions has gold", "--data-path"]),
+    ("score mine.csv --fail-under fe=1", 6, &["could not score any question"]),
+    ("score missing.csv", 3, &["missing.csv"]),
+    // Opening a FIFO would wait forever, and a device is no file of data.
+    ("--data-path in", 3, &["not a regular file"]),
+    ("--data-path /dev/tty", 3, &["not a regular file"]),
+    ("--config in", 2, &["not a regular file"]),
+    ("--prompts prompts", 2, &["not a regular file"]),
+    ("ask in 'what was revenue?'", 3, &["not a regular file"]),
+    ("ask --text /dev/null 'what was revenue?'", 3, &["not a regular file"]),
+    ("score in", 3, &["not a regular file"]),
+    ("compare in in", 3, &["not a regular file"]),
+    ("data check --data-path in", 3, &["not a regular file"]),
+    ("env check --data-path env", 3, &["not a regular file"]),
+    ("env build --data-path in --output new", 3, &["not a regular file"]),
+    // Values
+    ("--bogus", 2, &["--bogus"]),
+    ("--n 0", 2, &["--n is 0; it must be at least 1"]),
+    ("--n=ten", 2, &["invalid value 'ten' for '--n <N>'"]),
+    ("--temperature 1.5", 2, &["--temperature is 1.5; it must be between 0 and 1"]),
+    ("--temperature nan", 2, &["--temperature is NaN"]),
+    ("--max-rounds 0", 2, &["--max-rounds is 0"]),
+    ("--seed 18446744073709551615", 2, &["command line"]),
+    ("--concurrency 4611686018427387904", 2, &["--concurrency is", "at most 10000"]),
+    ("env play -j 4611686018427387904", 2, &["--concurrency is", "at most 10000"]),
+    ("--timeout 9223372036854775807", 2, &["--timeout is", "at most"]),
+    ("--epochs 4294967295", 2, &["--epochs is", "at most 1000"]),
+    ("env serve --ping-timeout 0", 2, &["--ping-timeout"]),
+    ("--max-cost -1", 2, &["--max-cost"]),
+    ("--max-cost NaN", 2, &["--max-cost"]),
+    ("--max-cost 0", 2, &["--max-cost is 0; it must be above 0"]),
+    ("--max-tokens-total 0", 2, &["--max-tokens-total is 0"]),
+    ("--max-time 90", 2, &["--max-time", "a time with its unit"]),
+    ("--ids a,,b", 2, &["--ids contains an empty id"]),
+    ("--data-path ''", 2, &["--data-path is empty"]),
+    ("--critic-model ''", 2, &["--critic-model is empty"]),
+    ("--config empty.toml", 2, &["empty.toml: output is empty"]),
+    ("--config unknown.toml", 2, &["unknown.toml: unknown setting `colour`"]),
+    ("--config broken.toml", 2, &["broken.toml, line 1: not TOML"]),
+    ("--prompts mine", 2, &["critic_user.j2", "2"]),
+    // Questions and runs
+    ("--ids Single_NOPE/2001/page_1.pdf-1", 2, &["Single_NOPE"]),
+    ("--range 9000..9001", 2, &["9000"]),
+    ("--filter (", 2, &["("]),
+    ("--data-path sample --filter zzzz", 2, &["no record matches"]),
+    ("--resume", 2, &["no unfinished run"]),
+    ("--resume 01zz", 2, &["no such run", "`convfinqa runs` lists them", "-o names another"]),
+    ("--resume zz -o 'c 3'", 2, &["c 3/runs", "`convfinqa runs -o 'c 3'`"]),
+    ("--resume ''", 2, &["the name of the run is empty"]),
+    ("report ''", 2, &["the name of the run is empty"]),
+    ("merge ''", 2, &["which run?"]),
+    ("track sync '' --mlflow http://127.0.0.1:9", 2, &["the name of the run is empty"]),
+    ("score zzz", 2, &["no such run", "convfinqa runs"]),
+    ("merge", 2, &["which run?"]),
+    ("merge x", 2, &["x: no run of this name", "convfinqa runs"]),
+    ("--shard 4/3", 2, &["4/3"]),
+    ("--shard 1/3", 2, &["--shard needs --run NAME"]),
+    ("--run a --shard auto", 2, &["not a task of an array job"]),
+    // What does not go together
+    ("--engine batch", 2, &["a batch run needs a chat model"]),
+    ("--engine batch --dry-run", 2, &["a batch run needs a chat model"]),
+    ("ask page.md why? --replay none", 2, &["none holds no stored replies"]),
+    ("--model m --replay none", 2, &["none holds no stored replies"]),
+    ("--model m --replay .", 2, &[". holds no stored replies"]),
+    ("--model m --replay a --cache b", 2, &["cannot be used with"]),
+    ("--model m --base-url http://127.0.0.1:9/v1 --data-path sample --cache page.md", 2,
+        &["cannot use page.md for stored replies"]),
+    ("--model m --base-url http://127.0.0.1:9/v1 --data-path sample --cache .", 2,
+        &[". is not empty and holds no stored replies"]),
+    // Outputs
+    ("score mine.csv --junit none/x.xml", 2, &["none/x.xml", "choose another path with --junit"]),
+    ("score mine.csv --export-predictions mine", 2, &["mine", "choose another path with --export"]),
+    ("score mine.csv --junit mine.csv", 2, &["would replace it", "--junit FILE"]),
+    ("score mine.csv --junit ./mine/../mine.csv", 2, &["would replace it", "--junit FILE"]),
+    ("analyze mine.csv --data-path records.json --csv records.json", 2, &["would replace it"]),
+    ("compare mine.csv mine.csv --html none/x.html", 2, &["none/x.html", "--html FILE"]),
+    ("env play -n 1 --config set.toml --export-episodes set.toml", 2, &["would replace it"]),
+    ("env play -n 1 --export-episodes none/x.jsonl", 2, &["none/x.jsonl", "--export-episodes"]),
+    // Keys in addresses
+    ("--base-url http://127.0.0.1:9/v1?key=KEY", 2, &["--base-url holds a query string"]),
+    ("--model m --base-url http://127.0.0.1:9/v1#KEY", 2, &["--base-url holds a query string"]),
+    ("--base-url http://me:KEY@127.0.0.1:9/v1", 2, &["a user or password", "ANTHROPIC_API_KEY"]),
+    ("--mlflow http://127.0.0.1:9/?key=KEY", 2, &["--mlflow holds a query string"]),
+    ("--mlflow http://me:KEY@127.0.0.1:9/", 2, &["--mlflow holds a user or password"]),
+    ("--config secret.toml", 2, &["secret.toml: base_url holds a query string"]),
+];
+
+#[test]
+fn each_refusal_is_one_line_with_its_exit_code() {
+    finqa_agents::llm::install_crypto();
+    let place = Workplace::new();
+    for (name, text) in [
+        ("text.json", "hello"),
+        ("empty.json", "[]"),
+        (
+            "nan.json",
+            "[{\"id\": \"Single_A/2001/page_1.pdf-1\", \"qa\":\n {\"question\": \"why?\", \"exe_ans\": NaN}}]",
+        ),
+        ("records.json", include_str!("../../data/sample.json")),
+        ("mine.csv", "id,prediction\na,1\nb,2\n"),
+        ("page.md", PAGE),
+        ("empty.toml", "output = ''"),
+        ("unknown.toml", "colour = 'red'"),
+        ("broken.toml", "model = "),
+        ("set.toml", "n = 1"),
+        (
+            "secret.toml",
+            &format!("base_url = 'http://127.0.0.1:9/v1?key={KEY}'"),
+        ),
+    ] {
+        place.write(name, text);
+    }
+    let folders = [
+        "mine", "prompts", "env/benchmark_questions", "env/input_companies/acme",
+    ];
+    for folder in folders {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("mine/critic_user.j2", "fine\n{% if %}\n");
+    for fifo in [
+        "in", "prompts/critic_user.j2", "env/benchmark_questions/finqa.csv",
+    ] {
+        let made = Command::new("mkfifo").arg(place.path(fifo)).status();
+        assert!(made.unwrap().success());
+    }
+    std::env::set_current_dir(place.path("")).unwrap();
+    let kept = place.read("records.json");
+    for (line, code, expected) in REFUSALS {
+        let line = line.replace("KEY", KEY);
+        let (ended, told) =
+            convfinqa::cli::run_in_process(&[&["convfinqa"], &words(&line)[..]].concat());
+        assert_eq!(ended, *code, "{line}: {told}");
+        assert!(
+            !told.contains('\n') && !told.contains("planted"),
+            "{line}: {told}"
+        );
+        for word in *expected {
+            assert!(told.contains(word), "{line}: no {word:?} in {told}");
+        }
+    }
+    assert!(!place.path("output/runs").exists(), "nothing is begun");
+    assert_eq!(place.read("records.json"), kept);
+}
