@@ -1,5 +1,6 @@
 //! The periods that labels and questions name: years, halves, quarters, months.
 
+use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
@@ -14,21 +15,8 @@ pub struct CalendarSpan {
     pub months: Option<(u8, u8)>,
     /// A day of its month.
     pub day: Option<u8>,
-    pub kind: PeriodKind,
     /// It begins in the year before: "2021/22".
     pub season: bool,
-}
-
-/// How a period lies in the calendar. Others than its own years, halves and so on are what the
-/// page calls them, and have no months.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PeriodKind {
-    #[default]
-    Calendar,
-    /// "Year to date"
-    ToDate,
-    /// "Last twelve months"
-    Trailing,
 }
 
 /// All months of a year.
@@ -41,50 +29,14 @@ impl CalendarSpan {
 
     /// By its end; of two with one end the longer comes later. A year and a fiscal year are
     /// equal in it.
-    pub fn order(
-        self,
-    ) -> (
-        Option<u16>,
-        u8,
-        std::cmp::Reverse<u8>,
-        Option<u8>,
-        PeriodKind,
-    ) {
+    pub fn order(self) -> (Option<u16>, u8, Reverse<u8>, Option<u8>) {
         let (first, last) = self.range();
-        (
-            self.year,
-            last,
-            std::cmp::Reverse(first),
-            self.day,
-            self.kind,
-        )
-    }
-
-    /// Whether it is the last day of its month.
-    pub fn closes_month(self) -> bool {
-        let days = match self.range().1 {
-            2 => 28..=29,
-            4 | 6 | 9 | 11 => 30..=30,
-            _ => 31..=31,
-        };
-        self.day.is_some_and(|day| days.contains(&day))
+        (self.year, last, Reverse(first), self.day)
     }
 
     /// Whether it covers the same months: `2022` and `FY 2022`.
     pub fn covers(self, other: Self) -> bool {
         self.order() == other.order()
-    }
-
-    /// Whether it is a day of a longer period. The last day of a year is read as the year.
-    pub fn is_day_within(self, other: Self) -> bool {
-        let month = self.range().1;
-        let (first, last) = other.range();
-        let of_year = other.year.is_none() || other.year == self.year;
-        other.day.is_none() && of_year && (first..=last).contains(&month)
-    }
-
-    pub fn ends_with(self, other: Self) -> bool {
-        self.range().1 == other.range().1
     }
 
     /// Number of months.
@@ -105,7 +57,6 @@ impl CalendarSpan {
             year: self.year.or(other.year),
             months: self.months.or(other.months),
             day: self.day.or(other.day),
-            kind: self.kind.max(other.kind),
             season: self.season || other.season,
         }
     }
@@ -120,8 +71,6 @@ impl std::fmt::Display for CalendarSpan {
             Some(first.to_ascii_uppercase() + rest)
         };
         let part = match self.range() {
-            _ if self.kind == PeriodKind::Trailing => "last twelve months".to_owned(),
-            _ if self.kind == PeriodKind::ToDate => "year to date".to_owned(),
             WHOLE => String::new(),
             (1, 3) => "first quarter".to_owned(),
             (4, 6) => "second quarter".to_owned(),
@@ -173,21 +122,11 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let day = r"(?: \d{1,2}\b)?)?";
     let on = r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?";
     let digit = "([1-4])";
-    let twelve = "(?:twelve|12)[- ]months?";
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let (two, century) = (r"(\d\d?)", r"((?:19|20)\d\d)");
     let (two_digits, suffix) = (r"(\d\d)", "(?:st|nd|rd|th)");
-    let ended = format!(r"(?:(?: to| ended| ending)?[ -](?:(?:{month})\b\.?|q[1-4]))?");
-    let after = format!("{ended}{}", r"(?:[ -]?'?(\d{4}|\d{2})\b)?");
     let decade = "(?:19[5-9]|20[0-6])";
     let forms: Vec<(String, Reader)> = vec![
-        (
-            format!(r"\b(?:ltm|ttm|l12m|(?:last|trailing|past)[- ]{twelve}){after}"),
-            |found| span_of_kind(found, PeriodKind::Trailing),
-        ),
-        (format!(r"\b(?:ytd|year[- ]to[- ]date){after}"), |found| {
-            span_of_kind(found, PeriodKind::ToDate)
-        }),
         (format!(r"\b(3|6|9|12)m{year}"), |found| {
             in_year(found, 2, part((1, number(found, 1..=1)?)))
         }),
@@ -299,15 +238,6 @@ fn in_year(found: &Captures<'_>, group: usize, span: Option<CalendarSpan>) -> Op
 fn number(found: &Captures<'_>, mut groups: RangeInclusive<usize>) -> Option<u8> {
     let group = groups.find_map(|group| found.get(group))?;
     group.as_str().parse().ok()
-}
-
-fn span_of_kind(found: &Captures<'_>, kind: PeriodKind) -> Option<CalendarSpan> {
-    let year = found.get(1).and_then(|year| full_year(year.as_str()));
-    Some(CalendarSpan {
-        year,
-        kind,
-        ..part(WHOLE)?
-    })
 }
 
 fn quarter_of(number: u8) -> Option<CalendarSpan> {

@@ -13,7 +13,7 @@ use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::labels::{DirectQuestion, NoReading, aligned};
+use crate::labels::{DirectQuestion, NoReading};
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
@@ -130,8 +130,7 @@ impl EmbeddedAnalyst {
             .take(ALTERNATIVES + 1)
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
-                let expr = aligned(facts, filled.expr.clone());
-                describe(&described, plan, *score, &expr, &history, points)
+                describe(&described, plan, *score, &filled.expr, &history, points)
             });
         let best = all.next()?;
         let dated = ranked

@@ -4,7 +4,7 @@
 use crate::question::operations::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
-use crate::question::templates::{COMPLEMENT, COMPOUND_GROWTH, PROFIT, YEAR_OF};
+use crate::question::templates::{COMPOUND_GROWTH, YEAR_OF};
 use crate::question::wording::Wording;
 use crate::reading::text::{TokenKind, stem};
 use crate::reading::words::{is_stop, is_weak};
@@ -65,7 +65,7 @@ pub(crate) fn doubt(
         "a compound rate" => template == COMPOUND_GROWTH,
         LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
         "a date" => year,
-        "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
+        "what is left of a whole" => best.program.contains("subtract("),
         "a change" => best.program.contains("subtract("),
         "a rate" | "a share" => best.in_percent || best.program.contains("divide("),
         "an average" => best.program.contains("table_average(") || best.program.contains("divide("),
@@ -100,9 +100,7 @@ pub(crate) fn doubt(
     if let Some(year) = context.missing_year() {
         return Some(format!("the page has no {year}"));
     }
-    if template != PROFIT
-        && let Some(word) = lacking(context, asked)
-    {
+    if let Some(word) = lacking(context, asked) {
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "confidence is low".to_owned())

@@ -1,6 +1,5 @@
 //! What a question asks for: an operation and its operands, as data.
 
-use super::answer::{NoReading, Reading};
 use super::cues::Cue;
 use super::question::{Token, TokenPart};
 use super::words::lists;
@@ -19,9 +18,7 @@ pub(super) struct Asked {
 pub(super) enum Operation {
     Figure,
     /// A change over time; a fall is positive if it is asked for.
-    Change {
-        falls: bool,
-    },
+    Change,
     /// What the first is more than the second.
     Difference,
     Ratio,
@@ -33,10 +30,8 @@ pub(super) enum Operation {
     },
     /// Whether the first is larger than the second.
     Compare,
-    /// Whether it has risen, or fallen.
-    Moved {
-        falls: bool,
-    },
+    Risen,
+    Fallen,
 }
 
 /// What "which" asks for.
@@ -63,15 +58,107 @@ pub(super) struct Operand {
     pub(super) total: bool,
     /// A percentage that the page prints is meant.
     pub(super) percent: bool,
+    /// A fall is asked for.
+    pub(super) falls: bool,
 }
 
 impl Operand {
     /// The same figure of other periods.
     pub(super) fn of_spans(&self, spans: Vec<CalendarSpan>) -> Self {
-        Self {
-            spans,
-            ..self.clone()
-        }
+        let same = self.clone();
+        Self { spans, ..same }
+    }
+}
+
+/// A way to ask: the first whose cues are said and whose operands can be read is meant.
+struct Form {
+    yes_no: bool,
+    /// One of these is said; of none, any question has the form.
+    says: &'static [Cue],
+    operands: Operands,
+    operation: Operation,
+    relative: Relative,
+    /// Cues that its operands may have besides.
+    also: &'static [Cue],
+}
+
+#[derive(Clone, Copy)]
+enum Operands {
+    One,
+    /// "A, B and C", at least so many.
+    Listed(usize),
+    /// On both sides of a cue.
+    Sides(Cue),
+    /// The same, the second first.
+    Reversed(Cue),
+    /// "What share of A came from B?"
+    WholeFirst,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Relative {
+    No,
+    Yes,
+    /// If a percentage or a growth is asked for.
+    Said,
+}
+
+use Operands::{Listed, One, Reversed, Sides, WholeFirst};
+
+#[rustfmt::skip]
+const MOVES: &[Cue] = &[
+    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus,
+];
+const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
+const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
+/// What operands of a difference may say besides.
+const COMPARED: &[Cue] = &[
+    Cue::Change,
+    Cue::Fall,
+    Cue::Growth,
+    Cue::Percent,
+    Cue::Points,
+    Cue::Rise,
+];
+
+#[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
+static FORMS: [Form; 19] = [
+    form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, Relative::No, &[]),
+    form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, Relative::No, &[]),
+    form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, Relative::No, &[]),
+    form(true, &[Cue::Rise], One, Operation::Risen, Relative::No, &[]),
+    form(true, &[Cue::Fall], One, Operation::Fallen, Relative::No, &[]),
+    form(false, &[Cue::Average], Listed(1), Operation::Average, Relative::No, &[]),
+    form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, Relative::Yes, PERCENT),
+    form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, Relative::Said, PERCENT),
+    form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, Relative::No, PERCENT),
+    form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, Relative::Yes, PERCENT),
+    form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, Relative::Yes, PERCENT),
+    form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, Relative::Said, COMPARED),
+    form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, Relative::No, COMPARED),
+    form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, Relative::Said, COMPARED),
+    form(false, &[Cue::Difference], Listed(2), Operation::Difference, Relative::Said, SHARES),
+    form(false, MOVES, One, Operation::Change, Relative::Said, SHARES),
+    form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, Relative::No, &[]),
+    form(false, &[Cue::Total], Listed(2), Operation::Sum, Relative::No, &[Cue::Sum]),
+    form(false, &[], One, Operation::Figure, Relative::No, SHARES),
+];
+
+const fn form(
+    yes_no: bool,
+    says: &'static [Cue],
+    operands: Operands,
+    operation: Operation,
+    relative: Relative,
+    also: &'static [Cue],
+) -> Form {
+    Form {
+        yes_no,
+        says,
+        operands,
+        operation,
+        relative,
+        also,
     }
 }
 
@@ -90,57 +177,107 @@ const TIMES: [(&str, Option<u8>); 6] = [
 ];
 
 fn has(tokens: &[Token], cues: &[Cue]) -> bool {
-    tokens
-        .iter()
-        .filter_map(Token::cue)
-        .any(|cue| cues.contains(&cue))
-}
-
-fn names(tokens: &[Token]) -> bool {
-    has(tokens, &[Cue::Total]) || tokens.iter().any(|token| !token.stems().is_empty())
-}
-
-fn is_dated(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| token.span().is_some())
+    let mut said = tokens.iter().filter_map(Token::cue);
+    said.any(|cue| cues.contains(&cue))
 }
 
 /// The tokens on both sides of the only place of a cue.
 fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     let mut sides = tokens.split(|token| token.cue() == Some(cue));
-    match (sides.next(), sides.next(), sides.next()) {
-        (Some(left), Some(right), None) => Some((left, right)),
-        _ => None,
-    }
+    let (left, right) = (sides.next()?, sides.next()?);
+    sides.next().is_none().then_some((left, right))
 }
 
 /// Whether the token between two periods, and nothing else, joins them.
 fn joins_periods(tokens: &[Token], at: usize) -> bool {
-    let ends = [at.checked_sub(1), Some(at + 1)].map(|at| at.and_then(|at| tokens.get(at)));
-    ends.iter()
-        .all(|end| end.is_some_and(|end| end.span().is_some()))
+    let is_period = |at: usize| tokens.get(at).is_some_and(|token| token.span().is_some());
+    at > 0 && is_period(at - 1) && is_period(at + 1)
 }
 
 fn goes_through(tokens: &[Token]) -> bool {
     let between = tokens.iter().any(|token| token.text == "between");
     let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
-    let mut inner = tokens
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| joins_periods(tokens, *at));
-    inner.any(|(_, token)| joins(token))
+    let mut inner = tokens.iter().enumerate();
+    inner.any(|(at, token)| joins_periods(tokens, at) && joins(token))
+}
+
+/// Reads what a question asks for; `None` if it is not understood in full.
+pub(super) fn read(tokens: &[Token]) -> Option<Asked> {
+    let begins = tokens
+        .first()
+        .is_some_and(|token| lists(YES_NO, &token.text));
+    if !begins && let Some(extreme) = extreme(tokens) {
+        return extreme;
+    }
+    let mut forms = FORMS.iter().filter(|form| form.yes_no == begins);
+    forms.find_map(|form| form.read(tokens))
+}
+
+impl Form {
+    fn read(&self, tokens: &[Token]) -> Option<Asked> {
+        if !self.says.is_empty() && !has(tokens, self.says) {
+            return None;
+        }
+        let allowed = [self.says, self.also].concat();
+        let said = !has(tokens, &[Cue::Points]) && has(tokens, &[Cue::Percent, Cue::Growth]);
+        let relative = self.relative == Relative::Yes || self.relative == Relative::Said && said;
+        // As a share of the larger or of the smaller?
+        if said && matches!(self.operands, Reversed(Cue::Than)) {
+            return None;
+        }
+        let both = |left, right| sides(operand(left, &allowed)?, operand(right, &allowed)?);
+        let mut operands = match self.operands {
+            One => vec![operand(tokens, &allowed)?],
+            Listed(least) => listed(tokens, &allowed).filter(|parts| parts.len() >= least)?,
+            Sides(cue) | Reversed(cue) => {
+                let (left, right) = split(tokens, cue)?;
+                both(left, right)?
+            }
+            WholeFirst => {
+                let (whole, part) = whole_first(split(tokens, Cue::ShareOf)?.1)?;
+                both(part, whole)?
+            }
+        };
+        let plain = relative || self.operation == Operation::Ratio;
+        for one in &mut operands {
+            one.percent &= !plain;
+        }
+        let mut operation = self.operation.clone();
+        match (&self.operation, operands.as_mut_slice()) {
+            (Operation::Difference, [one, other]) if matches!(self.operands, Listed(_)) => {
+                operands = sides(one.clone(), other.clone())?;
+            }
+            (Operation::Difference, [_, _]) | (Operation::Change, [_]) => {}
+            (Operation::Difference | Operation::Change, _) => return None,
+            // "The total of A and B" is no total row.
+            (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
+            (Operation::Figure, [of]) if of.spans.len() > 1 || of.last.is_some() => {
+                operation = of.total.then_some(Operation::Sum)?;
+            }
+            _ => {}
+        }
+        if matches!(self.operands, Reversed(_)) {
+            operands.reverse();
+        }
+        Some(Asked {
+            operation,
+            operands,
+            relative,
+        })
+    }
 }
 
 /// An operand in which only these cues may occur.
-fn operand(tokens: &[Token], allowed: &[Cue]) -> Reading<Operand> {
+fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
     let first = tokens.iter().position(|token| token.span().is_some());
     let before = first.and_then(|at| tokens.get(at.checked_sub(1)?));
     let mut out = Operand {
         through: goes_through(tokens),
         ordered: before.is_some_and(|token| token.text == "from"),
+        falls: has(tokens, &[Cue::Fall]),
         ..Operand::default()
     };
-    let mut years = tokens.iter().filter_map(|token| token.span()?.year);
-    let year = years.next();
+    let year = tokens.iter().find_map(|token| token.span()?.year);
     for (at, token) in tokens.iter().enumerate() {
         match &token.part {
             TokenPart::Filler => {}
@@ -162,30 +299,28 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Reading<Operand> {
             TokenPart::Cue(Cue::To) => {}
             TokenPart::Cue(Cue::And) if joins_periods(tokens, at) => {}
             TokenPart::Cue(cue) if allowed.contains(cue) => {
-                out.percent |= matches!(cue, Cue::Share | Cue::Percent);
+                out.percent |= SHARES.contains(cue);
             }
-            TokenPart::Cue(_) => return Err(NoReading::Open),
+            TokenPart::Cue(_) => return None,
         }
     }
     // "For the three months ended June 30 from 2022 to 2023"
     let is_part = |span: &&CalendarSpan| span.months.is_some_and(|months| months != WHOLE);
-    if let Some(part) = out.spans.iter().find(is_part).copied()
-        && out.spans.len() > 1
-        && out
-            .spans
-            .iter()
-            .all(|span| *span == part || span.months.is_none())
-    {
-        out.spans.retain(|span| *span != part);
-        out.spans
-            .iter_mut()
-            .for_each(|span| span.months = part.months);
+    if let Some(part) = out.spans.iter().find(is_part).copied() {
+        let is_other = |span: &&CalendarSpan| **span != part;
+        let mut others = out.spans.iter().filter(is_other).peekable();
+        if others.peek().is_some() && others.all(|span| span.months.is_none()) {
+            out.spans.retain(|span| *span != part);
+            for span in &mut out.spans {
+                span.months = part.months;
+            }
+        }
     }
-    Ok(out)
+    Some(out)
 }
 
 /// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
-fn listed(tokens: &[Token], allowed: &[Cue]) -> Reading<Vec<Operand>> {
+fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
     let mut parts: Vec<Vec<Token>> = vec![Vec::new()];
     for (at, token) in tokens.iter().enumerate() {
         let joins = matches!(token.cue(), Some(Cue::And | Cue::Plus));
@@ -196,238 +331,93 @@ fn listed(tokens: &[Token], allowed: &[Cue]) -> Reading<Vec<Operand>> {
             part.push(token.clone());
         }
         // A comma, unless "and" follows it.
-        let last = rest
-            .first()
-            .is_some_and(|next| next.cue() == Some(Cue::And));
+        let last = rest.first().and_then(Token::cue) == Some(Cue::And);
         if token.comma && !token.stems().is_empty() && has(rest, &[Cue::And]) && !last {
             parts.push(Vec::new());
         }
     }
     let parts = parts.iter().map(|part| operand(part, allowed));
-    let parts: Vec<Operand> = parts.collect::<Reading<_>>()?;
-    match parts.len() > 1 && parts.iter().any(|part| part.words.is_empty()) {
-        true => Err(NoReading::Open),
-        false => Ok(parts),
-    }
+    let parts = parts.collect::<Option<Vec<Operand>>>()?;
+    let named = parts.len() == 1 || parts.iter().all(|part| !part.words.is_empty());
+    named.then_some(parts)
 }
 
-fn asked(operation: Operation, operands: Vec<Operand>, relative: bool) -> Reading<Asked> {
-    Ok(Asked {
-        operation,
-        operands,
-        relative,
-    })
+/// Both sides of a comparison: one that names but a period is of the other's figure.
+fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
+    let (first, second) = (a.clone(), b.clone());
+    for (one, other) in [(first, &mut b), (second, &mut a)] {
+        if other.words.is_empty() && !other.total && !other.spans.is_empty() {
+            other.words.clone_from(&one.words);
+            other.total = one.total;
+        }
+        if other.spans.is_empty() {
+            other.spans.clone_from(&one.spans);
+        }
+    }
+    let named = |of: &Operand| {
+        let named = !of.words.is_empty() || of.total;
+        named && of.spans.len() < 2 && of.last.is_none()
+    };
+    (named(&a) && named(&b)).then(|| vec![a, b])
 }
 
-/// Reads what a question asks for.
-pub(super) fn read(tokens: &[Token]) -> Reading<Asked> {
-    if tokens
-        .first()
-        .is_some_and(|token| lists(YES_NO, &token.text))
-    {
-        return yes_no(tokens);
-    }
+/// The whole and the part of "A came from B", or of "B in A".
+fn whole_first(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
+    let names = |tokens: &[Token]| {
+        has(tokens, &[Cue::Total]) || tokens.iter().any(|token| !token.stems().is_empty())
+    };
+    let dated = |tokens: &[Token]| tokens.iter().any(|token| token.span().is_some());
+    let places = || tokens.iter().enumerate();
+    let verbs = places().filter(|(_, token)| lists(VERBS, &token.text));
+    let mut of_verb = verbs.map(|(at, _)| tokens.split_at(at));
+    let of_verb = of_verb.find(|(whole, part)| names(whole) && (names(part) || dated(part)));
+    let mut of_in = places().filter(|(_, token)| token.text == "in");
+    let of_in = || {
+        of_in.find_map(|(at, _)| {
+            let (part, whole) = tokens.split_at(at);
+            (names(part) && names(whole)).then_some((whole, part))
+        })
+    };
+    of_verb.or_else(of_in)
+}
+
+/// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which.
+fn extreme(tokens: &[Token]) -> Option<Option<Asked>> {
     let (which, rest) = which(tokens).map_or((None, tokens), |(which, rest)| (Some(which), rest));
-    let largest = has(tokens, &[Cue::Largest]);
-    if which.is_some() || largest || has(tokens, &[Cue::Smallest]) {
-        if largest == has(tokens, &[Cue::Smallest]) {
-            return Err(NoReading::Open);
-        }
-        let of = operand(
-            rest,
-            &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent],
-        )?;
-        return asked(Operation::Extreme { largest, which }, vec![of], false);
+    let (largest, smallest) = (has(tokens, &[Cue::Largest]), has(tokens, &[Cue::Smallest]));
+    if which.is_none() && !largest && !smallest {
+        return None;
     }
-    if has(tokens, &[Cue::Average]) {
-        return asked(Operation::Average, listed(tokens, &[Cue::Average])?, false);
-    }
-    if let Some((part, whole, relative)) = ratio(tokens)? {
-        return asked(Operation::Ratio, vec![part, whole], relative);
-    }
-    let moves = [Cue::Change, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise];
-    if has(
-        tokens,
-        &[Cue::Difference, Cue::Minus, Cue::Than, Cue::Versus],
-    ) || has(tokens, &moves)
-    {
-        return change(tokens, has(tokens, &moves));
-    }
-    if has(tokens, &[Cue::Sum, Cue::Plus]) || has(tokens, &[Cue::Total]) && has(tokens, &[Cue::And])
-    {
-        let mut parts = listed(tokens, &[Cue::Sum])?;
-        let several = parts.len() > 1;
-        // "The total of A and B" is no total row.
-        parts.iter_mut().for_each(|part| part.total &= !several);
-        return asked(Operation::Sum, parts, false);
-    }
-    let of = operand(tokens, &[Cue::Percent, Cue::Share])?;
-    match (of.spans.len() > 1 || of.last.is_some(), of.total) {
-        (true, true) => asked(Operation::Sum, vec![of], false),
-        (true, false) => Err(NoReading::Open),
-        (false, _) => asked(Operation::Figure, vec![of], false),
-    }
-}
-
-fn yes_no(tokens: &[Token]) -> Reading<Asked> {
-    let exceeds = has(tokens, &[Cue::Exceeds]);
-    let cue = if exceeds { Cue::Exceeds } else { Cue::Than };
-    if let Some((left, right)) = split(tokens, cue) {
-        let (more, less) = (has(left, &[Cue::More]), has(left, &[Cue::Less]));
-        if exceeds && (more || less) || !exceeds && more == less {
-            return Err(NoReading::Open);
-        }
-        let mut sides = sides(
-            operand(left, &[Cue::More, Cue::Less])?,
-            operand(right, &[])?,
-        )?;
-        if less {
-            sides.reverse();
-        }
-        return asked(Operation::Compare, sides, false);
-    }
-    let falls = has(tokens, &[Cue::Fall]);
-    let of = operand(tokens, &[Cue::Fall, Cue::Rise])?;
-    match has(tokens, &[Cue::Rise]) == falls {
-        true => Err(NoReading::Open),
-        false => asked(Operation::Moved { falls }, vec![of], false),
-    }
-}
-
-/// Both sides of a comparison: a side that names but a period is of the other's figure.
-fn sides(mut a: Operand, mut b: Operand) -> Reading<Vec<Operand>> {
-    if b.words.is_empty() && b.spans != a.spans && !b.spans.is_empty() {
-        b.words.clone_from(&a.words);
-        b.total = a.total;
-    }
-    if a.spans.is_empty() {
-        a.spans.clone_from(&b.spans);
-    }
-    if b.spans.is_empty() {
-        b.spans.clone_from(&a.spans);
-    }
-    let named = |of: &Operand| !of.words.is_empty() && of.spans.len() < 2 && of.last.is_none();
-    if named(&a) && named(&b) {
-        Ok(vec![a, b])
-    } else {
-        Err(NoReading::Open)
-    }
+    let cues = [Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent];
+    let of = operand(rest, &cues).filter(|_| largest != smallest);
+    Some(of.map(|of| Asked {
+        operation: Operation::Extreme { largest, which },
+        operands: vec![of],
+        relative: false,
+    }))
 }
 
 /// What "which" or "when" asks for, and the rest of the question.
 fn which(tokens: &[Token]) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));
+    let rest = tokens.get(at + 1..)?;
     if text(at) == "when" {
-        return Some((Which::Period(None), tokens.get(at + 1..)?));
+        return Some((Which::Period(None), rest));
     }
-    let rest = tokens
-        .get(at + 1..)
-        .filter(|_| lists("which what", text(at)))?;
     let ends = |token: &Token| lists(VERBS, &token.text) || token.cue().is_some();
-    let (noun, rest) = rest.split_at(rest.iter().position(ends)?);
+    let end = rest.iter().position(ends);
+    let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
     let last = noun.last()?;
-    let time = TIMES.iter().find(|(time, _)| *time == last.text);
-    if let Some((_, length)) = time {
+    if let Some((_, length)) = TIMES.iter().find(|(time, _)| *time == last.text) {
         return Some((Which::Period(*length), rest));
     }
     // "Which fiscal year" is read as a period of any year.
     if last.span().is_some_and(|span| span.year.is_none()) {
         return Some((Which::Period(Some(12)), rest));
     }
-    let stems: Vec<String> = noun
-        .iter()
-        .flat_map(|token| token.stems().to_vec())
-        .collect();
+    let stems: Vec<String> = noun.iter().flat_map(Token::stems).cloned().collect();
+    let dated = noun.iter().any(|token| token.span().is_some());
     let compares = has(rest, &[Cue::Largest, Cue::Smallest]);
-    (compares && !stems.is_empty() && !is_dated(noun)).then_some((Which::Label(stems), rest))
-}
-
-/// The part and the whole of a ratio, and whether it is a share, if the question asks for one.
-fn ratio(tokens: &[Token]) -> Reading<Option<(Operand, Operand, bool)>> {
-    let of = |part: &[Token], whole: &[Token], relative: bool| {
-        let cues = [Cue::Ratio, Cue::Percent];
-        let (mut part, mut whole) = (operand(part, &cues)?, operand(whole, &cues)?);
-        (part.percent, whole.percent) = (false, false);
-        // "What share of full-year sales was made in Q4?"
-        if part.words.is_empty() && !part.spans.is_empty() {
-            part.words.clone_from(&whole.words);
-        }
-        let named = !part.words.is_empty() && (!whole.words.is_empty() || whole.total);
-        Ok(named.then_some((part, whole, relative)))
-    };
-    if let Some((part, whole)) = split(tokens, Cue::AsShareOf) {
-        return of(part, whole, true);
-    }
-    if let Some((part, whole)) = split(tokens, Cue::DividedBy) {
-        return of(part, whole, has(tokens, &[Cue::Percent]));
-    }
-    if has(tokens, &[Cue::Ratio]) {
-        let (part, whole) = split(tokens, Cue::To).ok_or(NoReading::Open)?;
-        return of(part, whole, false);
-    }
-    let Some((before, after)) = split(tokens, Cue::ShareOf) else {
-        return Ok(None);
-    };
-    if names(before) {
-        return of(before, after, true);
-    }
-    let cut = |is: &dyn Fn(&Token) -> bool, both: &dyn Fn(&[Token], &[Token]) -> bool| {
-        let places = after.iter().enumerate().filter(|(_, token)| is(token));
-        let mut sides = places.map(|(at, _)| after.split_at(at));
-        sides.find(|(left, right)| both(left, right))
-    };
-    let part_of = |whole: &[Token], part: &[Token]| names(whole) && (names(part) || is_dated(part));
-    if let Some((whole, part)) = cut(&|token| lists(VERBS, &token.text), &part_of) {
-        return of(part, whole, true);
-    }
-    // "The share of A in B"
-    let in_whole = |part: &[Token], whole: &[Token]| names(part) && names(whole);
-    let sides = cut(&|token| token.text == "in", &in_whole);
-    sides.map_or(Err(NoReading::Open), |(part, whole)| of(part, whole, true))
-}
-
-fn change(tokens: &[Token], moves: bool) -> Reading<Asked> {
-    let relative = !has(tokens, &[Cue::Points]) && has(tokens, &[Cue::Percent, Cue::Growth]);
-    let plain = |of: Operand| Operand {
-        percent: of.percent && !relative,
-        ..of
-    };
-    let cues = [
-        Cue::Change,
-        Cue::Difference,
-        Cue::Fall,
-        Cue::Growth,
-        Cue::Percent,
-        Cue::Points,
-        Cue::Rise,
-        Cue::Share,
-        Cue::Versus,
-        Cue::More,
-        Cue::Less,
-    ];
-    let than = split(tokens, Cue::Than);
-    if let Some((left, right)) = than.or_else(|| split(tokens, Cue::Minus)) {
-        let (more, less) = (has(left, &[Cue::More]), has(left, &[Cue::Less]));
-        // As a share of the larger or of the smaller?
-        if than.is_some() && more == less || less && relative {
-            return Err(NoReading::Open);
-        }
-        let mut sides = sides(plain(operand(left, &cues)?), operand(right, &[])?)?;
-        if less {
-            sides.reverse();
-        }
-        return asked(Operation::Difference, sides, relative);
-    }
-    let mut parts = listed(tokens, &cues)?.into_iter().map(plain);
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(a), Some(b), None) if has(tokens, &[Cue::Difference]) && !moves => {
-            asked(Operation::Difference, sides(a, b)?, relative)
-        }
-        (Some(of), None, None) if !has(tokens, &[Cue::More, Cue::Less]) => {
-            let falls = has(tokens, &[Cue::Fall]);
-            asked(Operation::Change { falls }, vec![of], relative)
-        }
-        _ => Err(NoReading::Open),
-    }
+    (compares && !stems.is_empty() && !dated).then_some((Which::Label(stems), rest))
 }

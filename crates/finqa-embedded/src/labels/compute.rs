@@ -6,9 +6,9 @@ use super::answer::{DirectAnswer, NoReading, Reading, missing};
 use super::asked::{Asked, Operand, Operation, Which};
 use super::find::{Candidate, Finder};
 use super::label::Label;
-use super::operation::{answer, change, greater, unit};
-use super::periods::{adds_up, is_rate};
+use super::periods::is_rate;
 use super::table::{Amount, AmountKind, Place};
+use crate::expr::Expr;
 use crate::operations;
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::CalendarSpan;
@@ -28,31 +28,22 @@ impl Finder<'_> {
         let of = operands.first().ok_or(NoReading::Open)?;
         match &asked.operation {
             Operation::Figure => self.look_up(of),
-            Operation::Change { falls } => {
-                let [late, early] = self.ends(of)?;
-                change(late, early, *falls, asked.relative)
-            }
-            Operation::Moved { falls } => {
-                let [late, early] = self.ends(of)?;
-                greater(if *falls { [early, late] } else { [late, early] })
-            }
+            Operation::Change => change(self.ends(of)?, of.falls, asked.relative),
+            Operation::Risen => greater(self.ends(of)?),
+            Operation::Fallen => self
+                .ends(of)
+                .and_then(|[late, early]| greater([early, late])),
             Operation::Compare => greater(self.pair(operands)?),
-            Operation::Difference => {
-                let [more, less] = self.pair(operands)?;
-                change(more, less, false, asked.relative)
-            }
+            Operation::Difference => change(self.pair(operands)?, false, asked.relative),
             Operation::Ratio => self.ratio(operands, asked.relative),
             Operation::Sum => {
                 let parts = self.several(operands)?;
-                if operands.len() == 1 {
-                    self.doubt_sum_over_time(&parts);
-                }
                 let sum = self.sum(&parts)?;
                 Ok(answer("sum", sum.expr, UnitKind::Number))
             }
             Operation::Average => {
                 let parts = self.several(operands)?;
-                self.average(&parts)
+                average(&parts)
             }
             Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
         }
@@ -75,20 +66,17 @@ impl Finder<'_> {
         if of.percent && found.kind == AmountKind::Plain {
             self.doubt("the question asks for a percentage");
         }
-        let kind = unit(found.kind);
-        Ok(answer("look-up", found.expr, kind))
+        Ok(answer("look-up", found.expr, unit(found.kind)))
     }
 
     /// The figures of listed operands, or those of a series.
     fn several(&mut self, operands: &[Operand]) -> Reading<Vec<Amount>> {
-        match operands {
-            [of] => self.series(of, None).map(|series| amounts_of(&series)),
-            operands => {
-                let amounts = self.listed(operands)?;
-                self.check_scales(&amounts);
-                Ok(amounts)
-            }
-        }
+        let amounts = match operands {
+            [of] => amounts_of(&self.series(of, None)?),
+            operands => self.listed(operands)?,
+        };
+        in_one_scale(&amounts)?;
+        Ok(amounts)
     }
 
     /// The figures of listed operands. One that names a row alone is of the column of another,
@@ -98,18 +86,18 @@ impl Finder<'_> {
         let doubts = self.doubts.len();
         let mut near = None;
         for of in operands {
-            near = near.or(self.figure(of, common, None).ok().and_then(|one| one.place));
+            let found = self.figure(of, common, None).ok();
+            near = near.or(found.and_then(|one| one.place));
             self.doubts.truncate(doubts);
         }
+        let same_time = |of: &Operand| of.spans.is_empty() || of.spans.first() == common.as_ref();
+        let near = near.filter(|_| operands.iter().all(same_time));
         let apart = |a: Place, b: Place| a.0 != b.0 && a.1 != b.1;
-        let same_time = operands
-            .iter()
-            .all(|of| of.spans.is_empty() || of.spans.first() == common.as_ref());
         let mut out: Vec<Amount> = Vec::new();
         for of in operands {
             let mut one = self.figure(of, common, None);
             let place = one.as_ref().ok().and_then(|one| one.place);
-            if one.is_err() || same_time && place.zip(near).is_some_and(|(a, b)| apart(a, b)) {
+            if one.is_err() || place.zip(near).is_some_and(|(a, b)| apart(a, b)) {
                 self.doubts.truncate(doubts);
                 one = self.figure(of, common, near);
             }
@@ -117,8 +105,7 @@ impl Finder<'_> {
         }
         // "Sales and staff of the North": the first is of the row of the second.
         if let ([first, _], [a, b]) = (operands, out.as_mut_slice())
-            && let (Some(x), Some(y)) = (a.place, b.place)
-            && same_time
+            && let (Some(x), Some(y), Some(_)) = (a.place, b.place, near)
             && apart(x, y)
         {
             match self.figure(first, common, Some(y)) {
@@ -128,53 +115,29 @@ impl Finder<'_> {
         }
         let places: Vec<Place> = out.iter().filter_map(|one| one.place).collect();
         let distinct: BTreeSet<&Place> = places.iter().collect();
-        match distinct.len() < places.len() {
-            true => Err(NoReading::Open),
-            false => Ok(out),
+        if distinct.len() < places.len() {
+            return Err(NoReading::Open);
         }
+        Ok(out)
     }
 
     fn pair(&mut self, operands: &[Operand]) -> Reading<[Amount; 2]> {
         let amounts = self.listed(operands)?;
-        self.check(&amounts);
+        self.check(&amounts)?;
         amounts.try_into().map_err(|_| NoReading::Open)
     }
 
-    fn has_scale(&self, amount: &Amount) -> bool {
-        let facts = self.table.facts;
-        let leaves = amount.expr.leaves();
-        let mut of_leaves = leaves.iter().filter_map(|leaf| facts.all.get(leaf.source?));
-        of_leaves.any(|fact| fact.scale.or(facts.scale).is_some())
-    }
-
-    /// Doubts in figures that are compared: scales and signs that may not be alike.
-    fn check(&mut self, amounts: &[Amount]) {
-        self.check_scales(amounts);
-        let plain = || amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+    /// Figures that are compared have one scale; a sign that their names do not explain is a doubt.
+    fn check(&mut self, amounts: &[Amount]) -> Reading<()> {
         let table = &self.table;
         let signed = |place: Place| table.labels_of(place).any(|label| label.is_one_of(SIGNED));
         let below = |place: &Place| !signed(*place) && table.is_below_zero(*place, |_| true);
-        let unturned = plain()
-            .filter(|one| !one.turned)
-            .filter_map(|one| one.place);
-        let odd = unturned
-            .clone()
-            .find(below)
-            .map(|place| table.name_of(place));
-        let turned = plain().any(|one| one.turned) && plain().any(|one| one.number < 0.0);
-        self.doubts
-            .extend(odd.map(|name| format!("all figures of {name} are below zero")));
-        if turned {
-            self.doubt("some of the figures are costs that the page prints below zero");
+        let mut unturned = amounts.iter().filter(|one| !one.turned);
+        let odd = unturned.find_map(|one| one.place.filter(below));
+        if let Some(name) = odd.map(|place| table.name_of(place)) {
+            self.doubt(format!("all figures of {name} are below zero"));
         }
-    }
-
-    fn check_scales(&mut self, amounts: &[Amount]) {
-        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
-        let scaled: Vec<bool> = plain.map(|one| self.has_scale(one)).collect();
-        if scaled.contains(&true) && scaled.contains(&false) {
-            self.doubt("some of the figures may be in another unit");
-        }
+        in_one_scale(amounts)
     }
 
     /// The later and the earlier figure of a change.
@@ -182,14 +145,10 @@ impl Finder<'_> {
         if of.last.is_some() || of.words.is_empty() {
             return Err(NoReading::Open);
         }
-        let spans = of.spans.iter().map(|span| {
-            let found = self.table.period(*span)?;
-            Ok((found, self.table.unclear(*span, found)))
-        });
-        let spans: Vec<(CalendarSpan, Option<String>)> = spans.collect::<Reading<_>>()?;
-        self.doubts
-            .extend(spans.iter().filter_map(|(_, unclear)| unclear.clone()));
-        let spans: Vec<CalendarSpan> = spans.into_iter().map(|(span, _)| span).collect();
+        let mut spans: Vec<CalendarSpan> = Vec::new();
+        for span in &of.spans {
+            spans.push(self.period(*span)?);
+        }
         let (early, late) = match (spans.as_slice(), self.table.periods.as_slice()) {
             ([], [early, late]) => (*early, *late),
             ([late], _) => match self.table.before(*late) {
@@ -201,11 +160,9 @@ impl Finder<'_> {
             _ => return Err(NoReading::Open),
         };
         let of = of.of_spans(Vec::new());
-        let ends = [
-            self.figure(&of, Some(late), None)?,
-            self.figure(&of, Some(early), None)?,
-        ];
-        self.check(&ends);
+        let late = self.figure(&of, Some(late), None)?;
+        let ends = [late, self.figure(&of, Some(early), None)?];
+        self.check(&ends)?;
         Ok(ends)
     }
 
@@ -216,20 +173,14 @@ impl Finder<'_> {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total => {
                 self.doubts.truncate(doubts);
-                let spans = [part.spans.as_slice(), &whole.spans].concat();
-                let spans = spans.into_iter().take(1).collect();
-                let all = amounts_of(&self.in_labels(&whole.of_spans(spans), None)?);
-                let whole = self.sum(&all)?;
+                let all = amounts_of(&self.in_labels(whole, None)?);
                 let near = all.first().and_then(|one| one.place);
                 let span = near.and_then(|place| self.table.span_of(place));
-                [self.figure(part, span, near)?, whole]
+                [self.figure(part, span, near)?, self.sum(&all)?]
             }
             (found, _) => found?.try_into().map_err(|_| NoReading::Open)?,
         };
-        // Of money per thing only the money has a scale.
-        if percent || self.has_scale(&b) {
-            self.check(&[a.clone(), b.clone()]);
-        }
+        self.check(&[a.clone(), b.clone()])?;
         if a.kind != b.kind || a.kind == AmountKind::Share {
             return Err(NoReading::Open);
         }
@@ -249,11 +200,17 @@ impl Finder<'_> {
         })
     }
 
-    /// The sum of amounts of one kind that have one.
+    /// The sum of amounts that have one.
     fn sum(&mut self, parts: &[Amount]) -> Reading<Amount> {
         let first = parts.first().ok_or(NoReading::Open)?;
-        if let Some(rate) = self.rate_of(parts) {
-            return missing(format!("{rate} does not add up"));
+        let labels_of = |part: &Amount| part.place.map(|place| self.table.labels_of(place));
+        let mut labels = parts.iter().filter_map(labels_of).flatten();
+        let rate = labels
+            .find(|label| is_rate(label))
+            .map(|label| label.name.clone());
+        drop(labels);
+        if let Some(name) = rate {
+            return missing(format!("{name} does not add up"));
         }
         if parts.iter().any(|part| part.kind != AmountKind::Plain) {
             return Err(NoReading::Open);
@@ -267,50 +224,6 @@ impl Finder<'_> {
             number: parts.iter().map(|part| part.number).sum(),
             ..first.clone()
         })
-    }
-
-    fn rate_of(&self, parts: &[Amount]) -> Option<String> {
-        let places = parts.iter().filter_map(|part| part.place);
-        let mut labels = places.flat_map(|place| self.table.labels_of(place));
-        labels
-            .find(|label| is_rate(label))
-            .map(|label| label.name.clone())
-    }
-
-    /// A quantity may not add up over time.
-    fn doubt_sum_over_time(&mut self, parts: &[Amount]) {
-        let places: Vec<Place> = parts.iter().filter_map(|part| part.place).collect();
-        let over_time = self.is_over_time(&places);
-        if let Some(place) = places.first().filter(|_| over_time)
-            && !self.table.labels_of(*place).any(adds_up)
-        {
-            let name = self.table.name_of(*place);
-            self.doubt(format!("{name} may not add up over time"));
-        }
-    }
-
-    fn is_over_time(&self, places: &[Place]) -> bool {
-        let mut spans = places.iter().map(|place| self.table.span_of(*place));
-        let first = spans.next();
-        spans.any(|span| Some(span) != first)
-    }
-
-    fn average(&mut self, parts: &[Amount]) -> Reading<DirectAnswer> {
-        let first = parts.first().ok_or(NoReading::Open)?;
-        if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
-            return Err(NoReading::Open);
-        }
-        let places: Vec<Place> = parts.iter().filter_map(|part| part.place).collect();
-        let rates = self.rate_of(parts).is_some() || first.kind != AmountKind::Plain;
-        if rates && !places.is_empty() && !self.is_over_time(&places) {
-            self.doubt("an average of rates may need weights");
-        }
-        let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
-        Ok(answer(
-            "average",
-            average.ok_or(NoReading::Open)?,
-            unit(first.kind),
-        ))
     }
 
     fn extreme(
@@ -327,17 +240,16 @@ impl Finder<'_> {
         if series.len() < 2 || series.iter().any(|(one, _)| one.kind != amount.kind) {
             return Err(NoReading::Open);
         }
-        let label = which.is_some().then(|| label.clone());
-        if label.is_some() && found.len() > 1 {
+        let (expr, kind) = (amount.expr.clone(), unit(amount.kind));
+        if which.is_none() {
+            return Ok(answer("extreme", expr, kind));
+        }
+        if found.len() > 1 {
             let names: Vec<&str> = found.iter().map(|(_, name)| name.as_str()).collect();
             self.doubt(format!("{} are equal", names.join(" and ")));
         }
-        let name = if label.is_some() {
-            "label of the extreme"
-        } else {
-            "extreme"
-        };
-        let extreme = answer(name, amount.expr.clone(), unit(amount.kind));
+        let label = Some(label.clone());
+        let extreme = answer("label of the extreme", expr, kind);
         Ok(DirectAnswer { label, ..extreme })
     }
 
@@ -357,10 +269,8 @@ impl Finder<'_> {
         let mut out = Vec::new();
         for span in self.table.series(of, length)? {
             let amount = self.figure(&undated, Some(span), None)?;
-            let mut labels = amount
-                .place
-                .into_iter()
-                .flat_map(|place| self.table.labels_of(place));
+            let labels = amount.place.map(|place| self.table.labels_of(place));
+            let mut labels = labels.into_iter().flatten();
             let only = labels.find(|label| label.span.is_some() && label.words.is_empty());
             let name = only.map_or_else(|| span.to_string(), |label| label.name.clone());
             out.push((amount, name));
@@ -368,83 +278,138 @@ impl Finder<'_> {
         if out.len() < 2 {
             return missing("the page has only one period of it");
         }
-        self.check(&amounts_of(&out));
+        self.check(&amounts_of(&out))?;
         Ok(out)
     }
 
     /// The figures that differ in their row alone, or in their column alone, totals left out.
     fn in_labels(&mut self, of: &Operand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
-        let [span, none] = [of.spans.first(), of.spans.get(1)];
-        if none.is_some() {
+        if of.spans.len() > 1 {
             return Err(NoReading::Open);
         }
         let known = self.known(of)?;
-        let period = span.map(|span| self.table.period(*span)).transpose()?;
+        let span = of.spans.first();
+        let period = span.map(|span| self.period(*span)).transpose()?;
         let mut cells = self.candidates(&known, period);
-        let spans = cells.iter().filter_map(|one| self.table.span_of(one.place));
-        let latest = spans.max_by_key(|span| span.order());
-        let other = |one: &Candidate| self.table.span_of(one.place) != latest;
-        if period.is_none() && cells.iter().any(other) {
-            cells.retain(|one| self.table.span_of(one.place) == latest);
+        let span_of = |one: &Candidate| self.table.span_of(one.place);
+        let latest = cells
+            .iter()
+            .filter_map(span_of)
+            .max_by_key(|span| span.order());
+        if period.is_none() && cells.iter().any(|one| span_of(one) != latest) {
+            cells.retain(|one| span_of(one) == latest);
             let latest = latest.map_or_else(String::new, |span| span.to_string());
             self.doubt(format!("the question names no period; this is {latest}"));
         }
-        self.doubts.extend(
-            span.zip(period)
-                .and_then(|(span, found)| self.table.unclear(*span, found)),
-        );
         let by_rows = one_line(&mut cells)?;
-        let columns = &self.table.columns;
+        let (labels, columns) = match by_rows {
+            true => (&self.table.rows, &self.table.columns),
+            false => (&self.table.columns, &self.table.columns),
+        };
         cells.retain(|one| {
             let total = columns.get(one.place.1).is_some_and(|label| label.total);
             self.table.is_part(one.place.0) && (by_rows || !total)
         });
-        let labels = if by_rows {
-            &self.table.rows
-        } else {
-            &self.table.columns
-        };
         let mut out: Vec<OfSeries> = Vec::new();
         for one in &cells {
             let at = if by_rows { one.place.0 } else { one.place.1 };
             let amount = self.table.amount(one.place).ok_or(NoReading::Open)?;
-            let name = labels
-                .get(at)
-                .map_or_else(String::new, |label: &Label| label.name.clone());
+            let name = labels.get(at).map(|label: &Label| label.name.clone());
+            let name = name.unwrap_or_default();
             if out.iter().any(|(_, other)| *other == name) {
                 return missing(format!("several rows are of {name}"));
             }
             out.push((amount, name));
         }
-        if let Some(one) = cells
-            .iter()
-            .find(|one| one.row.says_more() || one.column.says_more())
-        {
-            let name = self.table.full_name(one.place);
+        let mut more = cells.iter().filter(|one| one.says_more());
+        if let Some(name) = more.next().map(|one| self.table.full_name(one.place)) {
             self.doubt(format!("{name} may not be what is meant"));
-        }
-        let columns = 1..self.table.columns.len();
-        let named = columns.filter(|at| !self.table.cells.keys().any(|place| place.1 == *at));
-        if by_rows && which.is_some() && named.count() > 0 {
-            self.doubt("several columns name the rows");
         }
         let generic = |word: &String| super::words::lists(GENERIC, word);
         if let Some(Which::Label(noun)) = which
             && !self.table.corner.iter().all(generic)
             && !noun.iter().any(|word| self.table.is_heading(word))
         {
-            self.doubt(format!(
-                "the table does not say what a {} is",
-                noun.join(" ")
-            ));
+            let noun = noun.join(" ");
+            self.doubt(format!("the table does not say what a {noun} is"));
         }
-        self.check(&amounts_of(&out));
+        self.check(&amounts_of(&out))?;
         Ok(out)
     }
 }
 
 fn amounts_of(series: &[OfSeries]) -> Vec<Amount> {
     series.iter().map(|(amount, _)| amount.clone()).collect()
+}
+
+fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
+    let mut scales = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+    let first = scales.next().map(|one| one.scale);
+    match scales.any(|one| Some(one.scale) != first) {
+        true => missing("the figures may be in different units"),
+        false => Ok(()),
+    }
+}
+
+/// A change, a difference, or either as a percentage of the earlier or smaller figure.
+fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
+    // A growth of a percentage: in points or in percent?
+    let unclear = late.kind == AmountKind::Share || relative && late.kind != AmountKind::Plain;
+    let same = late.place.is_some() && late.place == early.place;
+    if late.kind != early.kind || same || unclear {
+        return Err(NoReading::Open);
+    }
+    let fallen = falls && late.number < early.number;
+    if !relative {
+        let (a, b) = if fallen { (early, late) } else { (late, early) };
+        let expr = operations::difference(a.expr, b.expr);
+        return Ok(answer("change", expr, UnitKind::Number));
+    }
+    if early.number <= 0.0 {
+        let from = early.expr.number().unwrap_or_default();
+        let why = format!("growth needs a value above zero; it starts from {from}");
+        return Err(NoReading::Undefined(why, None));
+    }
+    let mut expr = operations::relative_change(late.expr, early.expr);
+    if fallen {
+        expr = operations::product(expr, Expr::literal("const_m1").ok_or(NoReading::Open)?);
+    }
+    Ok(answer("relative change", expr, UnitKind::Percent))
+}
+
+fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
+    if a.kind != b.kind {
+        return Err(NoReading::Open);
+    }
+    let expr = operations::greater(a.expr, b.expr);
+    Ok(answer("comparison", expr, UnitKind::YesNo))
+}
+
+fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
+    let first = parts.first().ok_or(NoReading::Open)?;
+    if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
+        return Err(NoReading::Open);
+    }
+    let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
+    let average = average.ok_or(NoReading::Open)?;
+    Ok(answer("average", average, unit(first.kind)))
+}
+
+fn unit(kind: AmountKind) -> UnitKind {
+    match kind {
+        AmountKind::Share => UnitKind::Percent,
+        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
+    }
+}
+
+fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {
+    DirectAnswer {
+        name,
+        expr,
+        kind,
+        label: None,
+        doubt: None,
+    }
 }
 
 /// Leaves the cells of the only column that fits best, or of the only row; whether these are
@@ -460,13 +425,10 @@ fn one_line(cells: &mut Vec<Candidate>) -> Reading<bool> {
     };
     let column = of_best(|one| (one.column.named, one.column.cost), |one| one.place.1);
     let row = of_best(|one| (one.row.named, one.row.cost), |one| one.place.0);
-    match (column, row) {
-        (Some(column), None) => *cells = column,
-        (None, Some(row)) => {
-            *cells = row;
-            return Ok(false);
-        }
+    let by_rows = column.is_some();
+    *cells = match (column, row) {
+        (Some(line), None) | (None, Some(line)) => line,
         _ => return Err(NoReading::Open),
-    }
-    Ok(true)
+    };
+    Ok(by_rows)
 }

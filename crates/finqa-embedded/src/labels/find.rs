@@ -19,9 +19,7 @@ pub(super) struct Finder<'a> {
 /// Words of a question as labels have them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownWords {
-    pub(super) words: Vec<String>,
-    /// Those that labels need not have: nouns such as "cost".
-    loose: Vec<String>,
+    words: Vec<String>,
     /// Some are only synonyms of what the question says.
     synonym: bool,
     /// It asks for something that is spent, and no label says so.
@@ -39,6 +37,11 @@ pub(super) struct Candidate {
 impl Candidate {
     fn cost(&self) -> usize {
         self.row.cost + self.column.cost
+    }
+
+    /// Whether its labels say more than the question.
+    pub(super) fn says_more(&self) -> bool {
+        self.row.says_more() || self.column.says_more()
     }
 }
 
@@ -68,28 +71,37 @@ impl Finder<'_> {
         self.doubts.push(why.into());
     }
 
+    /// The page's period that a question names, with a doubt if that may not be what is meant.
+    pub(super) fn period(&mut self, asked: CalendarSpan) -> Reading<CalendarSpan> {
+        let found = self.table.period(asked)?;
+        let bare = asked.months.is_none() && !asked.season;
+        if bare && self.table.periods.iter().any(|span| span.season) {
+            self.doubt(format!("{asked} is a part of two seasons"));
+        }
+        let alike = |of: &&CalendarSpan| of.range() == found.range();
+        if asked.year.is_none() && self.table.periods.iter().filter(alike).count() > 1 {
+            self.doubt(format!("the question names no year; this is {found}"));
+        }
+        Ok(found)
+    }
+
     /// The words of an operand that labels have. One that nothing has is an error; one of a
     /// heading is about all cells.
     pub(super) fn known(&self, operand: &Operand) -> Reading<KnownWords> {
+        let table = &self.table;
         let mut out = KnownWords::default();
         for (word, spelled) in &operand.words {
-            let others = || synonyms(word).iter();
-            let heading = || others().any(|other| self.table.is_heading(other));
-            if self.table.says(word) {
-                let list = if is_loose(word) {
-                    &mut out.loose
-                } else {
-                    &mut out.words
-                };
-                list.push(word.clone());
+            let mut others = synonyms(word).iter();
+            if table.says(word) {
+                out.words.push(word.clone());
             } else if is_loose(word) {
                 out.spent |= lists_stem(SPENT, word);
-            } else if self.table.is_heading(word) {
-            } else if let Some(other) = others().find(|other| self.table.says(other)) {
+            } else if table.is_heading(word) {
+            } else if let Some(other) = others.clone().find(|other| table.says(other)) {
                 out.words.push(other.clone());
                 out.synonym = true;
-            } else if heading() {
-            } else if self.table.facts.vocabulary.get(word).is_some() {
+            } else if others.any(|other| table.is_heading(other)) {
+            } else if table.facts.vocabulary.get(word).is_some() {
                 let why = format!("the table does not mention {spelled:?}");
                 return Err(NoReading::InText(why));
             } else {
@@ -99,8 +111,7 @@ impl Finder<'_> {
         Ok(out)
     }
 
-    /// The cells of a period whose labels have all words together. Loose words are left out if
-    /// no cell has them.
+    /// The cells of a period whose labels have all words together.
     pub(super) fn candidates(
         &self,
         known: &KnownWords,
@@ -108,38 +119,27 @@ impl Finder<'_> {
     ) -> Vec<Candidate> {
         let table = &self.table;
         let of_words = |words: &[String]| -> Vec<Candidate> {
-            let fits = |place: Place| {
-                let of_span = |span| table.span_of(place).is_some_and(|of| of.covers(span));
-                let says = |word: &String| table.labels_of(place).any(|label| label.says(word));
-                let mut fits = table.labels_of(place).map(|label| label.fit(words));
+            let fits = |place: &Place| {
+                let of_span = |span| table.span_of(*place).is_some_and(|of| of.covers(span));
+                let says = |word: &String| table.labels_of(*place).any(|label| label.says(word));
+                let mut fits = table.labels_of(*place).map(|label| label.fit(words));
                 let (row, column) = (fits.next()?, fits.next()?);
+                let place = *place;
                 let fits = span.is_none_or(of_span) && words.iter().all(says);
                 fits.then_some(Candidate { place, row, column })
             };
-            table
-                .cells
-                .keys()
-                .filter_map(|place| fits(*place))
-                .collect()
+            table.cells.keys().filter_map(fits).collect()
         };
+        let found = of_words(&known.words);
         // "Net sales of A": what only "Total net sales" says is about all rows.
         let of_item = |word: &&String| {
             let mut items = table.labels().filter(|label| !label.total);
             items.any(|label| label.says(word))
         };
         let items: Vec<String> = known.words.iter().filter(of_item).cloned().collect();
-        let all = [known.words.as_slice(), &known.loose].concat();
-        let found = of_words(&all);
-        let others = [known.words.clone(), items]
-            .into_iter()
-            .filter(|words| !words.is_empty());
-        let mut others = others
-            .map(|words| of_words(&words))
-            .filter(|found| !found.is_empty());
-        if found.is_empty() {
-            others.next().unwrap_or_default()
-        } else {
-            found
+        match found.is_empty() && !items.is_empty() {
+            true => of_words(&items),
+            false => found,
         }
     }
 
@@ -153,66 +153,47 @@ impl Finder<'_> {
     ) -> Reading<Amount> {
         let asked = of.spans.first().copied().or(span);
         let known = self.known(of);
-        let printed = |known: &KnownWords| !self.candidates(known, None).is_empty();
-        if (of.percent || !known.as_ref().is_ok_and(printed))
+        let cells = known.as_ref().map(|known| self.candidates(known, None));
+        let cells = cells.unwrap_or_default();
+        if (of.percent || cells.is_empty())
             && let Some(margin) = self.margin(of, asked)
         {
             return Ok(margin);
         }
         let known = known?;
-        let cells = self.candidates(&known, None);
-        if cells.is_empty() {
+        let best = self.best(of, cells, near);
+        let Some(name) = best.first().map(|one| self.table.name_of(one.place)) else {
             let words: Vec<&str> = of.words.iter().map(|(_, text)| text.as_str()).collect();
-            return missing(format!(
-                "no figure of the table is of {:?}",
-                words.join(" ")
-            ));
-        }
-        let best = self.best(of, cells.clone(), near);
+            let words = words.join(" ");
+            return missing(format!("no figure of the table is of {words:?}"));
+        };
         let spans = best.iter().map(|one| self.table.span_of(one.place));
-        let (spans, undated): (Vec<_>, Vec<_>) = spans.partition(Option::is_some);
-        let latest = spans
-            .iter()
-            .flatten()
-            .max_by_key(|span| span.order())
-            .copied();
+        let spans: Vec<Option<CalendarSpan>> = spans.collect();
+        let latest = spans.iter().flatten().max_by_key(|span| span.order());
+        let latest = latest.copied();
         let period = match (asked, latest) {
-            (Some(asked), _) if spans.is_empty() && !undated.is_empty() => {
-                self.doubt(format!(
-                    "the table has it for no period, and so not for {asked}"
-                ));
+            (Some(asked), None) => {
+                let why = "the table has it for no period, and so not for";
+                self.doubt(format!("{why} {asked}"));
                 None
             }
-            (Some(asked), _) => {
-                let period = self.table.period(asked)?;
-                let unclear = self.table.unclear(asked, period);
-                self.doubts.extend(unclear);
-                Some(period)
-            }
-            (None, Some(latest)) => {
-                if !undated.is_empty() || spans.iter().any(|span| *span != Some(latest)) {
+            (Some(asked), Some(_)) => Some(self.period(asked)?),
+            (None, latest) => {
+                if let Some(latest) = latest
+                    && spans.iter().any(|span| *span != Some(latest))
+                {
                     self.doubt(format!("the question names no period; this is {latest}"));
                 }
-                Some(latest)
+                latest
             }
-            (None, None) => None,
         };
         let best = self.best(of, self.candidates(&known, period), near);
         match (best.as_slice(), period) {
             ([one], _) => self.sure_of(one, &known),
-            ([], Some(period)) => {
-                let name = cells.first().map(|one| self.table.name_of(one.place));
-                missing(format!(
-                    "{} has no figure of {period}",
-                    name.unwrap_or_default()
-                ))
-            }
+            ([], Some(period)) => missing(format!("{name} has no figure of {period}")),
             (several, _) => {
-                let names = several
-                    .iter()
-                    .take(3)
-                    .map(|one| self.table.full_name(one.place));
-                let names: Vec<String> = names.collect();
+                let names = several.iter().take(3);
+                let names: Vec<String> = names.map(|one| self.table.full_name(one.place)).collect();
                 missing(format!("several figures fit: {}", names.join(" and ")))
             }
         }
@@ -222,8 +203,7 @@ impl Finder<'_> {
     /// question.
     fn sure_of(&mut self, one: &Candidate, known: &KnownWords) -> Reading<Amount> {
         let spent = self.table.labels_of(one.place).any(is_cost);
-        let more = one.row.says_more() || one.column.says_more();
-        if more || known.spent && !spent || known.synonym && one.cost() > 0 {
+        if one.says_more() || known.spent && !spent || known.synonym && one.cost() > 0 {
             let name = self.table.full_name(one.place);
             self.doubt(format!("{name} may not be what is meant"));
         }
@@ -259,59 +239,48 @@ impl Finder<'_> {
     /// The margin that an operand names, if it does: a profit as a share of sales.
     fn margin(&mut self, of: &Operand, span: Option<CalendarSpan>) -> Option<Amount> {
         let says = |word: &str| of.words.iter().any(|(_, text)| text == word);
-        let named = |names: &str| {
-            let mut words: Vec<(String, String)> = names
-                .split(' ')
-                .map(|word| (stem(word).into_owned(), word.to_owned()))
-                .collect();
-            let of_name = |text: &str| PROFITS.iter().any(|(_, profit)| profit.contains(text));
-            let others = of
-                .words
-                .iter()
-                .filter(|(_, text)| text != "margin" && !of_name(text));
-            words.extend(others.cloned());
-            Operand {
-                words,
-                percent: false,
-                ..of.clone()
-            }
-        };
-        let profits = PROFITS
-            .iter()
-            .filter(|(name, _)| says(name) && says("margin"));
-        let own = Operand {
+        if !says("margin") {
+            return None;
+        }
+        let plain = Operand {
             percent: false,
             ..of.clone()
         };
-        // "Gross margin" may also be how the page calls the amount.
-        let own = of.percent.then_some(own);
-        let doubts = self.doubts.len();
-        for profit in own
-            .into_iter()
-            .chain(profits.map(|(_, profit)| named(profit)))
-        {
-            if !says("margin") {
-                return None;
+        let named = |names: &str| {
+            let of_name = |text: &str| PROFITS.iter().any(|(_, profit)| profit.contains(text));
+            let words = names
+                .split(' ')
+                .map(|word| (stem(word).into_owned(), word.to_owned()));
+            let others = of.words.iter().cloned();
+            let others = others.filter(|(_, text)| text != "margin" && !of_name(text));
+            Operand {
+                words: words.chain(others).collect(),
+                ..plain.clone()
             }
+        };
+        let profits = PROFITS.iter().filter(|(name, _)| says(name));
+        let profits = profits.map(|(_, profit)| named(profit));
+        // "Gross margin" may also be how the page calls the amount.
+        let own = of.percent.then(|| plain.clone());
+        let doubts = self.doubts.len();
+        for profit in own.into_iter().chain(profits) {
             for revenue in REVENUES {
                 let part = self.figure(&profit, span, None).ok();
                 let place = part.as_ref().and_then(|part| part.place);
                 let whole = place.and_then(|_| self.figure(&named(revenue), span, place).ok());
                 let sure = self.doubts.len() == doubts;
                 self.doubts.truncate(doubts);
-                let plain = |one: &Amount| one.kind == AmountKind::Plain;
-                if let (Some(part), Some(whole), true) = (part, whole, sure)
-                    && plain(&part)
-                    && plain(&whole)
-                    && whole.number > 0.0
-                    && part.place != whole.place
-                {
+                let (Some(part), Some(whole), true) = (part, whole, sure) else {
+                    continue;
+                };
+                let alike = part.kind == AmountKind::Plain && part.is_like(&whole);
+                if alike && whole.number > 0.0 && part.place != whole.place {
                     return Some(Amount {
                         number: part.number / whole.number,
                         expr: operations::ratio(part.expr, whole.expr),
                         kind: AmountKind::Share,
                         place: None,
-                        turned: false,
+                        ..whole
                     });
                 }
             }

@@ -33,20 +33,15 @@ pub(super) fn completed(
     question: &[Token],
 ) -> Option<Vec<Token>> {
     let lead = |token: &Token| lists("about and same it what how", &token.text);
-    let new: Vec<&Token> = question
-        .iter()
-        .filter(|token| token.part != TokenPart::Filler && !lead(token))
-        .filter(|token| !lists(ELLIPTICAL, &token.text))
-        .collect();
-    let spans: Vec<&Token> = new
-        .iter()
-        .filter(|token| token.span().is_some())
-        .copied()
-        .collect();
-    let words: Vec<&Token> = new
-        .iter()
-        .filter(|token| !token.stems().is_empty())
-        .copied()
+    let says = |token: &&Token| {
+        token.part != TokenPart::Filler && !lead(token) && !lists(ELLIPTICAL, &token.text)
+    };
+    let new: Vec<&Token> = question.iter().filter(says).collect();
+    let (spans, others): (Vec<&Token>, Vec<&Token>) =
+        new.iter().partition(|token| token.span().is_some());
+    let words: Vec<&Token> = others
+        .into_iter()
+        .filter(|one| !one.stems().is_empty())
         .collect();
     if new.is_empty() || spans.len() + words.len() < new.len() {
         return None;
@@ -63,10 +58,8 @@ pub(super) fn completed(
 
 /// The question about other periods.
 fn with_spans(mut out: Vec<Token>, new: &[&Token]) -> Option<Vec<Token>> {
-    let old: Vec<&mut Token> = out
-        .iter_mut()
-        .filter(|token| token.span().is_some())
-        .collect();
+    let old = out.iter_mut().filter(|token| token.span().is_some());
+    let old: Vec<&mut Token> = old.collect();
     if old.is_empty() && new.len() == 1 {
         out.extend(new.iter().map(|token| (*token).clone()));
         return Some(out);

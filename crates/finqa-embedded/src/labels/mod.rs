@@ -16,15 +16,12 @@ mod cues;
 mod find;
 mod follow_up;
 mod label;
-mod operation;
 mod periods;
 mod question;
-mod scales;
 mod table;
 mod words;
 
 pub(crate) use answer::{DirectAnswer, NoReading};
-pub(crate) use scales::aligned;
 
 use crate::reading::facts::Facts;
 use find::Finder;
@@ -61,48 +58,21 @@ impl<'a> DirectQuestion<'a> {
 
     pub(crate) fn read(self) -> Result<DirectAnswer, NoReading> {
         let tokens = self.tokens.ok_or(NoReading::Open)?;
-        let facts = self.table.facts;
         if self.table.cells.is_empty() {
             let why = "the page has no table with figures".to_owned();
             return Err(NoReading::InText(why));
         }
-        // A definition in brackets is read apart: "(gross profit as a percentage of revenue)".
-        let defines = tokens
-            .iter()
-            .any(|token| token.aside && token.cue().is_some());
-        let is_plain = |token: &&Token| !(defines && token.aside);
-        let (plain, aside): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(is_plain);
-        let spans = plain.iter().filter(|token| token.span().is_some());
-        let aside: Vec<Token> = aside
-            .iter()
-            .chain(spans)
-            .map(|token| (*token).clone())
-            .collect();
-        let plain: Vec<Token> = plain.into_iter().cloned().collect();
         let mut finder = Finder {
             table: self.table,
             doubts: Vec::new(),
         };
-        let mut read = |tokens: &[Token]| {
-            finder.doubts.clear();
-            let answer = asked::read(tokens).and_then(|asked| finder.answer(&asked));
-            (answer, finder.doubts.first().cloned())
-        };
-        let (answer, mut doubt) = read(&plain);
-        let mut answer = answer.map_err(|why| match why {
-            NoReading::Undefined(why, _) => NoReading::Undefined(why, doubt.clone()),
-            why => why,
-        })?;
-        if defines
-            && !read(&aside)
-                .0
-                .is_ok_and(|defined| defined.expr == answer.expr)
-        {
-            doubt = doubt.or(Some(
-                "what is in brackets may mean another figure".to_owned(),
-            ));
+        let asked = asked::read(&tokens).ok_or(NoReading::Open)?;
+        let answer = finder.answer(&asked);
+        let doubt = finder.doubts.into_iter().next();
+        match answer {
+            Ok(answer) => Ok(DirectAnswer { doubt, ..answer }),
+            Err(NoReading::Undefined(why, _)) => Err(NoReading::Undefined(why, doubt)),
+            Err(why) => Err(why),
         }
-        answer.expr = aligned(facts, answer.expr);
-        Ok(DirectAnswer { doubt, ..answer })
     }
 }

@@ -4,45 +4,16 @@ use super::answer::{Reading, missing};
 use super::asked::Operand;
 use super::label::Label;
 use super::table::LabelledTable;
-use finqa_core::page::period::{CalendarSpan, PeriodKind, WHOLE};
-
-/// Quantities that accumulate over time.
-const FLOWS: &str = "sale revenue turnover cost expense income profit earning loss expenditure \
-    order dividend pay gross ebit ebitda tax interest purchase shipment production return result \
-    wage salary payroll spend rent output capex opex fee fuel energy exports";
-
-/// Quantities at a point in time.
-const LEVELS: &str = "balance receivable payable asset liability backlog inventory debt equity \
-    customer subscriber user member employee headcount staff store outstanding cash stock";
+use finqa_core::page::period::{CalendarSpan, WHOLE};
 
 /// Quantities that have no sum.
 const RATES: &str = "rate ratio margin per average price yield score percent index age rank";
-
-/// Whether a label is of a quantity that adds up over time.
-pub(super) fn adds_up(label: &Label) -> bool {
-    label.is_one_of(FLOWS) && !label.is_one_of(LEVELS) && !is_rate(label)
-}
 
 pub(super) fn is_rate(label: &Label) -> bool {
     label.is_one_of(RATES)
 }
 
-fn is_year(span: CalendarSpan) -> bool {
-    span.range() == WHOLE && span.kind == PeriodKind::Calendar
-}
-
 impl LabelledTable<'_> {
-    /// Why a page's period may not be what is meant.
-    pub(super) fn unclear(&self, asked: CalendarSpan, found: CalendarSpan) -> Option<String> {
-        let bare = asked.months.is_none() && !asked.season;
-        if bare && self.periods.iter().any(|span| span.season) {
-            return Some(format!("{asked} is a part of two seasons"));
-        }
-        let alike = |of: &&CalendarSpan| of.range() == found.range() && of.kind == found.kind;
-        let several = asked.year.is_none() && self.periods.iter().filter(alike).count() > 1;
-        several.then(|| format!("the question names no year; this is {found}"))
-    }
-
     /// The page's period that a question names.
     pub(super) fn period(&self, asked: CalendarSpan) -> Reading<CalendarSpan> {
         let mut latest = self.periods.iter().rev();
@@ -57,13 +28,16 @@ impl LabelledTable<'_> {
         let of_year: Vec<CalendarSpan> = of_year.copied().collect();
         match of_year.as_slice() {
             // The only day of a year: "30 June 2023".
-            [day] if is_year(asked) && day.day.is_some() => Ok(*day),
-            [_, ..] if is_year(asked) => {
-                let parts = of_year.iter().map(|span| CalendarSpan {
-                    year: None,
-                    ..*span
-                });
-                let parts: Vec<String> = parts.map(|part| part.to_string()).collect();
+            [day] if asked.range() == WHOLE && day.day.is_some() => Ok(*day),
+            [_, ..] if asked.range() == WHOLE => {
+                let part = |span: &CalendarSpan| {
+                    CalendarSpan {
+                        year: None,
+                        ..*span
+                    }
+                    .to_string()
+                };
+                let parts: Vec<String> = of_year.iter().map(part).collect();
                 let parts = parts.join(", ");
                 missing(format!("the page has only a part of {asked}: {parts}"))
             }
@@ -75,14 +49,8 @@ impl LabelledTable<'_> {
     /// length.
     pub(super) fn series(&self, of: &Operand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
-            let calendar = self
-                .periods
-                .iter()
-                .filter(|span| span.kind == PeriodKind::Calendar);
-            calendar
-                .filter(|span| span.length() == length)
-                .copied()
-                .collect()
+            let all = self.periods.iter().copied();
+            all.filter(|span| span.length() == length).collect()
         };
         // "Which quarter of 2022": the year limits them.
         if let (Some(length), [year]) = (length, of.spans.as_slice()) {
@@ -104,11 +72,9 @@ impl LabelledTable<'_> {
                 .max_by_key(|length| of_length(*length).len());
             named = of_length(length.or(common).unwrap_or(12));
             let count = of.last.unwrap_or(named.len());
-            if count > named.len() {
-                return missing(format!(
-                    "the page has {} of the {count} periods",
-                    named.len()
-                ));
+            let known = named.len();
+            if count > known {
+                return missing(format!("the page has {known} of the {count} periods"));
             }
             named.drain(..named.len() - count);
         }
@@ -120,12 +86,9 @@ impl LabelledTable<'_> {
     pub(super) fn before(&self, late: CalendarSpan) -> Option<CalendarSpan> {
         let year = late.year.map(|year| year.saturating_sub(1));
         let year_ago = |span: &&CalendarSpan| span.year == year && span.range() == late.range();
-        let alike = |span: &&CalendarSpan| {
-            span.length() == late.length() && span.kind == late.kind && span.order() < late.order()
-        };
-        let known = self.periods.iter().find(year_ago);
-        known
-            .or_else(|| self.periods.iter().rev().find(alike))
-            .copied()
+        let alike =
+            |span: &&CalendarSpan| span.length() == late.length() && span.order() < late.order();
+        let last = || self.periods.iter().rev().find(alike);
+        self.periods.iter().find(year_ago).or_else(last).copied()
     }
 }

@@ -1,6 +1,7 @@
 //! A question as words, each with its part in it: of a label, of a cue, a period, or nothing.
 
 use super::cues::{Cue, cue_at};
+use super::label::Label;
 use super::table::LabelledTable;
 use super::words::{OVER, is_filler, lists, stems};
 use crate::reading::text::stem;
@@ -14,8 +15,6 @@ pub(super) struct Token {
     pub(super) part: TokenPart,
     /// A comma follows.
     pub(super) comma: bool,
-    /// It is in brackets.
-    pub(super) aside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -56,14 +55,12 @@ struct RawWord<'t> {
     text: &'t str,
     at: Range<usize>,
     comma: bool,
-    aside: bool,
 }
 
 fn raw_words(text: &str) -> Vec<RawWord<'_>> {
     let is_mark = |c: char| c.is_whitespace() || ",.?;:()[]\"'!\u{201c}\u{201d}".contains(c);
-    let (mut out, mut depth, mut from) = (Vec::new(), 0_usize, 0);
+    let (mut out, mut from) = (Vec::new(), 0);
     for chunk in text.split_inclusive(char::is_whitespace) {
-        depth += chunk.matches(['(', '[']).count();
         let word = chunk.trim_matches(is_mark);
         let start = from + chunk.len() - chunk.trim_start_matches(is_mark).len();
         if !word.is_empty() {
@@ -71,10 +68,8 @@ fn raw_words(text: &str) -> Vec<RawWord<'_>> {
                 text: word,
                 at: start..start + word.len(),
                 comma: chunk.trim_end().ends_with(','),
-                aside: depth > 0,
             });
         }
-        depth = depth.saturating_sub(chunk.matches([')', ']']).count());
         from += chunk.len();
     }
     out
@@ -121,27 +116,18 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
         !named.any(|(word, _)| overlap(&word.at, &period.at))
     });
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
-    let page_share = table
-        .labels()
-        .any(|label| label.words.iter().any(|own| own == "share"));
+    let says_share = |label: &Label| label.words.iter().any(|own| own == "share");
+    let page_share = table.labels().any(says_share);
     let mut out: Vec<Token> = Vec::new();
     let mut taken = 0;
-    for (at, word) in words
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| of_label.get(*at).is_some())
-    {
+    for (at, word) in words.iter().enumerate() {
         if at < taken {
             continue;
         }
+        let comma = word.comma;
         let mut push = |text: &str, part: TokenPart| {
             let text = text.to_owned();
-            out.push(Token {
-                text,
-                part,
-                comma: word.comma,
-                aside: word.aside,
-            });
+            out.push(Token { text, part, comma });
         };
         let of_word = periods
             .iter()
@@ -186,16 +172,15 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
 
 /// "Over" and "between" name no figure before a period; elsewhere they may mean anything.
 fn mark_prepositions(tokens: &mut [Token]) {
-    let compares = tokens
-        .iter()
-        .any(|token| token.cue() == Some(Cue::Difference));
+    let is_difference = |token: &Token| token.cue() == Some(Cue::Difference);
+    let compares = tokens.iter().any(is_difference);
     let is_timely =
         |token: &Token| token.span().is_some() || matches!(token.cue(), Some(Cue::Last(_)));
     let timely: Vec<bool> = tokens.iter().map(is_timely).collect();
     for (at, token) in tokens.iter_mut().enumerate() {
         let next = timely.get(at + 1..).unwrap_or_default();
-        let plain =
-            next.iter().take(2).any(|timely| *timely) || compares && token.text == "between";
+        let between = compares && token.text == "between";
+        let plain = between || next.iter().take(2).any(|timely| *timely);
         if plain && lists(OVER, &token.text) {
             token.part = TokenPart::Filler;
         }

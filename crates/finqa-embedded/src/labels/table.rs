@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::label::Label;
-use super::scales;
 use super::words::{same_word, stems};
 use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
-use crate::reading::facts::Facts;
+use crate::reading::facts::{FactColumn, Facts};
 use crate::reading::outflow::names_cost;
+use finqa_core::number::Scale;
 use finqa_core::page::period::{CalendarSpan, spans};
 
 /// The row and the column of a cell.
@@ -17,13 +17,21 @@ pub(super) type Place = (usize, usize);
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
     pub(super) expr: Expr,
-    /// In units, to compare; a percentage is as printed.
+    /// As printed.
     pub(super) number: f64,
     pub(super) kind: AmountKind,
     /// `None` of what is computed from several cells.
     pub(super) place: Option<Place>,
     /// A cost that the page prints below zero, read without its sign.
     pub(super) turned: bool,
+    pub(super) scale: Option<Scale>,
+}
+
+impl Amount {
+    /// Whether both are of one kind and in one scale.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.scale == other.scale
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +66,8 @@ impl<'a> LabelledTable<'a> {
         let places = facts.all.iter().enumerate();
         let places = places.filter_map(|(index, fact)| Some((fact.cell()?, index)));
         let cells: BTreeMap<Place, usize> = places.filter(|((row, _), _)| *row > 0).collect();
-        let columns = facts.columns.iter();
-        let columns: Vec<Label> = columns
-            .map(|column| Label::read(&column.name, "", &column.years))
-            .collect();
+        let column = |column: &FactColumn| Label::read(&column.name, "", &column.years);
+        let columns: Vec<Label> = facts.columns.iter().map(column).collect();
         let titles = headings(facts).flat_map(stems).collect();
         let corner = facts.columns.first().map(|column| stems(&column.name));
         let rows = rows(facts, &cells, corner.as_deref().unwrap_or_default());
@@ -109,10 +115,8 @@ impl<'a> LabelledTable<'a> {
 
     /// The names of a cell's row and column.
     pub(super) fn full_name(&self, place: Place) -> String {
-        let names: Vec<&str> = self
-            .labels_of(place)
-            .map(|label| label.name.as_str())
-            .collect();
+        let names = self.labels_of(place).map(|label| label.name.as_str());
+        let names: Vec<&str> = names.collect();
         names.join(" · ")
     }
 
@@ -142,22 +146,22 @@ impl<'a> LabelledTable<'a> {
         let fact = self.facts.all.get(index)?;
         let literal = fact.literal.trim_end_matches('%');
         let value = literal_value(literal)?;
-        let source = Some(index);
-        let literal = literal.into();
-        let (kind, factor) = match fact.percent {
-            true => (AmountKind::Percent, 1.0),
-            false => (AmountKind::Plain, scales::factor(self.facts, fact)),
+        let leaf = PageLeaf {
+            literal: literal.into(),
+            value,
+            source: Some(index),
+        };
+        let kind = match fact.percent {
+            true => AmountKind::Percent,
+            false => AmountKind::Plain,
         };
         let mut amount = Amount {
-            number: value * factor,
-            expr: Expr::Leaf(PageLeaf {
-                literal,
-                value,
-                source,
-            }),
+            number: value,
+            expr: Expr::Leaf(leaf),
             kind,
             place: Some(place),
             turned: self.is_below_zero(place, is_cost),
+            scale: fact.scale.or(self.facts.scale),
         };
         if amount.turned {
             amount.number = -amount.number;
@@ -172,10 +176,8 @@ impl<'a> LabelledTable<'a> {
         let all = |in_line: &dyn Fn(&Place) -> bool| {
             let line = self.cells.iter().filter(|(other, _)| in_line(other));
             let numbers = line.filter_map(|(_, index)| self.facts.all.get(*index));
-            let mut numbers = numbers
-                .map(|fact| fact.number)
-                .filter(|x| x.abs() > 0.0)
-                .peekable();
+            let numbers = numbers.map(|fact| fact.number).filter(|x| x.abs() > 0.0);
+            let mut numbers = numbers.peekable();
             numbers.peek().is_some() && numbers.all(|x| x < 0.0)
         };
         self.rows.get(place.0).is_some_and(&kind) && all(&|other| other.0 == place.0)
@@ -186,14 +188,14 @@ impl<'a> LabelledTable<'a> {
     /// of another kind: "of which", a cost of the parts.
     pub(super) fn is_part(&self, row: usize) -> bool {
         let bare = |label: &Label| label.total && label.words.len() <= 1;
-        let first = self
+        let bare = self
             .rows
             .iter()
+            .enumerate()
             .skip(1)
-            .position(bare)
-            .map_or(usize::MAX, |at| at + 1);
-        let only = self.rows.iter().filter(|label| bare(label)).count() == 1;
-        let ends = only && first > 2 && row > first;
+            .filter(|(_, label)| bare(label));
+        let bare: Vec<usize> = bare.map(|(at, _)| at).collect();
+        let ends = matches!(bare.as_slice(), [only] if *only > 2 && row > *only);
         !ends && self.rows.get(row).is_some_and(|label| !label.total)
     }
 }

@@ -22,7 +22,8 @@ pub(crate) const VARIANTS: [&str; 9] = [
     "percentages written otherwise",
 ];
 
-/// Names of the rules, which identify their plans.
+/// Names of the rules, which identify their plans. Those that make no plan any more keep their
+/// places until the weights are trained again.
 pub(super) const RULES: [&str; 40] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
     "return", "difference of returns", "constant", "conversion", "same again", "unit price",

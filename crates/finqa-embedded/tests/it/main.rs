@@ -9,14 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-mod own_counts;
-mod own_guesses;
-mod own_kinds;
-mod own_labels;
 mod own_lists;
 mod own_questions;
-mod own_signs;
 mod own_tables;
-mod own_terms;
-mod own_totals;
 mod pages;

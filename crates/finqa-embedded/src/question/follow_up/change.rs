@@ -85,30 +85,6 @@ fn base(q: &PlanQuestion<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest
     Operand::Known(b.clone())
 }
 
-/// "What is the difference between the two returns?": of two shares or changes.
-pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let results = q.asked.says(&[
-        "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
-        "growth",
-    ]) || q.refers;
-    if !q.asked.says(&["difference", "outperform", "higher"])
-        || !results
-        || !last.ends_in(Op::Divide)
-    {
-        return None;
-    }
-    let before = q
-        .state
-        .turns
-        .iter()
-        .rev()
-        .skip(1)
-        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
-    let expr = operations::difference(before.expr.clone(), last.expr.clone());
-    let name = "difference of changes";
-    Some(ProgramPlan::fixed(name, expr, Percent))
-}
-
 /// "And the percentage change?"
 pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;

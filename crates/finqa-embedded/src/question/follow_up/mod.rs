@@ -21,19 +21,15 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let Some(last) = q.state.last() else {
         return Vec::new();
     };
-    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
+    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 12] = [
         super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
         greater,
-        change::of_results,
-        share::product,
         change::relation,
         change::relative_change,
         totals::including,
-        totals::unit_price,
         totals::average,
-        totals::sum,
         change::difference,
         share::ratio,
         redo,

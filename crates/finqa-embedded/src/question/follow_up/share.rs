@@ -7,7 +7,7 @@ use super::super::plan_question::PlanQuestion;
 use super::super::reference::{Operand, SURE, join};
 use super::change::pair;
 use crate::operations;
-use finqa_core::number::UnitKind::{Number, Percent, Ratio};
+use finqa_core::number::UnitKind::{Percent, Ratio};
 use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?"
@@ -73,19 +73,4 @@ fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &Operand) -> Operand {
         ),
         _ => Operand::Known(last.expr.clone()),
     }
-}
-
-/// "What is the product of the change and that price?"
-pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
-    let (a, b) = operands(
-        q.asked,
-        &[
-            ("product of", &["and", "by", "with"]),
-            ("", &["times", "multiplied by"]),
-        ],
-    )
-    .or_else(|| q.asked.split("times"))
-    .or_else(|| q.asked.split("multiplied by"))?;
-    let (a, b) = pair(q, &a, &b);
-    Some(join("product", Op::Multiply, a, b).parts(SURE, Number))
 }

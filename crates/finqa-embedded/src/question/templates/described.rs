@@ -1,29 +1,22 @@
-//! Templates for calculations that a question describes in full: a change that repeats, a rate
-//! that it supposes, what part of a change has one cause, the return on a balance.
+//! Templates for calculations that a question describes in full: what part of a change has one
+//! cause, and the return on a balance.
 
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::wording::Wording;
-use super::amounts::{PROFITS, named};
-use super::steps::{SAME_RATE, known_periods};
-use crate::expr::Expr;
-use crate::reading::facts::Fact;
-use crate::reading::text::TokenKind;
-use finqa_core::number::UnitKind::{Number, Percent};
+use super::growth::SAME_RATE;
+use super::margin::{PROFITS, named};
+use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
-const SAME_CHANGE: &str = "same change";
-const NAMED_RATE: &str = "named rate";
 const SHARE_OF_CHANGE: &str = "share of a change";
 const RETURN_ON: &str = "return on";
 
 /// The names of the plans whose wording leaves no other calculation, for a question without
 /// earlier turns.
-pub(crate) const DESCRIBED: [&str; 5] = [
-    SAME_RATE, SAME_CHANGE, NAMED_RATE, SHARE_OF_CHANGE, RETURN_ON,
-];
+pub(crate) const DESCRIBED: [&str; 3] = [SAME_RATE, SHARE_OF_CHANGE, RETURN_ON];
 
 /// The plans for a question without earlier turns. They come before the others, so that a
 /// program that others give too counts for them.
@@ -31,13 +24,7 @@ pub(crate) fn described(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     if !q.state.turns.is_empty() {
         return Vec::new();
     }
-    let plans = [
-        share_of_change(q),
-        same_change(q),
-        named_rate(q),
-        return_on(q),
-    ];
-    plans.into_iter().flatten().collect()
+    share_of_change(q).into_iter().chain(return_on(q)).collect()
 }
 
 /// Words that name a cause.
@@ -62,46 +49,6 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let part = q.query(&part).amount();
     let pattern = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
     Some(ProgramPlan::new(SHARE_OF_CHANGE, pattern, vec![late, early, part]).free(0.5, Percent))
-}
-
-/// "If costs rise by as much as they did in 2012, what will they be?": the later value and
-/// the difference that led to it.
-fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let asked = q.asked;
-    if !asked.says(&["as much as", "same amount", "same increase", "same change"])
-        || !asked.says(&["if", "assuming", "would", "will"])
-    {
-        return None;
-    }
-    let (late, early) = known_periods(q)?;
-    let pattern = step(Op::Add, of_slots(Op::Subtract), Slot(0));
-    Some(ProgramPlan::new(SAME_CHANGE, pattern, vec![late, early]).periods(0.4, Number))
-}
-
-/// "Assuming a 5% return, what would the assets earn?": an amount times a rate that the
-/// question names and the page does not have.
-fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let asked = q.asked;
-    if !asked.says(&["assuming", "assume"]) || asked.change() || asked.yes_no() {
-        return None;
-    }
-    let rate = asked.tokens.windows(2).find_map(|pair| match pair {
-        [number, mark] if number.kind == TokenKind::Number && mark.is("%") => {
-            Expr::literal(&format!("{}%", number.text))
-        }
-        _ => None,
-    })?;
-    let value = rate.number()?;
-    let printed = |fact: &Fact| fact.percent && (fact.value - value).abs() < 1e-9;
-    if q.facts.all.iter().any(printed) {
-        return None;
-    }
-    let rate = ProgramPattern::Fixed(rate);
-    let amount = q.whole().amount();
-    Some(
-        ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
-            .free(0.4, Number),
-    )
 }
 
 /// "What was the return on equity?": the profit over what it was earned on.

@@ -3,23 +3,22 @@
 //! Each returns a plan or nothing; `plans` keeps their order. References to earlier turns
 //! are resolved in `follow_up`.
 
-mod amounts;
 mod any;
 mod balance;
 mod described;
 mod due;
 mod factors;
+mod growth;
+mod margin;
 mod parts;
 mod returns;
 mod series;
-mod steps;
-mod sums;
 
 pub(crate) use any::proposed;
 pub(crate) use described::{DESCRIBED, described};
+pub(crate) use growth::COMPOUND_GROWTH;
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use series::{EXTREME, YEAR_OF, only_extreme};
-pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
 
 use super::mention::{operands, span};
 use super::plan::{ProgramPlan, change_pattern, of_slots};
@@ -38,7 +37,6 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out.extend(super::arithmetic::constant(q));
     out.extend(parts::comparison(q));
     out.extend(parts::direction(q));
-    out.extend(amounts::difference_over(q));
     out.extend(index_return(q));
     if set_against {
         out.extend(parts::ratio(q));
@@ -55,18 +53,14 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     out.extend(difference(q));
     out.extend(parts::sum(q));
     out.push(ProgramPlan::look_up(q.whole()));
-    out.extend(parts::any_share(q));
     out.extend(parts::both(q));
-    out.extend(amounts::margin(q));
-    out.extend(amounts::count_times_price(q));
+    out.extend(margin::margin(q));
     out.extend(balance::roll_forward(q));
     out.extend(series::series(q));
     out.extend(series::extremes(q));
     out.extend(due::due(q));
-    out.extend(steps::complement(q));
-    out.extend(steps::compound(q));
-    out.extend(steps::same_rate(q));
-    out.extend(steps::profit(q));
+    out.extend(growth::compound(q));
+    out.extend(growth::same_rate(q));
     out
 }
 

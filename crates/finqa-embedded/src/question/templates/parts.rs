@@ -175,26 +175,3 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
 }
-
-/// A share whatever the wording: the words before `of` over the words after it, or the
-/// thing named over the total. Last-resort candidates, for when a check finds that a
-/// share was requested and none was given.
-pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
-    let asked = q.asked;
-    if !(asked.percent() || asked.share()) {
-        return Vec::new();
-    }
-    let total = || String::from(" total ");
-    let around = asked
-        .split("of total")
-        .map(|(a, b)| (a, format!(" total{b}")));
-    let within = asked.split("percent of").map(|(_, b)| (b, total()));
-    let whole = Some((asked.phrase.clone(), total()));
-    [around, within, whole]
-        .into_iter()
-        .flatten()
-        .map(|(a, b)| {
-            ProgramPlan::new("ratio", of_slots(Op::Divide), q.parts_of(&a, &b)).parts(LOW, Percent)
-        })
-        .collect()
-}

@@ -1,0 +1,69 @@
+//! The template for a margin, which a report leaves to its reader.
+
+use super::super::plan::{ProgramPlan, of_slots};
+use super::super::plan_question::PlanQuestion;
+use crate::reading::facts::Facts;
+use crate::reading::text::tokenize;
+use finqa_core::number::UnitKind::Percent;
+use finqa_core::program::Op;
+
+/// Names of a company's profit.
+pub(super) const PROFITS: [&str; 4] = ["net income", "net earnings", "operating profit", "profit"];
+
+/// Margins, and the names of their profit.
+const MARGINS: [(&str, &[&str]); 5] = [
+    (
+        "operating",
+        &[
+            "operating income", "operating profit", "income from operations", "operating earnings",
+        ],
+    ),
+    ("gross", &["gross profit", "gross margin"]),
+    ("net", &["net income", "net earnings", "net profit"]),
+    ("profit", &PROFITS),
+    (
+        "segment",
+        &["segment profit", "operating profit", "operating income"],
+    ),
+];
+
+/// Names of what a margin is a share of.
+const REVENUE: [&str; 6] = [
+    "total net sales", "total net revenues", "net sales", "net revenues", "total revenues",
+    "revenues",
+];
+
+/// "What was the operating margin?", where the page has no row of that name.
+pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.says(&["margin", "margins"]) || asked.change() {
+        return None;
+    }
+    let (kind, profits) = MARGINS
+        .iter()
+        .find(|(kind, _)| asked.says(&[kind]))
+        .or(MARGINS.get(2))?;
+    let profit = named(q.facts, profits)?;
+    let revenue = named(q.facts, &REVENUE)?;
+    let rest = asked
+        .phrase
+        .replace(" margins ", " ")
+        .replace(" margin ", " ")
+        .replace(&format!(" {kind} "), " ");
+    let slots = q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} "));
+    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
+}
+
+pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
+    names.iter().copied().find(|name| {
+        let words: Vec<_> = tokenize(name)
+            .iter()
+            .map(|t| facts.vocabulary.get(&t.text))
+            .collect();
+        facts.rows.iter().any(|row| {
+            words
+                .iter()
+                .all(|word| word.is_some_and(|w| row.label.contains(&w)))
+        })
+    })
+}
