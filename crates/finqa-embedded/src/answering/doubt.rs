@@ -1,7 +1,7 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
-use crate::question::operations::{
+use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
 use crate::question::templates::{COMPOUND_GROWTH, YEAR_OF};

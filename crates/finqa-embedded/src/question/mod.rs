@@ -4,7 +4,7 @@ pub(super) mod arithmetic;
 pub(super) mod conversation;
 pub(super) mod follow_up;
 pub(super) mod mention;
-pub(super) mod operations;
+pub(super) mod operation_words;
 pub(super) mod plan;
 pub(super) mod plan_question;
 pub(super) mod proposal;

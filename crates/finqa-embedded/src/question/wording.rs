@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use finqa_core::number::Scale;
 
-use super::operations;
+use super::operation_words;
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_weak;
 
@@ -125,7 +125,7 @@ impl Wording {
 
     /// A change over time or a difference is requested.
     pub(crate) fn change(&self) -> bool {
-        self.says(&operations::CHANGE)
+        self.says(&operation_words::CHANGE)
     }
 
     /// A relative change is requested explicitly.
@@ -194,7 +194,7 @@ impl Wording {
 
     /// A sum is requested.
     pub(crate) fn sum(&self) -> bool {
-        self.says(&operations::SUM)
+        self.says(&operation_words::SUM)
     }
 
     /// It begins like a yes/no question, or asks for nothing else after another clause: "in
@@ -214,14 +214,14 @@ impl Wording {
 
     /// A compound rate of growth is requested.
     pub(crate) fn compound(&self) -> bool {
-        self.says(&operations::COMPOUND)
+        self.says(&operation_words::COMPOUND)
     }
 
     /// The largest of several is requested, or the smallest: `true` for the largest.
     pub(crate) fn extreme(&self) -> Option<bool> {
         let (most, least) = (
-            self.says(&operations::LARGEST),
-            self.says(&operations::SMALLEST),
+            self.says(&operation_words::LARGEST),
+            self.says(&operation_words::SMALLEST),
         );
         (most != least).then_some(most)
     }

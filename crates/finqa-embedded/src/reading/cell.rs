@@ -28,56 +28,36 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     if trimmed.is_empty() || lost_dash && !own || own && is_list(trimmed) {
         return None;
     }
-    let mut words = Vec::new();
-    let mut found: Option<(String, bool, bool)> = None;
-    let (mut dollar, mut bracket, mut percent, mut scale) = (false, false, false, None);
-    for piece in trimmed.split_whitespace() {
-        // `(12.5)` as reports print it; after words it is a reference to a note.
-        let glued = bracketed(piece).filter(|_| found.is_none() && words.is_empty());
-        if let Some((digits, pct, money)) = glued {
-            percent |= pct;
-            found = Some((digits, dollar || money, true));
-            continue;
-        }
-        match piece {
-            "$" => dollar = true,
-            "(" => {
-                if found.is_some() {
-                    // The doubled form, or a remark: nothing after it adds anything.
-                    percent |= trimmed.contains("(  %") || trimmed.contains(") %");
-                    break;
-                }
-                bracket = true;
-            }
-            ")" => {}
-            "%" => percent |= found.is_some(),
-            _ if Scale::from_word(piece).is_some() => scale = Scale::from_word(piece),
-            _ if found.is_none() => match plain(piece) {
-                Some((digits, pct)) => {
-                    percent |= pct;
-                    found = Some((digits, dollar || piece.contains('$'), bracket));
-                }
-                None => words.push(piece),
-            },
-            _ => words.push(piece),
-        }
+    let reading = number::read(trimmed)?;
+    let (before, rest) = trimmed.split_at_checked(reading.span.start)?;
+    let (printed, after) = rest.split_at_checked(reading.span.len())?;
+    // After words, a number in brackets is a reference to a note.
+    let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
+    let apart = after.is_empty() || after.starts_with([' ', ')']);
+    if note || !apart {
+        return None;
     }
-    let (digits, dollar, negative) = found?;
-    let sign = if negative && !digits.starts_with('-') {
-        "-"
-    } else {
-        ""
-    };
-    let body = format!("{sign}{digits}");
-    let number = body.parse().ok()?;
-    let literal = if percent { format!("{body}%") } else { body };
+    let digits = printed.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '.');
+    let is_digit = |c: &char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let digits: String = digits
+        .chars()
+        .take_while(is_digit)
+        .filter(|c| *c != ',')
+        .collect();
+    let sign = if reading.value < 0.0 { "-" } else { "" };
+    let mark = if reading.percent { "%" } else { "" };
+    // What a bracket holds after the number adds nothing.
+    let after = after.split('(').next().unwrap_or_default();
+    let is_word = |piece: &&str| piece.contains(char::is_alphanumeric);
+    let words = before.split_whitespace().chain(after.split_whitespace());
+    let words: Vec<&str> = words.filter(is_word).collect();
     Some(CellNumber {
-        literal,
-        number,
-        percent,
-        dollar,
+        literal: format!("{sign}{digits}{mark}"),
+        number: reading.value,
+        percent: reading.percent,
+        dollar: printed.contains('$'),
         words: words.join(" "),
-        scale,
+        scale: reading.scale,
     })
 }
 
@@ -92,35 +72,6 @@ fn is_list(cell: &str) -> bool {
     });
     let unreadable = |piece: &str| piece.contains(',') && number::read(piece).is_none();
     figures.next().is_some_and(unreadable) || figures.next().is_some()
-}
-
-/// The digits in brackets of `(12.5)`, `$(12.5)`, `($12.5)`, `(12.5%)` or `(12.5)%`,
-/// whether it is a percentage, and whether it is money.
-fn bracketed(piece: &str) -> Option<(String, bool, bool)> {
-    let after = piece.trim_end_matches('%');
-    let inner = after
-        .trim_start_matches('$')
-        .strip_prefix('(')?
-        .strip_suffix(')')?;
-    let (digits, percent) = plain(inner)?;
-    Some((digits, percent || after != piece, piece.contains('$')))
-}
-
-/// Digits without commas, `$` and `%`, if the piece is only a number.
-fn plain(piece: &str) -> Option<(String, bool)> {
-    let piece = piece.trim_start_matches('$');
-    let percent = piece.ends_with('%');
-    let digits: String = piece
-        .trim_end_matches('%')
-        .chars()
-        .filter(|c| *c != ',')
-        .map(|c| if c == '\u{2212}' { '-' } else { c })
-        .collect();
-    let shaped = digits
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
-        && digits.bytes().any(|b| b.is_ascii_digit());
-    (shaped && digits.parse::<f64>().is_ok()).then_some((digits, percent))
 }
 
 #[cfg(test)]

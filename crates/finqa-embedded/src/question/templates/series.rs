@@ -1,7 +1,7 @@
 //! Templates over a whole row or column, or a list in the text: its sum, its average, its
 //! highest and lowest number, the difference between them, and the year of one.
 
-use super::super::operations::{LARGEST, SMALLEST};
+use super::super::operation_words::{LARGEST, SMALLEST};
 use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{ProgramPattern, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
