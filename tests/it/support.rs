@@ -20,6 +20,8 @@ pub mod published;
 pub mod python;
 #[path = "../../crates/finqa-env/tests/it/support/running.rs"]
 pub mod running;
+#[path = "../../crates/finqa-env/tests/it/support/schema.rs"]
+pub mod schema;
 #[cfg(unix)]
 pub mod screen;
 pub mod traces;

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
+use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// True if a host, as written in an address, is this machine: `localhost`, a
@@ -41,8 +42,12 @@ pub fn names_loopback(host: &str) -> bool {
 /// time without a `Date` header.
 pub fn server_time(headers: &HeaderMap) -> SystemTime {
     let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-    date.unwrap_or_else(SystemTime::now)
+    date.and_then(http_date).unwrap_or_else(SystemTime::now)
+}
+
+fn http_date(text: &str) -> Option<SystemTime> {
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(date.into())
 }
 
 /// The wait that `Retry-After` asks for, in seconds or until an HTTP date.
@@ -51,7 +56,7 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let date = httpdate::parse_http_date(text).ok()?;
+    let date = http_date(text)?;
     // A date that has passed asks for no wait.
     Some(
         date.duration_since(server_time(headers))

@@ -7,6 +7,8 @@ use finqa_agents::prompt::{CriticView, Prompts};
 use finqa_core::number::Value;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 
+use crate::support::schema::Schema;
+
 fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {
     cells
         .iter()
@@ -209,8 +211,13 @@ fn the_example_in_the_prompt_is_read_without_leniency() {
     let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
     assert_eq!(parsed.leniencies, []);
     let reply: serde_json::Value = serde_json::from_str(&format!("{{\"steps\"{example}")).unwrap();
-    let schema = jsonschema::validator_for(&parse::analysis_schema()).unwrap();
-    assert!(schema.is_valid(&reply));
+    let schema = Schema::new(&parse::analysis_schema());
+    schema.accepts(&reply);
+    let mut other = reply;
+    other["program"] = serde_json::Value::Null;
+    schema.accepts(&other);
+    other["more"] = 1.into();
+    assert!(!schema.is_valid(&other));
 }
 
 /// The shorter instructions for small models, which `--prompts prompts/small` takes.

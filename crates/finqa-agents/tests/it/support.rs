@@ -4,3 +4,5 @@
 
 pub mod batch_server;
 pub mod fault_server;
+#[path = "../../../finqa-env/tests/it/support/schema.rs"]
+pub mod schema;

@@ -61,7 +61,6 @@ pub fn percentile(ascending: &[f64], q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use statrs::statistics::{Data, OrderStatistics, Statistics};
 
     #[test]
     fn interpolates_linearly() {
@@ -75,11 +74,11 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_median_agree_with_statrs() {
-        let values: Vec<f64> = (0..101).map(|i| f64::from(i * i % 37)).collect();
-        let summary = LatencySummary::of(values.iter().copied()).unwrap();
-        assert!((summary.mean - values.iter().mean()).abs() < 1e-12);
-        assert_eq!(summary.p50, Data::new(values).median());
+    fn mean_and_median_are_those_of_the_finite_values() {
+        let values = (0..101).map(|i| f64::from(i * i % 37));
+        let summary = LatencySummary::of(values).unwrap();
+        assert!((summary.mean - 1835.0 / 101.0).abs() < 1e-12);
+        assert_eq!(summary.p50, 16.0);
         assert!(LatencySummary::of([f64::NAN]).is_none());
     }
 }

@@ -75,7 +75,9 @@ async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {
 
 #[tokio::test]
 async fn every_form_of_retry_after_is_waited_for() {
-    let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(2));
+    let date = (jiff::Timestamp::now() + Duration::from_secs(2))
+        .strftime("%a, %d %b %Y %T GMT")
+        .to_string();
     for (name, value) in [
         ("retry-after", "0.1"),
         ("retry-after-ms", "100"),

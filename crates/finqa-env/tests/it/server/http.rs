@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{JSON, get, options, post, request, start};
+use crate::support::schema::Schema;
 
 /// Each operation of `openapi.json` answers with a status and a body that it names.
 #[tokio::test]
@@ -46,7 +47,7 @@ async fn the_api_is_as_its_description_says() {
             if wanted.is_object() {
                 wanted["components"] = api["components"].clone();
                 let given: Value = serde_json::from_str(&text).expect("JSON");
-                assert!(jsonschema::is_valid(&wanted, &given), "{path}: {text}");
+                Schema::new(&wanted).accepts(&given);
                 checked += 1;
             }
         }

@@ -15,6 +15,8 @@ pub enum Act {
     Cut(usize),
     /// Other bytes of the same length.
     Lie,
+    /// With a link to the next page of a listing.
+    Next(&'static str),
     Status(&'static str),
     Silent,
 }
@@ -119,7 +121,12 @@ fn plain(status: &str) -> String {
 /// The head and the bytes that are sent of a file.
 fn whole(act: &Act, body: &[u8]) -> (String, Vec<u8>) {
     let length = body.len();
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let link = match act {
+        Act::Next(page) => format!("Link: <{page}>; rel=\"next\"\r\n"),
+        _ => String::new(),
+    };
+    let head =
+        format!("HTTP/1.1 200 OK\r\n{link}Content-Length: {length}\r\nConnection: close\r\n\r\n");
     let mut sent = body.to_vec();
     match act {
         Act::Cut(limit) => sent.truncate(*limit),

@@ -6,14 +6,15 @@ use std::time::Duration;
 use finqa_env::data::HubOptions;
 use serde_json::{Value, json};
 use sha1::Digest as _;
-use wiremock::matchers::{method, path, query_param, query_param_is_missing};
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::file_server::{Act, FileServer, blob};
 
 pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub const TABLE: &str = "input_companies/acme/us_gaap_IncomeStatement.json";
+/// A file of 100,000 bytes, which the hub has and does not list.
+pub const OTHER: &str = "input_companies/acme/other.json";
+pub const REVISION: &str = "/api/datasets/snorkelai/finqa-data/revision/main";
 
 pub fn bytes(file: &str) -> Vec<u8> {
     macro_rules! data {
@@ -34,14 +35,15 @@ pub fn entry(file: &str) -> Value {
     json!({"type": "file", "path": file, "oid": blob(&bytes), "size": bytes.len()})
 }
 
-/// A hub with two pages of listing, one large file, and files nobody wants.
-pub async fn hub(mut changed: Vec<Value>) -> MockServer {
-    let server = MockServer::start().await;
-    let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
-    get("/api/datasets/snorkelai/finqa-data/revision/main")
-        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"})))
-        .mount(&server)
-        .await;
+/// The first page of the listing, and the link that names the second: the hub's own, as
+/// a mirror passes it on.
+pub const LISTING: &str = "/api/datasets/snorkelai/finqa-data/tree/c0ffee?recursive=true";
+pub const NEXT: &str =
+    "https://hub.invalid/api/datasets/snorkelai/finqa-data/tree/c0ffee?recursive=true&cursor=2";
+
+/// A mirror of a hub with two pages of listing, one large file, and files nobody wants;
+/// also listed are these entries.
+pub async fn hub(mut listed: Vec<Value>) -> FileServer {
     let large: String = sha2::Sha256::digest(bytes(METADATA))
         .iter()
         .map(|b| format!("{b:02x}"))
@@ -56,44 +58,23 @@ pub async fn hub(mut changed: Vec<Value>) -> MockServer {
         entry(TABLE),
         json!({"type": "file", "path": "input_companies/acme/x.txt", "oid": "x", "size": 1}),
     ];
-    second.append(&mut changed);
-    let tree = "/api/datasets/snorkelai/finqa-data/tree/c0ffee";
-    let next = format!(
-        "<{}{tree}?recursive=true&cursor=2>; rel=\"next\"",
-        server.uri()
-    );
-    get(tree)
-        .and(query_param_is_missing("cursor"))
-        .respond_with(
-            ResponseTemplate::new(200)
-                .insert_header("link", next.as_str())
-                .set_body_json(first),
-        )
-        .mount(&server)
-        .await;
-    get(tree)
-        .and(query_param("cursor", "2"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(second))
-        .mount(&server)
-        .await;
-    for file in [QUESTIONS, METADATA, TABLE] {
-        get(&format!(
-            "/datasets/snorkelai/finqa-data/resolve/c0ffee/{file}"
-        ))
-        .respond_with(ResponseTemplate::new(200).set_body_bytes(bytes(file)))
-        .mount(&server)
-        .await;
-    }
-    server
+    second.append(&mut listed);
+    let mut files = vec![
+        (REVISION.to_owned(), br#"{"sha": "c0ffee"}"#.to_vec()),
+        (LISTING.to_owned(), first.to_string().into_bytes()),
+        (
+            format!("{LISTING}&cursor=2"),
+            Value::from(second).to_string().into_bytes(),
+        ),
+        (at(OTHER), vec![b'x'; 100_000]),
+    ];
+    files.extend(FILES.iter().map(|file| (at(file), bytes(file))));
+    FileServer::start(files, vec![(LISTING, Act::Next(NEXT)); 2]).await
 }
 
-pub fn options(server: &MockServer) -> HubOptions {
-    options_at(server.uri())
-}
-
-pub fn options_at(hub: String) -> HubOptions {
+pub fn options(server: &FileServer) -> HubOptions {
     HubOptions {
-        hub,
+        hub: server.url.clone(),
         attempts: 2,
         first_pause: Duration::from_millis(1),
         ..HubOptions::default()
@@ -107,15 +88,11 @@ pub fn client() -> reqwest::Client {
 
 /// A hub that cuts, lies and stalls as configured, with one page and no large file.
 pub async fn faulty(acts: &[(&str, Act)]) -> FileServer {
-    let api = "/api/datasets/snorkelai/finqa-data";
     let listed: Vec<Value> = FILES.iter().map(|file| entry(file)).collect();
     let mut files = vec![
+        (REVISION.to_owned(), br#"{"sha": "c0ffee"}"#.to_vec()),
         (
-            format!("{api}/revision/main"),
-            br#"{"sha": "c0ffee"}"#.to_vec(),
-        ),
-        (
-            format!("{api}/tree/c0ffee?recursive=true"),
+            LISTING.to_owned(),
             Value::from(listed).to_string().into_bytes(),
         ),
     ];

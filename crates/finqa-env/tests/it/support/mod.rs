@@ -3,3 +3,5 @@ pub mod file_server;
 pub mod hub;
 pub mod json;
 pub mod running;
+#[allow(dead_code, reason = "the agents' tests use the rest")]
+pub mod schema;
