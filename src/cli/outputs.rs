@@ -25,7 +25,8 @@ pub(super) fn check_outputs(
 ) -> anyhow::Result<()> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        let replaces = |input: &PathBuf| same_file::is_same_file(path, input).unwrap_or_default();
+        let place = path.canonicalize().ok();
+        let replaces = |input: &PathBuf| place.is_some() && input.canonicalize().ok() == place;
         if path.is_file() && inputs.iter().any(replaces) {
             let line = format!(
                 "{}: the command reads this file and would replace it; choose another path with \

@@ -32,6 +32,9 @@ pub(crate) struct ServeArgs {
     options: ServerOptions,
     #[command(flatten)]
     rules: EpisodeRules,
+    // OpenEnv's variable: there is one task, and the name of another is refused.
+    #[arg(long, env = "FINQA_TASK", default_value = "finqa", value_parser = ["finqa"], hide = true)]
+    task: String,
     #[command(flatten)]
     log: LogSettings,
 }

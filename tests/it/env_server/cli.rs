@@ -248,9 +248,9 @@ fn an_address_that_is_taken_is_one_clear_line() {
 }
 
 #[test]
-fn a_variable_sets_the_step_limit() {
+fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     let query = "select 1 as one from data where 1 = 1";
-    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1")]);
+    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
     let answer = server.query(query);
     assert!(answer.contains(r#""done":true"#), "{answer}");
     server.stop();
@@ -258,4 +258,7 @@ fn a_variable_sets_the_step_limit() {
     let answer = server.query(query);
     assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
+    for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
+        Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
+    }
 }
