@@ -21,7 +21,7 @@ async fn failed(server: &FileServer, folder: &Path) -> HubError {
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
-    let (fetched, events) = fetch(server.uri(), dir.path()).await;
+    let (fetched, events) = fetch(&server, dir.path()).await;
     assert_eq!(fetched.unwrap(), "c0ffee");
     assert!(matches!(&events[0], HubEvent::Listed { files: 3, .. }));
     assert_eq!(events.len(), 4);
