@@ -90,21 +90,6 @@ pub struct RunResults {
 }
 
 impl Run {
-    /// Starts, or continues, the run that the settings describe. Needs a Tokio
-    /// runtime.
-    ///
-    /// # Errors
-    /// [`PipelineError`] if the run cannot be started.
-    pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
-        match RunStart::new(settings, context)? {
-            RunStart::Answered(run) => Ok(*run),
-            RunStart::Open(open) => {
-                let job = job::questions(settings, &open.context, &open.models)?;
-                open.begin(settings, job)
-            }
-        }
-    }
-
     /// A run that nothing is asked for yet, and its journal.
     fn new(
         settings: &Settings,

@@ -8,7 +8,7 @@ use crate::run::{Event, RunModels, Scheduler};
 use crate::settings::{ChosenShard, Settings};
 use finqa_agents::llm::{Budget, CallEvent, Observer, PriceList};
 
-use super::job::Job;
+use super::job::{self, Job};
 use super::locked_run::{self, LockedRun, differences};
 use super::model_context::ModelContext;
 use super::notice::RunNotice;
@@ -36,6 +36,23 @@ pub(crate) struct OpenRun {
     resumed: Option<LockedRun>,
     sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
+}
+
+impl Run {
+    /// Starts, or continues, the run that the settings describe. Needs a Tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`PipelineError`] if the run cannot be started.
+    pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
+        match RunStart::new(settings, context)? {
+            RunStart::Answered(run) => Ok(*run),
+            RunStart::Open(open) => {
+                let job = job::questions(settings, &open.context, &open.models)?;
+                open.begin(settings, job)
+            }
+        }
+    }
 }
 
 impl RunStart {

@@ -12,18 +12,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_openai::Client;
-use async_trait::async_trait;
 use parking_lot::Mutex;
-use rust_decimal::Decimal;
-use tracing::Instrument;
-
-use call::HttpCall;
 
 use super::address::ServerAddress;
 use super::batch::{BatchClient, BatchQueue, BatchSender};
 use super::budget::Budget;
 use super::capabilities::Capabilities;
-use super::error::ModelError;
 use super::event::Observer;
 use super::http::client;
 use super::limits::Limiter;
@@ -32,9 +26,7 @@ use super::protocol::{ApiDialect, Protocol};
 use super::provider::Endpoint;
 use super::request_budget::RequestBudget;
 use super::settings::{ModelConnection, SettingsError};
-use super::trace;
 use super::transport::Transport;
-use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 
 /// A model on its server, as its calls share it.
 pub struct HttpModel {
@@ -118,21 +110,6 @@ impl HttpModel {
     pub fn settings(&self) -> &ModelConnection {
         &self.settings
     }
-
-    async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let transport = self.transport.fresh();
-        let batches = self.batches.as_ref();
-        let _begun = batches.map(|sender| sender.begin(&request.origin));
-        let call = HttpCall {
-            model: self,
-            client: self.client.clone().with_http_service(transport.clone()),
-            transport,
-            limited: self.limiter.as_ref().map(Limiter::call),
-            request,
-            stop,
-        };
-        call.converse().await
-    }
 }
 
 impl std::fmt::Debug for HttpModel {
@@ -141,29 +118,5 @@ impl std::fmt::Debug for HttpModel {
             .field("settings", &self.settings)
             .field("dialect", &*self.dialect.lock())
             .finish_non_exhaustive()
-    }
-}
-
-#[async_trait]
-impl ChatModel for HttpModel {
-    fn name(&self) -> &str {
-        &self.settings.model
-    }
-
-    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        let usage = reply.usage.as_ref();
-        self.budget.cost(&reply.model, usage, reply.batch.is_some())
-    }
-
-    fn sends_batches(&self) -> bool {
-        self.batches.is_some()
-    }
-
-    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let span = trace::chat(&self.settings.model, request);
-        trace::server(&span, &self.settings);
-        let outcome = self.call(request, stop).instrument(span.clone()).await;
-        trace::record_end(&span, &outcome, |reply| self.cost(reply));
-        outcome
     }
 }

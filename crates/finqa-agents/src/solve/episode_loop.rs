@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
-use super::tool_agent::{INSTRUCTIONS, ToolAgentOptions};
+use super::options::{INSTRUCTIONS, ToolAgentOptions};
 use super::written::SUBMIT;
 use super::{trace, written};
 use crate::llm::{

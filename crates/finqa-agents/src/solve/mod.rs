@@ -4,6 +4,7 @@
 
 mod environment;
 mod episode_loop;
+mod options;
 mod tool_agent;
 mod trace;
 mod written;
@@ -20,7 +21,8 @@ use finqa_core::question::Question;
 pub use environment::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
-pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
+pub use options::{SHOWN_CHARS, ToolAgentOptions, instructions_hash};
+pub use tool_agent::ToolAgent;
 
 /// Something that answers questions. A run uses it through this trait alone.
 #[async_trait]

@@ -9,10 +9,8 @@ use zip::ZipArchive;
 
 use crate::files;
 
-use super::{DownloadError, DownloadEvent, PublishedFile};
-
-/// No published file is half of this; a hostile archive might be any size.
-pub(super) const LARGEST: u64 = 256 << 20;
+use super::DownloadError;
+use super::options::{DownloadEvent, LARGEST, PublishedFile};
 
 /// The git blob id of a file with these bytes.
 fn blob_id(bytes: &[u8]) -> String {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 
+use super::DownloadError;
 use super::archive::{verify_bytes, write};
-use super::{DownloadError, DownloadEvent, DownloadOptions};
+use super::options::{DownloadEvent, DownloadOptions};
 use crate::error::causes;
 use crate::net::retry_after;
 

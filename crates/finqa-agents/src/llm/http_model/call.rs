@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
+use async_trait::async_trait;
+use rust_decimal::Decimal;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tracing::Span;
+use tracing::{Instrument, Span};
 
 use finqa_core::secrets::{redact, redact_json, shown_address};
 use finqa_core::text;
@@ -19,12 +21,13 @@ use crate::llm::capabilities::{Correction, corrected};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
-use crate::llm::limits::{LimitVerdict, LimitedCall, reported_quotas};
+use crate::llm::limits::{LimitVerdict, LimitedCall, Limiter, reported_quotas};
 use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{FailedAttempt, RetryNotice, retry};
+use crate::llm::trace;
 use crate::llm::transport::{Attempt, HttpReply, Transport};
-use crate::llm::types::{ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
+use crate::llm::types::{ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
 use crate::telemetry::set;
 
 /// A call that is being made.
@@ -37,6 +40,47 @@ pub(super) struct HttpCall<'a> {
     pub limited: Option<LimitedCall>,
     pub request: &'a ChatRequest,
     pub stop: &'a Stop,
+}
+
+impl HttpModel {
+    async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+        let transport = self.transport.fresh();
+        let batches = self.batches.as_ref();
+        let _begun = batches.map(|sender| sender.begin(&request.origin));
+        let call = HttpCall {
+            model: self,
+            client: self.client.clone().with_http_service(transport.clone()),
+            transport,
+            limited: self.limiter.as_ref().map(Limiter::call),
+            request,
+            stop,
+        };
+        call.converse().await
+    }
+}
+
+#[async_trait]
+impl ChatModel for HttpModel {
+    fn name(&self) -> &str {
+        &self.settings.model
+    }
+
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        let usage = reply.usage.as_ref();
+        self.budget.cost(&reply.model, usage, reply.batch.is_some())
+    }
+
+    fn sends_batches(&self) -> bool {
+        self.batches.is_some()
+    }
+
+    async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
+        let span = trace::chat(&self.settings.model, request);
+        trace::server(&span, &self.settings);
+        let outcome = self.call(request, stop).instrument(span.clone()).await;
+        trace::record_end(&span, &outcome, |reply| self.cost(reply));
+        outcome
+    }
 }
 
 impl HttpCall<'_> {
