@@ -273,7 +273,7 @@ fn no_run_costs_more_than_its_limit(runs: u64) {
         let threads: Vec<_> = threads.collect();
         threads.into_iter().map(|it| it.join().unwrap()).sum()
     });
-    let least = runs as usize / 2;
+    let least = usize::try_from(runs / 2).unwrap();
     assert!(
         paused > least,
         "only {paused} of {runs} reached their limit"
