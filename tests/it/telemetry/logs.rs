@@ -129,7 +129,7 @@ fn an_unknown_level_or_form_is_one_line() {
         .run_with("--log text", &[("RUST_LOG", "convfinqa=loud")])
         .fails(2, &["RUST_LOG is `convfinqa=loud`"]);
     let xml = [("CONVFINQA_LOG", "xml")];
-    let line = "CONVFINQA_LOG is \"xml\"; it must be one of `off`";
+    let line = "CONVFINQA_LOG: unknown variant `xml`, expected one of `off`, `text`, `json`";
     place.run_with("", &xml).fails(2, &[line]);
     let served = place.run_with(&words("env serve --port 0"), &xml);
     served.fails(2, &["CONVFINQA_LOG", "xml"]);
