@@ -51,6 +51,12 @@ fn every_setting_passes_into_the_container() {
         .filter(|name| !app.contains(&(name.clone(), String::new())))
         .collect();
     assert!(missing.is_empty(), "not in compose.yaml: {missing:?}");
+    let known: BTreeSet<_> = keys().map(str::to_uppercase).collect();
+    let set = app
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix("CONVFINQA_"));
+    let gone: Vec<_> = set.filter(|name| !known.contains(*name)).collect();
+    assert!(gone.is_empty(), "settings no longer: {gone:?}");
 }
 
 /// Keys, addresses and switches that are not settings: whatever variable the
@@ -58,7 +64,7 @@ fn every_setting_passes_into_the_container() {
 #[test]
 fn every_other_variable_passes_into_the_containers() {
     let name = Regex::new(
-        r#""((?:API|AZURE|CLICOLOR|FINQA|HF|MLFLOW|NO|OPENAI|OTEL|RUST)_[A-Z_]+|CLICOLOR|MODEL)""#,
+        r#""((?:AZURE|CLICOLOR|FINQA|HF|MLFLOW|NO|OPENAI|OTEL|RUST)_[A-Z_]+|CLICOLOR)""#,
     )
     .unwrap();
     let mut read = BTreeSet::new();
