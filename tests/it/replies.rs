@@ -324,3 +324,17 @@ fn a_kept_folder_is_replayed_without_another_option() {
         ("2249", "200")
     );
 }
+
+/// A budget that one request would pass is enough for a run of stored replies.
+#[test]
+fn stored_replies_count_against_no_budget() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    store(&place, &server, "--n 2 --max-tokens 500").succeeds();
+    let sent = server.count();
+    let capped = "--n 2 --max-tokens 500 --max-tokens-total 1";
+    store(&place, &server, &format!("{capped} -o second")).succeeds();
+    assert_eq!(server.count(), sent);
+    store(&place, &server, &format!("{capped} -o third --seed 9")).ends(7);
+    assert_eq!(server.count(), sent);
+}

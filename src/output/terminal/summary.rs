@@ -271,3 +271,22 @@ fn cost_text(summary: &Summary) -> String {
     };
     format!("{share}{hits} · cost {}", summary.spent.cost)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_without_some_tokens_is_shown_as_at_least() {
+        let all = NodeUsage::default();
+        assert_eq!(tokens(&all, 7), "7");
+        let without_usage = NodeUsage {
+            without_usage: 1,
+            ..all
+        };
+        let lost = NodeUsage { lost: 1, ..all };
+        for part in [without_usage, lost] {
+            assert_eq!(tokens(&part, 7), "7 (at least)");
+        }
+    }
+}

@@ -262,3 +262,10 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
         Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
     }
 }
+
+/// An empty variable left the server open without a word.
+#[test]
+fn an_empty_token_is_warned_of() {
+    let line = first_line(serve(&Workplace::new()).env("FINQA_TOKEN", ""));
+    assert!(line.starts_with("warning: the token is empty"), "{line}");
+}

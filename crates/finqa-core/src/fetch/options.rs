@@ -1,4 +1,4 @@
-//! What is fetched, how, and what is told meanwhile.
+//! What is fetched, how, and the events of a download.
 
 use std::time::Duration;
 

@@ -249,7 +249,7 @@ impl Form {
             }
             (Operation::Difference, [_, _]) | (Operation::Change, [_]) => {}
             (Operation::Difference | Operation::Change, _) => return None,
-            // "The total of A and B" is no total row.
+            // "The total of A and B" does not name a total row.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 || of.last.is_some() => {
                 operation = of.total.then_some(Operation::Sum)?;
