@@ -20,7 +20,7 @@ use super::misses::{Miss, Searcher, answer_text};
 
 /// Two runs, question by question.
 #[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
+pub struct Comparison<'p> {
     pub a: RunSide,
     pub b: RunSide,
     /// A and B are the same file or run.
@@ -42,15 +42,15 @@ pub struct Comparison {
     pub spending: RunAmounts,
     /// Every question of both, in A's order.
     #[serde(skip)]
-    pub pairs: Vec<MatchedQuestion>,
+    pub pairs: Vec<AnswerPair<'p>>,
 }
 
-/// A question of both, by its place among the answers of each.
+/// A question of both.
 #[derive(Clone, Debug)]
-pub struct MatchedQuestion {
-    /// Indexes in A and in B.
-    pub at: [usize; 2],
-    /// The causes of A's and B's misses, by the rule in use; `None` if right.
+pub struct AnswerPair<'p> {
+    pub a: &'p Row,
+    pub b: &'p Row,
+    /// The miss of each side that misses by the rule in use.
     pub misses: [Option<Miss>; 2],
 }
 
@@ -129,24 +129,14 @@ pub struct Amounts {
     pub total_b: f64,
 }
 
-/// A question of both.
-struct AnswerPair<'p> {
-    a: &'p Row,
-    b: &'p Row,
-    /// Their places among the answers.
-    at: [usize; 2],
-    /// The miss of each side that misses by the rule in use.
-    misses: [Option<Miss>; 2],
-}
-
 /// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
 /// `common`, questions that only one of the two has are left out and counted.
-pub fn compare(
-    a: &Answers,
-    b: &Answers,
+pub fn compare<'p>(
+    a: &'p Answers,
+    b: &'p Answers,
     rule: Rule,
     common: bool,
-) -> Result<Comparison, AnalysisError> {
+) -> Result<Comparison<'p>, AnalysisError> {
     let mut pairs = pair_rows(a, b, common)?;
     for pair in &pairs {
         same_question(pair)?;
@@ -185,13 +175,7 @@ pub fn compare(
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
             cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },
-        pairs: pairs
-            .into_iter()
-            .map(|pair| MatchedQuestion {
-                at: pair.at,
-                misses: pair.misses,
-            })
-            .collect(),
+        pairs,
     })
 }
 
@@ -201,22 +185,15 @@ fn pair_rows<'p>(
     common: bool,
 ) -> Result<Vec<AnswerPair<'p>>, AnalysisError> {
     let key = |row: &'p Row| (&row.key, row.epoch);
-    let rows_of_b = b.rows.iter().enumerate();
-    let of_b: HashMap<_, _> = rows_of_b.map(|(at, row)| (key(row), (at, row))).collect();
-    let pairs: Vec<AnswerPair<'p>> = a
-        .rows
-        .iter()
-        .enumerate()
-        .filter_map(|(at_a, row)| {
-            let (at_b, b) = of_b.get(&key(row)).copied()?;
-            Some(AnswerPair {
-                a: row,
-                b,
-                at: [at_a, at_b],
-                misses: [None, None],
-            })
+    let of_b: HashMap<_, _> = b.rows.iter().map(|row| (key(row), row)).collect();
+    let pair = |row: &'p Row| {
+        Some(AnswerPair {
+            a: row,
+            b: of_b.get(&key(row)).copied()?,
+            misses: [None, None],
         })
-        .collect();
+    };
+    let pairs: Vec<AnswerPair<'p>> = a.rows.iter().filter_map(pair).collect();
     let name = |row: &Row| match row.epoch {
         0 => row.key.to_string(),
         epoch => format!("{}, epoch {epoch}", row.key),

@@ -1,10 +1,8 @@
 //! Explains one wrong answer: the causes that fit, the most specific first.
 
 use crate::dataset::Outcome;
-use crate::score::{
-    Diagnostic, FeReason, MOST_FORGIVEN, Quantity, Row, Suspect, WrittenNumber, suspect,
-};
-use finqa_core::number::{Value, percent_forms, rounds_to, same, truncates_to, within};
+use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, suspect};
+use finqa_core::number::{Value, percent_forms, rounds_to, same, truncates_to};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -27,7 +25,7 @@ pub(super) struct MissEvidence<'e> {
 /// An answer that came before.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierAnswer {
-    /// Whose: `turn 2`, `the question before`, `the row before`.
+    /// Whose: `turn 2`, `the record's question before`.
     pub whose: String,
     pub own: Option<f64>,
     /// Gold, at 5 decimals.
@@ -277,14 +275,19 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
             }
             Diagnostic::Complement => CauseFound::new(Cause::Complement, "1 - x instead of x"),
             Diagnostic::Inverse => CauseFound::new(Cause::SwappedOperands, "1 / x instead of x"),
-            Diagnostic::GrowthFactor => CauseFound::new(Cause::Steps, growth(evidence.row)),
+            Diagnostic::GrowthFactor => {
+                CauseFound::new(Cause::Steps, "1 + x instead of x, or the reverse")
+            }
         })
         .collect();
     let row = evidence.row;
-    if let (true, Quantity::Number(gold), Some(target)) =
-        (found.is_empty(), gold(row), TargetNumber::of(row))
-    {
-        found.extend(beyond_fe(&gold, &target));
+    if let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) {
+        // A digit or two, the rest cut off: more than the 3 % that FE forgives.
+        let is_cut = truncates_to(target.value, gold.value, gold.unit);
+        if found.is_empty() && is_cut && gold.value.abs() >= gold.unit {
+            let detail = "gold is the answer with its decimals truncated";
+            found.push(CauseFound::new(Cause::Truncation, detail));
+        }
     }
     found
 }
@@ -297,40 +300,6 @@ fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
         true => "gives the difference instead of the relative change",
         false => "gives the relative change instead of the difference",
     }
-}
-
-/// Which of a rate and its growth factor is given instead of the other.
-fn growth(row: &Row) -> &'static str {
-    let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) else {
-        return "1 + x instead of x";
-    };
-    let rates = [target.value - 1.0, target.value - 100.0];
-    let mut scaled = rates
-        .iter()
-        .flat_map(|rate| [1.0, 100.0, 0.01].map(|by| rate * by));
-    match scaled.any(|rate| within(rate, gold.value, MOST_FORGIVEN)) {
-        true => "1 + x instead of x",
-        false => "x instead of 1 + x",
-    }
-}
-
-/// Slips that FE does not name because they are only that without its limits.
-fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> {
-    let is_hundred = [100.0, 0.01]
-        .iter()
-        .any(|by| target.matches(gold.value * by));
-    if target.is_sharp(0.05) && is_hundred {
-        let detail = "off by a factor of 100, and nothing indicates that a percentage is meant";
-        return Some(CauseFound::new(Cause::PercentDecimal, detail));
-    }
-    // A digit or two, the rest cut off: more than the 3 % that FE forgives.
-    let is_cut = truncates_to(target.value, gold.value, gold.unit) && gold.value.abs() >= gold.unit;
-    is_cut.then(|| {
-        CauseFound::new(
-            Cause::Truncation,
-            "gold is the answer with its decimals truncated",
-        )
-    })
 }
 
 /// By the programs: the answer's own against gold's, then gold's alone.

@@ -115,7 +115,6 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
 pub(super) struct Searcher {
     /// The answers by record and pass.
     noted: HashMap<(u64, u32), Vec<NotedAnswer>>,
-    last: Option<LastAnswer>,
     places: Option<(String, Arc<PageNumbers>)>,
 }
 
@@ -123,8 +122,6 @@ pub(super) struct Searcher {
 struct NotedAnswer {
     part: String,
     numbers: AnswerNumbers,
-    /// The numbers of the row before, if it is another question with the same answer.
-    before: Option<Box<AnswerNumbers>>,
 }
 
 /// An answer, and what is right, as numbers.
@@ -132,13 +129,6 @@ struct NotedAnswer {
 struct AnswerNumbers {
     own: Option<f64>,
     gold: Option<f64>,
-}
-
-/// The part of a row that the next row needs.
-struct LastAnswer {
-    id: String,
-    prediction: String,
-    numbers: AnswerNumbers,
 }
 
 impl Searcher {
@@ -154,23 +144,9 @@ impl Searcher {
             own: TargetNumber::of(row).map(|target| target.value),
             gold: row.gold.exe_ans.as_ref().and_then(Value::number),
         };
-        let prediction = row.prediction().into_owned();
-        // The row before is another question; only an answer of several
-        // digits is not a coincidence.
-        let before = self.last.take().filter(|last| {
-            last.id != row.key.id && last.prediction == prediction && digits(&prediction) >= 4
-        });
-        self.noted
-            .entry((name_hash(&row.key.id), row.epoch))
-            .or_default()
-            .push(NotedAnswer {
-                part: row.key.part.clone(),
-                numbers,
-                before: before.map(|last| Box::new(last.numbers)),
-            });
-        self.last = Some(LastAnswer {
-            id: row.key.id.clone(),
-            prediction,
+        let key = (name_hash(&row.key.id), row.epoch);
+        self.noted.entry(key).or_default().push(NotedAnswer {
+            part: row.key.part.clone(),
             numbers,
         });
     }
@@ -219,7 +195,7 @@ impl Searcher {
     }
 
     /// The answers before this one and their golds: earlier turns, the record's first
-    /// question, the row before.
+    /// question.
     fn earlier(&self, row: &Row) -> Vec<EarlierAnswer> {
         let mut earlier = Vec::new();
         let key = (name_hash(&row.key.id), row.epoch);
@@ -227,10 +203,6 @@ impl Searcher {
         let mut note = |whose: String, AnswerNumbers { own, gold }| {
             earlier.push(EarlierAnswer { whose, own, gold });
         };
-        let own = others.iter().find(|other| other.part == row.key.part);
-        if let Some(before) = own.and_then(|own| own.before.as_deref()) {
-            note("the row before".to_owned(), *before);
-        }
         for other in others {
             match (other.part.parse::<usize>().ok(), row.turn()) {
                 (Some(theirs), Some(own)) if theirs < own => {
@@ -275,8 +247,4 @@ fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
         (same && program.contains('(')).then(|| program.to_owned())
     });
     comes_to_it.into_iter().next()
-}
-
-fn digits(text: &str) -> usize {
-    text.bytes().filter(u8::is_ascii_digit).count()
 }

@@ -36,8 +36,6 @@ pub(super) fn search(
             .base()
             .or_else(|| search.operation())
             .or_else(|| search.cells())
-            .or_else(|| search.dash_and_another())
-            .or_else(|| search.other_operation_on_the_row())
     };
     let found = target.is_sharp(0.05).then(few).flatten();
     found.or_else(|| target.is_sharp(0.01).then(many).flatten())
@@ -95,7 +93,7 @@ impl<'s> Search<'s> {
         values
     }
 
-    /// A step of gold's, or one of its numbers; and the reverse.
+    /// A step of gold's, or one of its numbers.
     fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
@@ -121,19 +119,10 @@ impl<'s> Search<'s> {
                 CauseFound::new(Cause::Steps, "stops before the last step")
             });
         }
-        let Expression::Step(Op::Subtract, a, b) = root else {
-            return None;
-        };
-        let (a, b) = (value(a, &self.values)?, value(b, &self.values)?);
-        self.target.matches_scaled((a - b) / b).then(|| {
-            CauseFound::new(
-                Cause::AbsoluteForRelative,
-                "gives the relative change instead of the difference",
-            )
-        })
+        None
     }
 
-    /// Two numbers exchanged, or the two sides of one operation.
+    /// Two numbers exchanged.
     fn swap(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
@@ -144,55 +133,23 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        let Expression::Step(op @ (Op::Subtract | Op::Divide), a, b) = self.root() else {
-            return None;
-        };
-        let reversed = Expression::Step(*op, b.clone(), a.clone());
-        let hit = value(&reversed, &self.values).is_some_and(|x| self.target.matches_scaled(x));
-        hit.then(|| {
-            CauseFound::new(
-                Cause::SwappedOperands,
-                "the operands of the last operation are swapped",
-            )
-        })
+        None
     }
 
-    /// The same change or part over another of the program's numbers, or, for a relative
-    /// change, over another number of the base's row or column.
+    /// The same change or part over another of the program's numbers.
     fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
-        for leaf in self
-            .formula
-            .leaves()
-            .into_iter()
-            .filter(|leaf| !leaf.is_constant())
-        {
-            if !number::same(leaf.value, old) && self.target.matches_scaled(above / leaf.value) {
-                let detail = format!("divided by {} instead of {old}", leaf.literal);
-                return Some(CauseFound::new(Cause::WrongBase, detail));
-            }
-        }
-        let (Expression::Step(Op::Subtract, ..), Expression::Leaf(base)) =
-            (self.formula.quotient()?.0, below)
-        else {
-            return None;
-        };
-        let places = self.places?;
-        let cell = places.find(base.value).first()?.cell?;
-        let found = places
-            .row(cell)
-            .chain(places.column(cell))
-            .find(|place| self.target.matches_scaled(above / place.value))?;
-        let detail = format!(
-            "divided by {} ({}) instead of {}",
-            found.value, found.id, base.literal
-        );
+        let mut leaves = self.formula.leaves().into_iter();
+        let base = leaves.find(|leaf| {
+            let is_other = !leaf.is_constant() && !number::same(leaf.value, old);
+            is_other && self.target.matches_scaled(above / leaf.value)
+        })?;
+        let detail = format!("divided by {} instead of {old}", base.literal);
         Some(CauseFound::new(Cause::WrongBase, detail))
     }
 
-    /// One operation replaced; a constant replaced; the usual operations on
-    /// two of the program's numbers.
+    /// One operation replaced; the usual operations on two of the program's numbers.
     fn operation(&self) -> Option<CauseFound> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
@@ -202,18 +159,6 @@ impl<'s> Search<'s> {
                 {
                     let detail = format!("{sign} instead of {}", is.name());
                     return Some(CauseFound::new(Cause::Operator, detail));
-                }
-            }
-        }
-        for leaf in self.formula.leaves() {
-            for count in 1..=10 {
-                let mut values = self.values.clone();
-                if let (true, Some(number)) = (leaf.is_constant(), values.get_mut(leaf.source)) {
-                    *number = f64::from(count);
-                    if value(self.root(), &values).is_some_and(|x| self.target.matches(x)) {
-                        let detail = format!("the constant {count} instead of {}", leaf.literal);
-                        return Some(CauseFound::new(Cause::Operator, detail));
-                    }
                 }
             }
         }
@@ -285,8 +230,7 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// All evidence of a row from another row, of a column from another
-    /// column, of two columns of a row from two others.
+    /// All evidence of a row from another row, of a column from another column.
     fn together(&self, places: &PageNumbers, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
@@ -320,77 +264,7 @@ impl<'s> Search<'s> {
                 return Some(first.misread_as(place, Cause::WrongColumn));
             }
         }
-        let [(one, a), (other, b)] = located.as_slice() else {
-            return None;
-        };
-        for x in places.row(*a).chain(places.at(*a)).filter(|_| one_row) {
-            for y in places.row(*b).chain(places.at(*b)) {
-                let values = (
-                    one.readings(x).first().copied()?,
-                    other.readings(y).first().copied()?,
-                );
-                if x.cell != y.cell && self.hits(&self.with(&[(one, values.0), (other, values.1)]))
-                {
-                    let detail = format!(
-                        "{} and {} instead of {} and {}",
-                        x.id,
-                        y.id,
-                        one.name(),
-                        other.name()
-                    );
-                    return Some(CauseFound::new(Cause::WrongColumn, detail));
-                }
-            }
-        }
         None
-    }
-
-    /// A dash for one number and another cell for a second.
-    fn dash_and_another(&self) -> Option<CauseFound> {
-        let places = self.places?;
-        let slots = self.slots();
-        for slot in &slots {
-            let cell = slot.cell();
-            let dashes = cell.into_iter().flat_map(|cell| {
-                let neighbours = places.row(cell).chain(places.column(cell));
-                neighbours.filter(|place| place.dash)
-            });
-            for dash in dashes {
-                for other in slots.iter().filter(|other| other.leaves != slot.leaves) {
-                    for place in other
-                        .cell()
-                        .into_iter()
-                        .flat_map(|cell| places.row(cell).chain(places.column(cell)))
-                    {
-                        let changes = [(slot, dash.value), (other, place.value)];
-                        if self.hits(&self.with(&changes)) {
-                            return Some(slot.misread_as(dash, Cause::DashAsNumber));
-                        }
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    /// A usual operation on one of gold's cells and another of its row.
-    fn other_operation_on_the_row(&self) -> Option<CauseFound> {
-        let places = self.places?;
-        if !self.target.is_sharp(0.0035) {
-            return None;
-        }
-        self.slots().into_iter().find_map(|slot| {
-            places.row(slot.cell()?).find_map(|place| {
-                let form = self.form(slot.value.abs(), place.value.abs())?;
-                let form = form
-                    .replace("{a}", slot.text)
-                    .replace("{b}", &place.value.to_string());
-                Some(CauseFound::new(
-                    Cause::Operator,
-                    format!("{form} ({} next to it)", place.id),
-                ))
-            })
-        })
     }
 }
 

@@ -116,7 +116,7 @@ impl SignificanceLevel {
     ///
     /// # Errors
     /// [`Exit::BelowThreshold`] with the difference and its p if not.
-    fn check(self, comparison: &Comparison) -> anyhow::Result<Exit> {
+    fn check(self, comparison: &Comparison<'_>) -> anyhow::Result<Exit> {
         let name = comparison.rule.name();
         let mut rules = comparison.rules.iter();
         let line = match rules.find(|rule| rule.rule == comparison.rule) {

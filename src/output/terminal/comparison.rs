@@ -14,7 +14,7 @@ use super::style::{TerminalStyle, harmless};
 const FLIPS: usize = 20;
 
 /// The comparison as tables for a terminal of 80 columns and more.
-pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> String {
+pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
             0 => String::new(),
@@ -47,7 +47,7 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
 }
 
 /// Two tables, because one of all columns is wider than 80.
-fn rules(comparison: &Comparison, style: TerminalStyle) -> String {
+fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]", "note"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
     let rate = |rate: f64, interval| format!("{} [{}]", percent(rate), span(interval));
@@ -106,7 +106,7 @@ pub(in crate::output) fn p_value(p: f64) -> String {
     }
 }
 
-fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
+fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Option<String> {
     let spending = &comparison.spending;
     let line = |name: &str, amounts: &Option<Amounts>, digits: usize| {
         amounts.map(|amounts| {
@@ -144,7 +144,7 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
 }
 
 /// The questions that one side alone answers right.
-fn flips(comparison: &Comparison, right: RunLetter, style: TerminalStyle) -> String {
+fn flips(comparison: &Comparison<'_>, right: RunLetter, style: TerminalStyle) -> String {
     let name = match right {
         RunLetter::A => "A",
         RunLetter::B => "B",

@@ -51,7 +51,6 @@ fn only(row: &str, rule: Rule) -> Miss {
 #[case::column(CHANGE, "qa", "16.126%", Cause::WrongColumn, "")]
 #[case::row(CHANGE, "qa", "7.535%", Cause::WrongRow, "")]
 #[case::operator(LEASES, "qa_0", "56060", Cause::Operator, "")]
-#[case::count(LEASES, "qa_1", "15.65", Cause::Operator, "")]
 #[case::steps(LEASES, "qa_1", "31.3", Cause::Steps, "")]
 #[case::operand(SPENDING, "qa_0", "23118", Cause::Steps, "")]
 #[case::dash(PLANS, "qa", "0.0833%", Cause::DashAsNumber, "")]
@@ -166,9 +165,8 @@ fn without_records_by_what_the_file_holds() {
         "{header}P,qa,2,4,\"subtract(7, 3)\",\"subtract(5, 3)\",2\n\
          Q,qa,no,241,,\"greater(1, 2)\",no\n\
          R,qa,19.40%,-19.35,,\"subtract(25, 31), divide(#0, 31)\",-0.19355\n\
-         S,qa,57%,13.24,,,\nT,qa,31%,13.24,,,\n\
-         Double_ADBE/2018/page_66.pdf,qa_1,16.7%,3,,,\n\
-         U,qa,16,0.16,,\"subtract(20, 4)\",16\n"
+         S,qa,57%,13.24,,,\n\
+         Double_ADBE/2018/page_66.pdf,qa_1,16.7%,3,,,\n"
     ));
     let causes: Vec<Cause> = misses.iter().map(|miss| miss.cause).collect();
     assert_eq!(
@@ -179,10 +177,7 @@ fn without_records_by_what_the_file_holds() {
             // Its own program says so.
             Cause::SuspectGold,
             Cause::Unexplained,
-            Cause::StaleTurn,
             Cause::IllPosed,
-            // Gold and its program agree.
-            Cause::PercentDecimal,
         ]
     );
 }

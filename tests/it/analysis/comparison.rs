@@ -26,7 +26,7 @@ fn opened(place: &Workplace, name: &str, text: &str) -> Answers {
     Answers::open(&place.write(name, text), None).unwrap()
 }
 
-fn by_fe(a: &Answers, b: &Answers) -> Result<Comparison, AnalysisError> {
+fn by_fe<'p>(a: &'p Answers, b: &'p Answers) -> Result<Comparison<'p>, AnalysisError> {
     compare(a, b, Rule::FinancialEquivalence, false)
 }
 
@@ -106,7 +106,8 @@ fn another_gold_or_question_under_the_same_id_is_refused() {
         opened(&place, name, &text)
     };
     let a = one("a.csv", "What was the growth?", "14.10%");
-    assert!(by_fe(&a, &one("b.csv", "what was the growth", "14.1%")).is_ok());
+    let same = one("b.csv", "what was the growth", "14.1%");
+    assert!(by_fe(&a, &same).is_ok());
     for (question, gold) in [
         ("what was the growth", "14.2%"),
         ("what was the growth", "14.1"),
@@ -132,7 +133,8 @@ fn repetitions_are_paired_by_epoch() {
         opened(&place, name, &text)
     };
     let a = epochs("a.csv", "10", "20");
-    let comparison = by_fe(&a, &epochs("b.csv", "20", "10")).unwrap();
+    let b = epochs("b.csv", "20", "10");
+    let comparison = by_fe(&a, &b).unwrap();
     let flips = comparison.flips.iter();
     let flips: Vec<_> = flips
         .map(|flip| (flip.epoch.as_str(), flip.right))

@@ -16,10 +16,10 @@ use super::Page;
 /// Writes a page that compares the answers of A and B, whole or not at all.
 pub(crate) fn write_comparison(
     path: &Path,
-    comparison: &Comparison,
+    comparison: &Comparison<'_>,
     answers: [&Answers; 2],
 ) -> Result<(), OutputError> {
-    let pairs = pairs::listed_pairs(comparison, answers);
+    let pairs = pairs::listed_pairs(comparison);
     let names = answers.map(view::name);
     let view = view::ComparisonView::of(comparison, &names, &pairs);
     let elements = pairs::elements(&pairs, &names);

@@ -6,7 +6,7 @@ use std::io;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::analysis::{Answers, Comparison, MatchedQuestion, Miss};
+use crate::analysis::{AnswerPair, Comparison, Miss};
 use crate::dataset::Outcome;
 use crate::output::csv::name;
 use crate::score::Row;
@@ -40,8 +40,7 @@ pub(super) fn pair_class(marks: (bool, bool)) -> &'static str {
 
 /// A pair as the list shows it.
 pub(super) struct ListedPair<'a> {
-    pub(super) matched: &'a MatchedQuestion,
-    pub(super) sides: [&'a Row; 2],
+    pub(super) matched: &'a AnswerPair<'a>,
     /// By the rule in use; `None` without gold.
     pub(super) marks: [Option<bool>; 2],
     /// By facet, in the order of [`FACETS`].
@@ -62,16 +61,9 @@ impl ListedPair<'_> {
 }
 
 /// All pairs as the list shows them, in A's order.
-pub(super) fn listed_pairs<'a>(
-    comparison: &'a Comparison,
-    answers: [&'a Answers; 2],
-) -> Vec<ListedPair<'a>> {
-    let [a, b] = answers;
-    let pair = |matched: &'a MatchedQuestion| {
-        let [at_a, at_b] = matched.at;
-        let sides = [a.rows.get(at_a)?, b.rows.get(at_b)?];
-        let marks = sides.map(|side| comparison.rule.mark(side));
-        let [first, _] = sides;
+pub(super) fn listed_pairs<'a>(comparison: &'a Comparison<'a>) -> Vec<ListedPair<'a>> {
+    let pair = |matched: &'a AnswerPair<'a>| {
+        let marks = [matched.a, matched.b].map(|side| comparison.rule.mark(side));
         let cause = |miss: &Option<Miss>| {
             let named = miss.iter().map(|miss| miss.cause.name().to_owned());
             named.collect::<Vec<_>>()
@@ -84,20 +76,19 @@ pub(super) fn listed_pairs<'a>(
                 ways.push(FLIPPED.to_owned());
             }
         }
-        Some(ListedPair {
+        ListedPair {
             matched,
-            sides,
             marks,
             facets: vec![
                 ways,
                 cause(miss_a),
                 cause(miss_b),
-                vec![first.key.part.clone()],
-                first.kind.map(|kind| name(&kind)).into_iter().collect(),
+                vec![matched.a.key.part.clone()],
+                matched.a.kind.map(|kind| name(&kind)).into_iter().collect(),
             ],
-        })
+        }
     };
-    comparison.pairs.iter().filter_map(pair).collect()
+    comparison.pairs.iter().map(pair).collect()
 }
 
 /// The list as the page's script reads it.
@@ -146,7 +137,7 @@ pub(super) fn elements(pairs: &[ListedPair<'_>], names: &[String; 2]) -> io::Res
     let mut kept = super::super::detail::PageStore::default();
     let mut elements = Elements::new();
     for listed in pairs {
-        let [a, b] = listed.sides;
+        let (a, b) = (listed.matched.a, listed.matched.b);
         // B's page where A, a file without records, has none.
         let document = a.document.as_ref().or(b.document.as_ref());
         let number = document
@@ -191,7 +182,7 @@ pub(super) fn elements(pairs: &[ListedPair<'_>], names: &[String; 2]) -> io::Res
 
 /// A line of the list, as an array.
 fn line<'a>(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> impl Serialize + use<'a> {
-    let [a, b] = listed.sides;
+    let (a, b) = (listed.matched.a, listed.matched.b);
     let mark = |mark: Option<bool>| match mark {
         Some(true) => '1',
         Some(false) => '0',

@@ -10,7 +10,7 @@ use super::pairs::{ListedPair, pair_class};
 /// Everything that the template prints.
 #[derive(Serialize)]
 pub(super) struct ComparisonView<'a> {
-    comparison: &'a Comparison,
+    comparison: &'a Comparison<'a>,
     names: &'a [String; 2],
     headline: Option<&'a RuleComparison>,
     /// Half the width of the differences' axis, in points.
@@ -20,7 +20,7 @@ pub(super) struct ComparisonView<'a> {
 
 impl<'a> ComparisonView<'a> {
     pub(super) fn of(
-        comparison: &'a Comparison,
+        comparison: &'a Comparison<'a>,
         names: &'a [String; 2],
         pairs: &[ListedPair<'_>],
     ) -> Self {
