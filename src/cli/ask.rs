@@ -21,8 +21,8 @@ use crate::pipeline::{ModelContext, advice, pair_setup, stored_replies};
 use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
-    AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, answer_history,
-    trace,
+    AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
+    answer_history, trace,
 };
 
 use finqa_core::text::single_spaced;
@@ -262,7 +262,7 @@ impl Session {
         let span = trace::question(&question, None);
         let asking = self
             .pair
-            .ask(Arc::clone(&question), 0, memory, self.stop.clone(), &|_| {})
+            .solve(Arc::clone(&question), 0, memory, self.stop.clone(), &|_| {})
             .instrument(span.clone());
         let solution = tokio::select! {
             // There is nothing to drain: the first Ctrl-C gives the question up.

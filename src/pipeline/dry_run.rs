@@ -14,7 +14,7 @@ use crate::run::{Plan, RunMeta};
 use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
 use finqa_agents::pair::{
-    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions,
+    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, Solver,
 };
 use finqa_core::question::Question;
 use finqa_core::text::grouped;
@@ -140,7 +140,7 @@ async fn measure(
                 ..planned.case.question.clone()
             });
             let memory = CallMemory::default();
-            let asked = pair.ask(question, planned.epoch, memory, Stop::default(), &|_| {});
+            let asked = pair.solve(question, planned.epoch, memory, Stop::default(), &|_| {});
             let answer = match asked.await {
                 Ok(solution) => solution.answer,
                 Err(Interruption::Provider(solution)) => solution.answer,

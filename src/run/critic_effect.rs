@@ -1,12 +1,10 @@
-//! The effect of the critic and of further samples: answers fixed, broken and unchanged, by
-//! comparing each question's first draft with its answer, and its first sample with its
-//! first draft. The first drafts also give the score of the same run without a critic.
+//! The effect of the critic: answers fixed, broken and unchanged, by comparing each
+//! question's first draft with its answer. The first drafts also give the score of the same run without a critic.
 
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
 use finqa_agents::llm::Cost;
-use finqa_agents::pair::Answer;
 use finqa_core::stats::{Rate, RateTally};
 
 use crate::score::Row;
@@ -82,57 +80,6 @@ impl CriticEffect {
             .zip(net)
             .map(|(cost, net)| cost / Decimal::from(net));
         self
-    }
-}
-
-/// The effect of further samples of the first draft, by comparing each question's first
-/// sample with the draft that won. Counts questions with gold, by financial equivalence.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SampleEffect {
-    /// Questions sampled more than once.
-    pub sampled: usize,
-    /// Samples after their first.
-    pub further: usize,
-    /// Wrong at first, right by the vote.
-    pub fixed: usize,
-    /// Right at first, wrong by the vote.
-    pub broken: usize,
-    /// Right or wrong as before.
-    pub unchanged: usize,
-    /// US dollars for the further samples; `null` in files if a price is unknown.
-    #[serde(rename = "cost_usd", serialize_with = "dollars")]
-    pub cost: Cost,
-}
-
-impl SampleEffect {
-    /// Counts a row.
-    pub fn add(&mut self, row: &Row) {
-        let Some(tally) = &row.solution.votes else {
-            return;
-        };
-        let samples = tally.votes.iter().map(|vote| vote.count).sum::<usize>() + tally.failed;
-        self.sampled += 1;
-        self.further += samples.saturating_sub(1);
-        let further = row
-            .solution
-            .calls
-            .iter()
-            .filter(|call| call.node.contains('#'));
-        self.cost += further.map(|call| call.cost).sum::<Cost>();
-        let voted = row.solution.rounds.first().map(|round| &round.answer);
-        let first = row.solution.first_sample.as_deref().or(voted);
-        let right = |answer: Option<&Answer>| row.right_with(answer.unwrap_or(&Answer::default()));
-        match (right(first), right(voted)) {
-            (Some(false), Some(true)) => self.fixed += 1,
-            (Some(true), Some(false)) => self.broken += 1,
-            (Some(_), Some(_)) => self.unchanged += 1,
-            _ => {}
-        }
-    }
-
-    /// The figures; `None` if no question was sampled more than once.
-    pub fn finish(self) -> Option<Self> {
-        (self.sampled > 0).then_some(self)
     }
 }
 

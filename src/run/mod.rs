@@ -34,7 +34,7 @@ pub use crate::dataset::{HistoryMode, Mode};
 pub use crate::score::{Row, Stamp};
 pub use agreement::{Agreement, ArbitrationEffect};
 pub(crate) use command::command;
-pub use critic_effect::{CriticEffect, SampleEffect};
+pub use critic_effect::CriticEffect;
 pub(crate) use episodes::gold_of_truth;
 pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};

@@ -12,7 +12,7 @@ use finqa_agents::llm::{Cost, UsageByNode};
 use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
-use super::critic_effect::{CriticEffect, SampleEffect};
+use super::critic_effect::CriticEffect;
 use super::episodes::EpisodeSummary;
 use super::journal::{Journal, JournalError};
 use super::run_meta::RunMeta;
@@ -32,9 +32,6 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
-    /// The effect of further samples; absent if every question was sampled once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub samples: Option<SampleEffect>,
     /// The value of agreement with the second opinion; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
@@ -148,7 +145,6 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 pub struct SummaryBuilder {
     scores: ScoreTally,
     critic: CriticEffect,
-    samples: SampleEffect,
     agreement: Agreement,
     episodes: EpisodeSummary,
     rounds: usize,
@@ -163,7 +159,6 @@ impl SummaryBuilder {
     /// Counts a row.
     pub fn add(&mut self, row: &Row) {
         self.critic.add(row);
-        self.samples.add(row);
         self.agreement.add(row);
         self.episodes.add(row);
         self.rounds += row.solution.rounds.len();
@@ -204,7 +199,6 @@ impl SummaryBuilder {
             scores,
             epochs,
             critic: self.critic.finish(),
-            samples: self.samples.finish(),
             second_opinion: self.agreement.finish(),
             episodes: self.episodes.finish(),
             left_out: self.left_out,

@@ -126,7 +126,6 @@ impl Row {
             round.reply = String::new();
             round.critic_reply = None;
             round.answer = Answer::default();
-            round.leniencies = Vec::new();
             round.findings = Vec::new();
         }
         self

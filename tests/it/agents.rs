@@ -247,36 +247,6 @@ fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
 }
 
 #[test]
-fn a_finding_echoed_back_is_not_an_answer() {
-    let script = |request: &Request| {
-        if is_critic(request) {
-            return Reply::chat("ALL_OK");
-        }
-        let turns = request.body["messages"].as_array().unwrap().len();
-        if turns == 2 {
-            return reply(Some("divide(1250, zero)"), "number", "1250");
-        }
-        // What a small model made of the finding that it was sent.
-        let review = request.body["messages"][3]["content"].as_str().unwrap();
-        let finding = review.lines().find(|line| line.starts_with("- program:"));
-        let (_, problem) = finding.unwrap().split_once("program: ").unwrap();
-        let (problem, _) = problem.split_once(" Fix:").unwrap();
-        reply(None, "number", &format!("{problem} 7"))
-    };
-    let (code, answer, server) = ask(REVENUE, "", script);
-    assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
-    assert_eq!(answer["rounds"].as_array().unwrap().len(), 1);
-    assert_eq!(answer["stop"], "failed");
-    let reasked = server.requests();
-    let reasked = reasked.last().unwrap().user();
-    assert!(
-        reasked.contains("could not be read: its `answer` repeats a finding")
-            || reasked.contains("neither one number nor yes or no"),
-        "{reasked}"
-    );
-}
-
-#[test]
 fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
     let script = approved("divide(1250, 0)", "number", "1250");
     let (_, answer, _) = ask(REVENUE, "", script);

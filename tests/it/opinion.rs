@@ -118,38 +118,6 @@ fn the_llm_critic_is_asked_only_where_an_answer_is_doubted() {
 }
 
 #[test]
-fn a_run_reports_what_further_samples_and_the_critic_did() {
-    // The first sample of every question is wrong, the others are right.
-    let server = FaultServer::start(|request| match request.body["seed"].as_u64() {
-        _ if is_critic(request) => Reply::chat("ALL_OK"),
-        Some(7) => analysis("987654.25"),
-        _ => analysis("subtract(75, 60), divide(#0, 60)"),
-    });
-    let place = Workplace::new();
-    let record = json!([{"id": "Single_ZED/2001/page_1.pdf-1", "filename": "ZED/2001/page_1.pdf",
-        "pre_text": ["in millions"], "post_text": ["."],
-        "table_ori": [["", "2001", "2000"], ["Revenue", "75", "60"]],
-        "table": [["", "2001", "2000"], ["revenue", "75", "60"]],
-        "qa": {"question": "what was the percentage change in revenue from 2000 to 2001?",
-            "answer": "25%", "program": "subtract(75, 60), divide(#0, 60)", "exe_ans": 0.25}}]);
-    place.write("data.json", &record.to_string());
-    let url = server.base_url();
-    let ran = place.run(&format!(
-        "--model m --base-url {url} --data-path data.json --seed 7 --samples 5 --critic auto --max-rounds 1"
-    ));
-    let summary = place.summary();
-    let samples = &summary["samples"];
-    let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
-    assert_eq!(counts, [1, 4, 1, 0, 0], "{samples}");
-    ran.prints("Samples: 4 more for 1 question, fixed 1, broke 0, unchanged 0");
-    let row = &place.rows("output/output.csv")[0];
-    assert_eq!(
-        (row["votes"].as_str(), row["answer"].as_str()),
-        ("987654.25:1 0.25:4", "25.0%")
-    );
-}
-
-#[test]
 fn the_likelier_answer_is_returned_and_says_why() {
     let arbitrate = |accuracy, programs| {
         let options = "--critic off --second-opinion arbitrate --model-accuracy";

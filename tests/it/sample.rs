@@ -1,38 +1,8 @@
-//! Tests of `data/sample.json`, the built-in sample: what its records must contain, and that
-//! its gold holds when executed.
-
-use std::collections::BTreeSet;
+//! Tests of `data/sample.json`, the built-in sample: its gold holds when executed.
 
 use convfinqa::dataset::{self, Case, Document, Record};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
-use serde_json::Value;
-
-const SAMPLE: &str = include_str!("../../data/sample.json");
-
-/// Questions written to be beyond word matching: id and part.
-pub const HARD: &[(&str, &str)] = &[
-    ("Double_NOVX/2019/page_41.pdf", "qa_1"),
-    ("Double_QELM/2012/page_88.pdf", "qa_1"),
-    ("Single_BRVL/2010/page_55.pdf-3", "qa"),
-    ("Double_HSKD/2008/page_30.pdf", "qa_1"),
-    ("Double_FENW/2013/page_40.pdf", "qa_1"),
-    ("Single_STRO/2011/page_29.pdf-3", "qa"),
-    ("Single_DUNR/2014/page_52.pdf-4", "qa"),
-    ("Single_KPLD/2013/page_77.pdf-2", "qa"),
-    ("Double_ARBQ/2011/page_93.pdf", "qa_1"),
-    ("Single_TOLM/2006/page_35.pdf-1", "qa"),
-    ("Double_VYND/2011/page_24.pdf", "qa_1"),
-    ("Single_HALM/2013/page_90.pdf-1", "qa"),
-    ("Double_PRWK/2012/page_49.pdf", "qa_1"),
-    ("Single_NTLL/2016/page_18.pdf-2", "qa"),
-    ("Single_SOLQ/2019/page_47.pdf-2", "qa"),
-    ("Single_ZPHW/2008/page_31.pdf-2", "qa"),
-];
-
-fn records() -> Vec<Value> {
-    serde_json::from_str(SAMPLE).expect("the sample is a JSON array")
-}
 
 fn loaded() -> Vec<Record> {
     let sample = dataset::sample().expect("the sample loads");
@@ -59,92 +29,11 @@ fn is_on(page: &Document, literal: &str) -> bool {
         })
 }
 
-fn strings(value: &Value) -> Vec<&str> {
-    value
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|item| item.as_str().expect("a string"))
-        .collect()
-}
-
-fn id(record: &Value) -> &str {
-    record["id"].as_str().expect("an id")
-}
-
-fn cells(record: &Value) -> Vec<&str> {
-    let rows = record["table"].as_array().expect("a table");
-    rows.iter().flat_map(strings).collect()
-}
-
-fn sentences(record: &Value) -> Vec<&str> {
-    let mut all = strings(&record["pre_text"]);
-    all.extend(strings(&record["post_text"]));
-    all
-}
-
 #[test]
 fn every_record_says_that_it_is_invented() {
-    for record in &records() {
-        let first = sentences(record)[0];
-        assert!(first.contains("invented"), "{}: {first}", id(record));
-    }
-}
-
-/// What makes the published files hard to read is in the sample too.
-#[test]
-fn the_defects_of_the_published_files_occur() {
-    let records = records();
-    let any = |what: &str, test: &dyn Fn(&Value) -> bool| {
-        assert!(records.iter().any(test), "nowhere: {what}");
-    };
-    let cell = |what: &str, test: fn(&str) -> bool| {
-        any(what, &|r| cells(r).into_iter().any(test));
-    };
-    let text = |needle: &str| {
-        any(needle, &|r| sentences(r).iter().any(|s| s.contains(needle)));
-    };
-    cell("a negative written twice", |c| {
-        c.starts_with('-') && c.contains(" ( ")
-    });
-    cell("a lost em dash", |c| c == "2014");
-    cell("a lost en dash", |c| c == "2013");
-    text("2019s");
-    text("201c");
-    text("<b>");
-    text("{");
-    text(" & ");
-    text("\"");
-    text(" , respectively");
-    text("% )");
-    cell("a percentage written twice", |c| c.ends_with("% )"));
-    any("a question that ends in a newline", &|r| {
-        r["qa"]["question"]
-            .as_str()
-            .is_some_and(|q| q.ends_with('\n'))
-    });
-    any("no table_ori", &|r| r.get("table_ori").is_none());
-    any("a repeated column label", &|r| {
-        let header = strings(&r["table"][0]);
-        header.iter().collect::<BTreeSet<_>>().len() < header.len()
-    });
-    any("a yes/no question", &|r| {
-        r["qa"]["exe_ans"] == "yes" || r["qa"]["exe_ans"] == "no"
-    });
-    any("a row that starts at 100", &|r| {
-        cells(r).contains(&"$ 100.00")
-    });
-}
-
-#[test]
-fn the_hard_questions_exist() {
-    let records = records();
-    for (wanted, part) in HARD {
-        let record = records.iter().find(|r| id(r) == *wanted);
-        assert!(
-            record.is_some_and(|r| r.get(part).is_some()),
-            "{wanted} {part}"
-        );
+    for record in &loaded() {
+        let first = record.document.sentences().next().unwrap();
+        assert!(first.contains("invented"), "{}: {first}", record.id());
     }
 }
 

@@ -41,7 +41,6 @@ start(async () => {
       return el("div", { class: round.number === data.chosen_round ? "round chosen" : "round" },
         el("h4", {}, `Round ${round.number} · `, own(round.answer.printed || "no answer"), round.number === data.chosen_round && data.rounds.length > 1 ? " · chosen" : "", round.reasked ? " · asked again for its form" : ""),
         round.answer.program ? el("code", { dir: "ltr" }, round.answer.program) : null,
-        round.leniencies?.length ? el("p", { class: "soft" }, `Read with leniency: ${round.leniencies.map(words).join(", ")}`) : null,
         speak("analyst", round.reply, calls),
         (round.findings ?? []).map((found, n) => finding(`Check: ${words(found.kind)}`, found, !round.objects[n])),
         speak("critic", round.critic_reply, calls),
@@ -68,7 +67,7 @@ start(async () => {
 
   const said = (answer) => [answer?.steps?.length ? [el("h4", {}, "Reasoning"), el("ol", {}, answer.steps.map((text) => el("li", { dir: "auto" }, text)))] : null,
     answer?.evidence?.length ? [el("h4", {}, "Evidence"), el("p", {}, answer.evidence.map((evidence, n) => [n ? ", " : "", el("code", {}, evidence.id), " ", own(evidence.literal)]))] : null,
-    answer ? el("p", { class: "soft" }, `Unit ${words(answer.unit?.kind ?? "?")}${answer.unit?.scale ? ` ${answer.unit.scale}` : ""}; value from ${answer.source}`,
+    answer ? el("p", { class: "soft" }, `Unit ${words(answer.unit?.kind ?? "?")}${answer.unit?.scale ? ` ${answer.unit.scale}` : ""}; value from ${answer.program && !answer.program_error ? "program" : "text"}`,
       answer.label ? ["; ", own(answer.label)] : null, answer.confidence !== undefined && answer.confidence !== null ? `; confidence ${figure(answer.confidence)}` : null, answer.program_error ? ["; ", own(answer.program_error)] : null) : null];
 
   const record = (row) => {

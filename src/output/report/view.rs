@@ -4,7 +4,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
 use crate::output::terminal::rule_title;
-use crate::run::{EpisodeSummary, SampleEffect, Summary};
+use crate::run::{EpisodeSummary, Summary};
 use crate::score::{LabelFloor, Rule, RuleRates};
 use finqa_core::stats::Rate;
 
@@ -30,7 +30,6 @@ pub(super) struct ReportView<'a> {
     trusted: Vec<RuleRate>,
     anatomy: Vec<BarPart>,
     wrong: Vec<FacetRates>,
-    samples: Option<&'a SampleEffect>,
     exchange: Vec<FacetRates>,
     episodes: Option<&'a EpisodeSummary>,
     known_cost: f64,
@@ -84,7 +83,6 @@ impl<'a> ReportView<'a> {
             trusted: without_suspects.map_or_else(Vec::new, |without| lines(&without.rates)),
             anatomy: anatomy(list),
             wrong,
-            samples: summary.samples.as_ref(),
             exchange,
             episodes: summary.episodes.as_ref(),
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),

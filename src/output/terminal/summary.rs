@@ -34,7 +34,6 @@ pub(crate) fn summary_text(
     }
     parts.push(epoch_lines(summary, style));
     parts.extend(critic_line(summary, verbose).map(|line| style.wrap(&line)));
-    parts.push(sample_line(summary, style));
     parts.extend(opinion_line(summary).map(|line| style.wrap(&line)));
     parts.extend(spent_line(summary).map(|line| style.wrap(&line)));
     parts.extend(unfinished_line(summary, output).map(|line| style.wrap(&line)));
@@ -159,24 +158,6 @@ fn critic_line(summary: &Summary, verbose: bool) -> Option<String> {
         _ => {}
     }
     Some(line)
-}
-
-fn sample_line(summary: &Summary, style: TerminalStyle) -> String {
-    let Some(samples) = &summary.samples else {
-        return String::new();
-    };
-    let cost = match samples.cost.total() {
-        Some(cost) if !cost.is_zero() => format!("; ${cost:.4}"),
-        _ => String::new(),
-    };
-    style.wrap(&format!(
-        "Samples: {} more for {}, fixed {}, broke {}, unchanged {}{cost}",
-        samples.further,
-        counted(samples.sampled, "question"),
-        samples.fixed,
-        samples.broken,
-        samples.unchanged
-    ))
 }
 
 /// How far agreement with the embedded analyst tells right answers from wrong ones.

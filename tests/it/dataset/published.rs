@@ -128,8 +128,7 @@ fn gold_programs_pass_untouched(#[case] name: &str, #[case] programs: usize) {
         let program = case.gold.program.as_deref().unwrap();
         let reply = serde_json::json!({"steps": ["a"], "answer": "1", "program": program});
         let parsed = analysis(&reply.to_string()).unwrap();
-        assert_eq!(parsed.value.program.as_deref(), Some(program));
-        assert_eq!(parsed.leniencies, []);
+        assert_eq!(parsed.program.as_deref(), Some(program));
         read += 1;
     }
     assert_eq!(read, programs);

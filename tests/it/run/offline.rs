@@ -47,19 +47,6 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
     assert!(config.contains("# critic  rules"), "{config}");
     assert!(!config.contains("critic = "), "{config}");
-    // The questions listed as beyond the embedded analyst are, most of them.
-    let missed = |row: &&std::collections::HashMap<String, String>| {
-        let key = (row["id"].as_str(), row["part"].as_str());
-        row["financial_equivalence"] == "False" && crate::sample::HARD.contains(&key)
-    };
-    assert!(rows.iter().filter(missed).count() >= 6);
-}
-
-#[test]
-fn the_rules_break_no_answer_of_the_sample() {
-    let critic = &summary("mode = 'conversations'")["critic"];
-    assert_eq!(critic["first_draft_n"], 187, "{critic}");
-    assert_eq!(critic["broken"], 0, "{critic}");
 }
 
 /// The rules have seen these records: a change of these figures is one of answers.

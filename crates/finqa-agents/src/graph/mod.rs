@@ -52,7 +52,7 @@ use async_trait::async_trait;
 
 pub use build::{CompiledGraph, Graph};
 pub use error::{GraphError, GraphRunError};
-pub use run::{RunOptions, StepEvent};
+pub use run::RunOptions;
 
 /// The name of the end: an edge to it finishes the run.
 pub const END: &str = "END";

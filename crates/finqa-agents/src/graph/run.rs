@@ -9,20 +9,20 @@ use super::error::GraphRunError;
 
 const DEFAULT_STEP_LIMIT: usize = 50;
 
-/// Called after every step with the state at that time.
-pub(crate) type Hook<'a, S, R> = &'a (dyn Fn(&StepEvent<'_, R>, &S) + Send + Sync);
+/// Called after every step with the node's name and the state at that time.
+pub(crate) type Hook<'a, S> = &'a (dyn Fn(&str, &S) + Send + Sync);
 
-pub struct RunOptions<'a, S, R> {
+pub struct RunOptions<'a, S> {
     /// The maximum number of node runs.
     pub step_limit: usize,
     /// Checked between steps: a step in progress is finished, so that what it paid for is
     /// kept. A node that should stop midway holds a token itself.
     pub cancel: CancellationToken,
     /// Called after every step (trace, checkpoint).
-    pub hook: Option<Hook<'a, S, R>>,
+    pub hook: Option<Hook<'a, S>>,
 }
 
-impl<S, R> Default for RunOptions<'_, S, R> {
+impl<S> Default for RunOptions<'_, S> {
     fn default() -> Self {
         Self {
             step_limit: DEFAULT_STEP_LIMIT,
@@ -30,16 +30,6 @@ impl<S, R> Default for RunOptions<'_, S, R> {
             hook: None,
         }
     }
-}
-
-/// A step, as the hook sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct StepEvent<'a, R> {
-    /// From 1.
-    pub step: usize,
-    pub node: &'a str,
-    pub route: R,
-    pub next: &'a str,
 }
 
 impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
@@ -51,7 +41,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     pub async fn run(
         &self,
         state: &mut S,
-        options: RunOptions<'_, S, R>,
+        options: RunOptions<'_, S>,
     ) -> Result<(), GraphRunError<E>> {
         let mut steps = 0;
         let mut at = self.first;
@@ -78,13 +68,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
             })?;
             steps += 1;
             if let Some(hook) = options.hook {
-                let event = StepEvent {
-                    step: steps,
-                    node: name,
-                    route,
-                    next: self.graph[next].name(),
-                };
-                hook(&event, state);
+                hook(name, state);
             }
             at = next;
         }

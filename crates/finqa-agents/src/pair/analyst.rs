@@ -9,15 +9,16 @@ use crate::graph::Node;
 use crate::llm::ChatMessage;
 use crate::parse;
 use finqa_core::outcome::Outcome;
+use finqa_core::question::Question;
 use finqa_core::text::{cut, single_spaced};
 
-use super::answer::{Answer, AnswerFrom};
+use super::answer::Answer;
 use super::calls::order_samples;
-use super::draft::{AnalystDraft, DraftVotes};
+use super::draft::most_common;
 use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
-use super::solution::{CriticVerdict, Round, StopReason};
+use super::solution::{Round, StopReason};
 use super::trace;
 
 /// Who writes analyses.
@@ -33,12 +34,12 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
     }
 
     async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
-        let number = exchange.next_round();
-        exchange.round = trace::round(number);
+        exchange.round = trace::round(exchange.next_round());
         let span = trace::agent(&exchange.round, "analyst");
-        let taken = self.answer(exchange, number).instrument(span.clone()).await;
+        let taken = self.answer(exchange).instrument(span.clone()).await;
+        let rounds = &exchange.so_far.rounds;
         let reply = match taken {
-            Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
+            Ok(Route::Submit) => rounds.last().map(|round| round.reply.as_str()),
             // The round ends here.
             _ => {
                 exchange.round = Span::none();
@@ -51,56 +52,41 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
 }
 
 impl AnalystNode {
-    async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
+    async fn answer(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let drafted = match self {
             Self::Llm(analyst) => analyst.draft(exchange).await.map(Some),
             Self::Embedded(analyst) => Ok(analyst.draft(exchange)),
         };
-        let draft = match drafted {
-            Ok(Some(draft)) => draft,
-            Ok(None) => {
-                if exchange.rounds.is_empty() {
-                    let reason = "the document contains no number that fits the question";
-                    exchange.failure = Some(QuestionFailure::new(
-                        Outcome::ParseFailure,
-                        reason.to_owned(),
-                    ));
+        let is_first = exchange.so_far.rounds.is_empty();
+        let failure = match drafted {
+            Ok(Some(round)) => match no_value(&round.answer) {
+                None => {
+                    exchange.so_far.rounds.push(round);
+                    return Ok(Route::Submit);
                 }
-                exchange.stop = Some(StopReason::NoNewAnswer);
-                return Ok(Route::Stop);
-            }
+                Some(reason) => Some(parse_failure(reason)),
+            },
+            Ok(None) if is_first => Some(parse_failure(
+                "the document contains no number that fits the question".to_owned(),
+            )),
+            Ok(None) => None,
             Err(failure) if !failure.is_outcome() => return Err(failure),
-            Err(failure) => {
-                exchange.stop = Some(StopReason::Failed);
-                exchange.failure = Some(failure);
-                return Ok(Route::Stop);
-            }
+            Err(failure) => Some(failure),
         };
-        if let Some(reason) = no_value(&draft.answer) {
-            exchange.stop = Some(StopReason::Failed);
-            exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
-            return Ok(Route::Stop);
-        }
-        exchange.rounds.push(Round {
-            number,
-            reply: draft.reply,
-            answer: draft.answer,
-            leniencies: draft.leniencies,
-            reasked: draft.reasked,
-            findings: Vec::new(),
-            critic_reply: None,
-            verdict: CriticVerdict::Skipped,
-            critic_error: None,
-        });
-        Ok(Route::Submit)
+        exchange.so_far.stop = match failure {
+            Some(_) => StopReason::Failed,
+            None => StopReason::NoNewAnswer,
+        };
+        exchange.failure = failure;
+        Ok(Route::Stop)
     }
 }
 
 impl LlmAgent {
     /// The first draft is the most common of the samples; a revision answers criticism and
     /// is sampled once.
-    async fn draft(&self, exchange: &mut Exchange) -> Result<AnalystDraft, QuestionFailure> {
-        let samples = match exchange.rounds.is_empty() {
+    async fn draft(&self, exchange: &mut Exchange) -> Result<Round, QuestionFailure> {
+        let samples = match exchange.so_far.rounds.is_empty() {
             true => self.samples.max(1),
             false => 1,
         };
@@ -110,24 +96,18 @@ impl LlmAgent {
             false => 1,
         };
         let asked = exchange.calls.calls.len();
-        let mut votes = DraftVotes::default();
+        let mut drafts = Vec::new();
         for numbers in [1..=together, together + 1..=samples] {
-            for drafted in self.sample(exchange, numbers).await? {
-                match drafted {
-                    Ok(draft) => votes.add(draft),
-                    Err(failure) => votes.add_failure(failure),
-                }
-            }
+            drafts.extend(self.sample(exchange, numbers).await?);
         }
         if let Some(made) = exchange.calls.calls.get_mut(asked..) {
             order_samples(made);
         }
-        let chosen = votes.winner(exchange.opinion.as_ref())?;
+        let (draft, votes) = most_common(drafts, exchange.so_far.opinion.as_ref())?;
         if samples > 1 {
-            exchange.votes = Some(chosen.tally);
-            exchange.first_sample = chosen.first.map(Box::new);
+            exchange.so_far.votes = Some(votes);
         }
-        Ok(chosen.draft)
+        Ok(draft)
     }
 
     /// The drafts with these numbers, from 1, sampled in parallel. Their node names differ,
@@ -136,7 +116,7 @@ impl LlmAgent {
         &self,
         exchange: &mut Exchange,
         numbers: RangeInclusive<u32>,
-    ) -> Result<Vec<Result<AnalystDraft, QuestionFailure>>, QuestionFailure> {
+    ) -> Result<Vec<Result<Round, QuestionFailure>>, QuestionFailure> {
         let (round, epoch) = (exchange.next_round(), exchange.epoch);
         let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
             let sampling = self.sampling.nth(epoch, self.samples, number);
@@ -146,47 +126,35 @@ impl LlmAgent {
             }
         };
         let dialogue = self.dialogue(exchange)?;
-        let first = numbers
-            .clone()
-            .map(|number| request("analyst", number, dialogue.clone()));
-        let first = first.collect();
-        let unread = |failure: String| QuestionFailure::new(Outcome::ParseFailure, failure);
+        let first = numbers.clone();
+        let first = first.map(|number| request("analyst", number, dialogue.clone()));
+        let replies = exchange.call_all(&*self.model, first.collect()).await?;
         let mut drafts = Vec::new();
-        let mut again = Vec::new();
-        let replies = exchange.call_all(&*self.model, round, first).await;
+        let (mut places, mut again) = (Vec::new(), Vec::new());
         for (number, reply) in numbers.zip(replies) {
-            drafts.push(match reply {
-                Ok(reply) => match read(&reply, exchange) {
-                    Ok(draft) => Ok(draft),
-                    // One re-ask that quotes the error; a second failure is the outcome.
-                    Err(failure) => {
-                        let mut messages = dialogue.clone();
-                        let reask = self.prompts.reask(&failure)?;
-                        messages.push(ChatMessage::assistant(reply));
-                        messages.push(ChatMessage::user(reask));
-                        again.push((drafts.len(), request("analyst_reask", number, messages)));
-                        Err(unread(failure))
-                    }
-                },
-                Err(failure) if !failure.is_outcome() => return Err(failure),
-                Err(failure) => Err(failure),
-            });
+            let draft = match &reply {
+                Ok(reply) => read(round, reply, &exchange.question),
+                Err(failure) => Err(failure.clone()),
+            };
+            // One re-ask that quotes the error; a second failure is the outcome.
+            if let (Ok(reply), Err(failure)) = (reply, &draft) {
+                let mut messages = dialogue.clone();
+                messages.push(ChatMessage::assistant(reply));
+                messages.push(ChatMessage::user(self.prompts.reask(&failure.message)?));
+                places.push(drafts.len());
+                again.push(request("analyst_reask", number, messages));
+            }
+            drafts.push(draft);
         }
-        let (places, again): (Vec<_>, Vec<_>) = again.into_iter().unzip();
-        let replies = exchange.call_all(&*self.model, round, again).await;
+        let replies = exchange.call_all(&*self.model, again).await?;
         for (place, reply) in places.into_iter().zip(replies) {
-            let drafted = match reply {
-                Ok(reply) => read(&reply, exchange)
-                    .map(|draft| AnalystDraft {
+            if let Some(draft) = drafts.get_mut(place) {
+                *draft = reply
+                    .and_then(|reply| read(round, &reply, &exchange.question))
+                    .map(|draft| Round {
                         reasked: true,
                         ..draft
-                    })
-                    .map_err(unread),
-                Err(failure) if !failure.is_outcome() => return Err(failure),
-                Err(failure) => Err(failure),
-            };
-            if let Some(draft) = drafts.get_mut(place) {
-                *draft = drafted;
+                    });
             }
         }
         Ok(drafts)
@@ -195,7 +163,7 @@ impl LlmAgent {
     /// System and question, then each earlier reply with the criticism of it.
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let mut messages = opening(self.prompts.analyst(&exchange.question)?);
-        for round in &exchange.rounds {
+        for round in &exchange.so_far.rounds {
             messages.push(ChatMessage::assistant(round.reply.clone()));
             messages.push(ChatMessage::user(self.prompts.revise(&round.criticism())?));
         }
@@ -203,23 +171,18 @@ impl LlmAgent {
     }
 }
 
-/// The draft in a reply, or in one line why there is none: the reply cannot be read, has no
-/// value, or repeats what was said against an earlier round.
-fn read(reply: &str, exchange: &Exchange) -> Result<AnalystDraft, String> {
-    let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
-    let answer = Answer::from_analysis(&parsed.value, &exchange.question);
-    if let Some(reason) = no_value(&answer) {
-        return Err(reason);
+/// The draft in a reply, which fails in one line if the reply cannot be read or has no value.
+fn read(number: u32, reply: &str, question: &Question) -> Result<Round, QuestionFailure> {
+    let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
+    let answer = Answer::from_analysis(&analysis, question);
+    match no_value(&answer) {
+        Some(reason) => Err(parse_failure(reason)),
+        None => Ok(Round::new(number, reply.to_owned(), answer)),
     }
-    if answer.source == AnswerFrom::Text && is_echo(&answer.stated, &exchange.rounds) {
-        return Err("its `answer` repeats a finding of the review instead of a value".to_owned());
-    }
-    Ok(AnalystDraft {
-        answer,
-        leniencies: parsed.leniencies,
-        reply: reply.to_owned(),
-        reasked: false,
-    })
+}
+
+fn parse_failure(reason: String) -> QuestionFailure {
+    QuestionFailure::new(Outcome::ParseFailure, reason)
 }
 
 /// The reason why an answer has no value; `None` if it has one.
@@ -236,39 +199,4 @@ fn no_value(answer: &Answer) -> Option<String> {
     Some(format!(
         "{program}its `answer` (`{stated}`) is neither one number nor yes or no"
     ))
-}
-
-/// True if a stated answer repeats the text of a finding about an earlier round.
-fn is_echo(stated: &str, rounds: &[Round]) -> bool {
-    let plain = |text: &str| {
-        let words = text.split(|c: char| !c.is_alphanumeric());
-        let words: Vec<String> = words
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        format!(" {} ", words.join(" "))
-    };
-    let stated = plain(stated);
-    // A finding may well contain a value such as `12.00 million`.
-    let is_sentence = stated
-        .split_whitespace()
-        .filter(|w| w.contains(char::is_alphabetic))
-        .count()
-        >= 3;
-    let repeats = |text: &str| {
-        let text = plain(text);
-        text.len() > 2 && (text.contains(&stated) || stated.contains(&text))
-    };
-    is_sentence
-        && rounds.iter().any(|round| {
-            let checks = round.findings.iter();
-            let from_critic = match &round.verdict {
-                CriticVerdict::Revise { findings } => findings.as_slice(),
-                _ => &[],
-            };
-            checks.map(|found| &found.problem).any(|text| repeats(text))
-                || from_critic.iter().any(|found| {
-                    found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
-                })
-        })
 }

@@ -6,17 +6,6 @@ use finqa_core::number::{Unit, Value};
 use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
 use finqa_embedded::UNDEFINED;
 
-/// The part of an analysis that determines the value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerFrom {
-    /// The executed program.
-    #[default]
-    Program,
-    /// The answer that the model wrote, where there is no valid program.
-    Text,
-}
-
 /// An answer with everything that supports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -32,9 +21,8 @@ pub struct Answer {
     #[serde(rename = "times_100")]
     pub in_percent: bool,
     pub program: Option<String>,
-    /// The source of the value.
-    pub source: AnswerFrom,
-    /// The reason why the program did not determine the value, if it should have.
+    /// The reason why the program did not determine the value, if it should have: the stated
+    /// answer did, as it does without a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_error: Option<String>,
     /// A name for the value, e.g. `net revenue, 2009`.

@@ -11,45 +11,31 @@ use super::solution::{Solution, StopReason, best_round};
 /// critic cannot be reached) the best answer is kept.
 pub(super) fn close(exchange: Exchange) -> Solution {
     let Exchange {
-        rounds,
+        so_far: mut solution,
         calls,
         failure,
-        stop,
-        mut opinion,
-        votes,
-        first_sample,
         ..
     } = exchange;
-    let solution = match (best_round(&rounds), failure) {
-        (Some(round), failure) => {
-            if let Some(opinion) = &mut opinion {
+    solution.calls = calls.calls;
+    let outcome = failure.as_ref().map(|failure| failure.outcome);
+    let error = failure.map(|failure| failure.message);
+    match best_round(&solution.rounds) {
+        Some(round) => {
+            if let Some(opinion) = &mut solution.opinion {
                 opinion.agrees = Some(opinion.agrees_with(&round.answer));
             }
-            let failure = failure.map(|failure| failure.message);
-            Solution {
-                answer: Some(round.answer.clone()),
-                chosen_round: Some(round.number),
-                error: failure.or_else(|| round.critic_error.clone()),
-                ..Solution::new(Outcome::Answered, stop.unwrap_or(StopReason::NoVerdict))
-            }
+            solution.outcome = Outcome::Answered;
+            solution.answer = Some(round.answer.clone());
+            solution.chosen_round = Some(round.number);
+            solution.error = error.or_else(|| round.critic_error.clone());
         }
-        (None, Some(failure)) => Solution {
-            error: Some(failure.message),
-            ..Solution::new(failure.outcome, StopReason::Failed)
-        },
-        (None, None) => Solution {
-            error: Some("the analyst gave no answer".to_owned()),
-            ..Solution::new(Outcome::ParseFailure, StopReason::Failed)
-        },
-    };
-    Solution {
-        votes,
-        first_sample,
-        opinion,
-        rounds,
-        calls: calls.calls,
-        ..solution
+        None => {
+            solution.outcome = outcome.unwrap_or(Outcome::ParseFailure);
+            solution.stop = StopReason::Failed;
+            solution.error = error.or_else(|| Some("the analyst gave no answer".to_owned()));
+        }
     }
+    solution
 }
 
 /// Withholds an answer with less confidence than `least`. A revision has no confidence; it

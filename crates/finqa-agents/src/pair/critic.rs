@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::parse::{self, ParsedVerdict};
+use crate::parse::{self, CriticVerdict};
 use crate::prompt::CriticView;
 
 use super::exchange::{Exchange, LlmAgent, Route, opening};
 use super::failure::QuestionFailure;
 use super::settings::CriticMode;
-use super::solution::{CriticVerdict, Round, StopReason};
+use super::solution::{Round, StopReason};
 use super::trace;
 use super::verify::{self, Finding};
 
@@ -33,7 +33,7 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
     async fn run(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let span = trace::agent(&exchange.round, "critic");
         let taken = self.judge(exchange).instrument(span.clone()).await;
-        let round = exchange.rounds.last();
+        let round = exchange.so_far.rounds.last();
         let reply = round.and_then(|round| round.critic_reply.as_deref());
         trace::record_step(&span, &taken, reply);
         if let Some(round) = round {
@@ -47,74 +47,70 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
 impl CriticNode {
     /// Gives the last round its findings and its verdict.
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
-        let findings = match exchange.rounds.last() {
-            Some(round) if self.mode != CriticMode::Off => {
-                let mut findings = verify::findings(&exchange.question, &round.answer, self.checks);
-                findings.extend(self.other_opinion(exchange, round));
-                findings
-            }
-            _ => Vec::new(),
+        let Some(round) = exchange.so_far.rounds.last() else {
+            return Ok(Route::Accept);
         };
-        if let Some(round) = exchange.rounds.last_mut() {
+        let mut findings = Vec::new();
+        if self.mode != CriticMode::Off {
+            findings = verify::findings(&exchange.question, &round.answer, self.checks);
+            findings.extend(self.other_opinion(exchange, round));
+        }
+        let is_objected = findings.iter().any(|finding| finding.kind.sends_back());
+        let opinion = exchange.so_far.opinion.as_ref();
+        let differs = opinion.is_some_and(|opinion| !opinion.agrees_with(&round.answer));
+        let is_asked = match self.mode {
+            CriticMode::Llm => true,
+            CriticMode::Auto => is_objected || differs,
+            CriticMode::Rules | CriticMode::Off => false,
+        };
+        if let Some(round) = exchange.so_far.rounds.last_mut() {
             round.findings = findings;
         }
-        let mut reply = None;
-        let mut error = None;
-        let is_asked = match (self.mode, exchange.rounds.last()) {
-            (CriticMode::Auto, Some(round)) => {
-                round.objections() > 0 || exchange.opinion_disagrees(&round.answer)
-            }
-            (mode, _) => mode == CriticMode::Llm,
-        };
-        let verdict = match (self.mode, &self.llm) {
-            (CriticMode::Off, _) => CriticVerdict::Skipped,
-            (_, Some(critic)) if is_asked => match critic.verdict(exchange).await {
-                Ok((verdict, text)) => {
-                    reply = Some(text);
-                    verdict
-                }
+        let (verdict, reply, error) = match self.llm.as_ref().filter(|_| is_asked) {
+            Some(critic) => match critic.verdict(exchange).await {
+                Ok((verdict, reply)) => (verdict, Some(reply), None),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
-                Err(failure) => {
-                    // The answer is kept; its round says that no critic reviewed it.
-                    error = Some(failure.message);
-                    CriticVerdict::Skipped
-                }
+                // The answer is kept; its round says that no critic reviewed it.
+                Err(failure) => (CriticVerdict::Skipped, None, Some(failure.message)),
             },
-            _ => rules_verdict(exchange.rounds.last()),
+            None if self.mode == CriticMode::Off => (CriticVerdict::Skipped, None, None),
+            None if is_objected => {
+                let findings = Vec::new();
+                (CriticVerdict::Revise { findings }, None, None)
+            }
+            None => (CriticVerdict::Ok, None, None),
         };
-        if let Some(round) = exchange.rounds.last_mut() {
+        if let Some(round) = exchange.so_far.rounds.last_mut() {
             round.verdict = verdict;
             round.critic_reply = reply;
             round.critic_error = error;
         }
-        Ok(self.decide(exchange))
+        let Some(stop) = self.stop(&exchange.so_far.rounds, is_objected) else {
+            return Ok(Route::Revise);
+        };
+        exchange.so_far.stop = stop;
+        Ok(Route::Accept)
     }
 
     /// The second opinion, where it is sure and the answer differs.
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
-        let opinion = exchange.opinion.as_ref().filter(|_| self.shows_opinion)?;
+        let opinion = exchange.so_far.opinion.as_ref();
+        let opinion = opinion.filter(|_| self.shows_opinion)?;
         let differs = opinion.is_sure() && !opinion.agrees_with(&round.answer);
         differs.then(|| opinion.finding())
     }
 
-    fn decide(&self, exchange: &mut Exchange) -> Route {
-        let Some(round) = exchange.rounds.last() else {
-            return Route::Accept;
-        };
-        let clean = round.objections() == 0;
-        let stop = match &round.verdict {
-            CriticVerdict::Ok if clean => Some(StopReason::Accepted),
-            CriticVerdict::Skipped if clean => Some(StopReason::NoVerdict),
-            CriticVerdict::Unparsable { .. } if clean => Some(StopReason::NoVerdict),
-            _ if repeats(&exchange.rounds) => Some(StopReason::NoNewAnswer),
+    /// The reason to end the loop after the last round, if there is one.
+    fn stop(&self, rounds: &[Round], is_objected: bool) -> Option<StopReason> {
+        let round = rounds.last()?;
+        match &round.verdict {
+            CriticVerdict::Ok if !is_objected => Some(StopReason::Accepted),
+            CriticVerdict::Skipped | CriticVerdict::Unparsable { .. } if !is_objected => {
+                Some(StopReason::NoVerdict)
+            }
+            _ if repeats(rounds) => Some(StopReason::NoNewAnswer),
             _ if round.number >= self.max_rounds => Some(StopReason::RoundLimit),
             _ => None,
-        };
-        exchange.stop = stop;
-        if stop.is_some() {
-            Route::Accept
-        } else {
-            Route::Revise
         }
     }
 }
@@ -129,21 +125,12 @@ fn repeats(rounds: &[Round]) -> bool {
     })
 }
 
-fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
-    match round {
-        Some(round) if round.objections() > 0 => CriticVerdict::Revise {
-            findings: Vec::new(),
-        },
-        _ => CriticVerdict::Ok,
-    }
-}
-
 impl LlmAgent {
     async fn verdict(
         &self,
         exchange: &mut Exchange,
     ) -> Result<(CriticVerdict, String), QuestionFailure> {
-        let Some(round) = exchange.rounds.last() else {
+        let Some(round) = exchange.so_far.rounds.last() else {
             return Ok((CriticVerdict::Skipped, String::new()));
         };
         let number = round.number;
@@ -157,11 +144,6 @@ impl LlmAgent {
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));
         let reply = exchange.call(&*self.model, number, request).await?;
-        let verdict = match parse::verdict(&reply).value {
-            ParsedVerdict::AllOk => CriticVerdict::Ok,
-            ParsedVerdict::Revise { findings } => CriticVerdict::Revise { findings },
-            ParsedVerdict::Unparsable { reason } => CriticVerdict::Unparsable { reason },
-        };
-        Ok((verdict, reply))
+        Ok((parse::verdict(&reply), reply))
     }
 }

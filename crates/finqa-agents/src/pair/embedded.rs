@@ -1,6 +1,7 @@
 //! The embedded analyst as one of the agents: it drafts answers in the chat model's place, or
 //! gives a second opinion on the model's.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -9,15 +10,14 @@ use crate::parse::Analysis;
 use finqa_core::number::print;
 use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
-use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex, RankedAnswer};
+use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer, PageIndex};
 
 use super::answer::Answer;
-use super::draft::AnalystDraft;
-use super::exchange::{EmbeddedCandidates, Exchange};
+use super::exchange::Exchange;
 use super::opinion::SecondOpinion;
 use super::percent;
 use super::solution::Round;
-use super::verify::{self, FindingKind};
+use super::verify;
 
 /// Pages whose index is kept: the turns of a conversation share a page.
 const PAGES_KEPT: usize = 16;
@@ -25,7 +25,8 @@ const PAGES_KEPT: usize = 16;
 #[derive(Default)]
 pub struct EmbeddedAgent {
     analyst: EmbeddedAnalyst,
-    pages: Mutex<Vec<(Arc<Document>, PageIndex)>>,
+    /// The last one first.
+    pages: Mutex<VecDeque<(Arc<Document>, PageIndex)>>,
 }
 
 impl EmbeddedAgent {
@@ -44,111 +45,50 @@ impl EmbeddedAgent {
         self.embedded_answer(question).map(SecondOpinion::from)
     }
 
-    /// Its answer as an answer of the two agents.
-    pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
-        let EmbeddedCandidates { mut left, doubt } = self.embedded_answer(question)?.into();
-        let best = left.pop_front()?;
-        Some(Answer {
+    /// Its answer as an answer of the two agents, and in the form of an analyst's reply.
+    pub(super) fn answer(&self, question: &Question) -> Option<(Answer, Analysis)> {
+        let EmbeddedAnswer {
+            best,
+            confidence,
             doubt,
-            ..Answer::from_analysis(&best, question)
-        })
+            words,
+            ..
+        } = self.embedded_answer(question)?;
+        let analysis = Analysis {
+            steps: best.steps,
+            program: Some(best.program).filter(|_| words.is_none()),
+            answer: words.unwrap_or_default(),
+            evidence: best.evidence,
+            unit: Some(best.unit),
+            label: Some(best.label).filter(|label| !label.is_empty()),
+            confidence: Some(confidence),
+        };
+        let answer = Answer::from_analysis(&analysis, question);
+        Some((Answer { doubt, ..answer }, analysis))
+    }
+
+    /// Its only draft: `None` if the page has no number that fits, or if the draft was sent
+    /// back.
+    pub(super) fn draft(&self, exchange: &Exchange) -> Option<Round> {
+        if !exchange.so_far.rounds.is_empty() {
+            return None;
+        }
+        let (answer, analysis) = self.answer(&exchange.question)?;
+        let reply = serde_json::to_string(&analysis).unwrap_or_default();
+        Some(Round::new(1, reply, answer))
     }
 
     fn page(&self, document: &Arc<Document>) -> PageIndex {
-        let lock = || self.pages.lock();
-        let known = |pages: &[(Arc<Document>, PageIndex)]| {
-            let mut known = pages.iter();
-            let page = known.find(|(known, _)| Arc::ptr_eq(known, document))?;
-            Some(page.1.clone())
-        };
-        if let Some(page) = known(&lock()) {
-            return page;
+        let known = |(page, _): &&(Arc<Document>, PageIndex)| Arc::ptr_eq(page, document);
+        if let Some((_, page)) = self.pages.lock().iter().find(known) {
+            return page.clone();
         }
         // Read without the lock: questions about other pages do not wait.
         let page = self.analyst.index(document);
-        let mut pages = lock();
-        if known(&pages).is_none() {
-            if pages.len() >= PAGES_KEPT {
-                pages.remove(0);
-            }
-            pages.push((Arc::clone(document), page.clone()));
-        }
+        let mut pages = self.pages.lock();
+        pages.truncate(PAGES_KEPT - 1);
+        pages.push_front((Arc::clone(document), page.clone()));
         page
-    }
-
-    /// The next draft: the best answer first; when that is sent back, the next best to which
-    /// the checks do not object. `None` if none is left. The question is ranked once.
-    pub(super) fn draft(&self, exchange: &mut Exchange) -> Option<AnalystDraft> {
-        let question = &exchange.question;
-        // The choice has weighed an answer's size: exchanging it broke more than it fixed.
-        let weighed = |kind| matches!(kind, FindingKind::Doubt | FindingKind::Magnitude);
-        let only_doubted = |round: &Round| {
-            let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
-            objections.all(|finding| weighed(finding.kind))
-        };
-        let candidates = match &mut exchange.candidates {
-            None => exchange
-                .candidates
-                .insert(self.embedded_answer(question)?.into()),
-            // Nothing speaks for another answer.
-            Some(_) if exchange.rounds.last().is_some_and(only_doubted) => return None,
-            Some(candidates) => candidates,
-        };
-        let analysis = loop {
-            let next = candidates.left.pop_front()?;
-            let mut rounds = exchange.rounds.iter();
-            let is_first = rounds.len() == 0;
-            let is_known = rounds.any(|round| round.answer.program == next.program);
-            if is_first || !is_known && is_clean(question, &next) {
-                break next;
-            }
-        };
-        let reply = serde_json::to_string(&analysis).unwrap_or_default();
-        Some(AnalystDraft {
-            answer: Answer {
-                doubt: candidates.doubt.clone(),
-                ..Answer::from_analysis(&analysis, question)
-            },
-            leniencies: Vec::new(),
-            reply,
-            reasked: false,
-        })
-    }
-}
-
-fn is_clean(question: &Question, analysis: &Analysis) -> bool {
-    let findings = verify::check(question, &Answer::from_analysis(analysis, question));
-    findings.iter().all(|finding| !finding.kind.sends_back())
-}
-
-/// The answer and its alternatives, as analyses.
-impl From<EmbeddedAnswer> for EmbeddedCandidates {
-    fn from(answer: EmbeddedAnswer) -> Self {
-        let mut first = Analysis {
-            confidence: Some(answer.confidence),
-            ..analysis(answer.best)
-        };
-        if let Some(words) = answer.words {
-            first.program = None;
-            first.answer = words;
-        }
-        let rest = answer.alternatives.into_iter().map(analysis);
-        Self {
-            left: std::iter::once(first).chain(rest).collect(),
-            doubt: answer.doubt,
-        }
-    }
-}
-
-fn analysis(ranked: RankedAnswer) -> Analysis {
-    Analysis {
-        steps: ranked.steps,
-        answer: String::new(),
-        evidence: ranked.evidence,
-        program: Some(ranked.program),
-        unit: Some(ranked.unit),
-        label: Some(ranked.label).filter(|label| !label.is_empty()),
-        confidence: None,
     }
 }
 

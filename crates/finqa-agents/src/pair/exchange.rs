@@ -1,23 +1,19 @@
 //! The state that the two agents share while they answer one question.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tracing::Span;
 
 use crate::llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
-use crate::parse::Analysis;
 use crate::prompt::{Prompt, Prompts};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
 
-use super::answer::Answer;
 use super::calls::{CallMemory, RecordedCalls};
 use super::failure::QuestionFailure;
-use super::opinion::SecondOpinion;
 use super::settings::Sampling;
-use super::solution::{Round, StopReason, VoteTally};
+use super::solution::{Solution, StopReason};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 #[strum(serialize_all = "lowercase")]
@@ -42,63 +38,41 @@ pub(super) struct LlmAgent {
 }
 
 pub struct Exchange {
-    pub question: Arc<Question>,
-    /// Rounds with an answer, oldest first.
-    pub rounds: Vec<Round>,
-    pub calls: RecordedCalls,
+    pub(super) question: Arc<Question>,
+    /// The result so far; it has its outcome and answer when the exchange is closed.
+    pub(super) so_far: Solution,
+    pub(super) calls: RecordedCalls,
     /// Set when the exchange cannot continue.
-    pub(crate) failure: Option<QuestionFailure>,
-    /// Set by the critic node when it ends the loop.
-    pub stop: Option<StopReason>,
-    /// The embedded analyst's answer, if it was asked.
-    pub opinion: Option<SecondOpinion>,
-    /// The votes of the samples of the first draft, if there were several.
-    pub votes: Option<VoteTally>,
-    /// The first sample's answer, where another was chosen.
-    pub first_sample: Option<Box<Answer>>,
+    pub(super) failure: Option<QuestionFailure>,
     /// The repetition of the question, from 0.
-    pub epoch: u32,
-    /// What the embedded analyst has left to draft, once it is asked.
-    pub(super) candidates: Option<EmbeddedCandidates>,
+    pub(super) epoch: u32,
     /// The span of the round in progress.
     pub(super) round: Span,
 }
 
-/// Analyses of the embedded analyst that it has not drafted yet, best first.
-pub(super) struct EmbeddedCandidates {
-    pub(super) left: VecDeque<Analysis>,
-    /// Why the best of them is only a guess, if so.
-    pub(super) doubt: Option<String>,
-}
-
 impl Exchange {
-    pub(crate) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
+    pub(super) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
         let calls = RecordedCalls::new(memory, stop, &question, epoch);
         Self {
             question,
-            rounds: Vec::new(),
+            so_far: Solution::new(Outcome::ParseFailure, StopReason::NoVerdict),
             calls,
             failure: None,
-            stop: None,
-            opinion: None,
-            votes: None,
-            first_sample: None,
             epoch,
-            candidates: None,
             round: Span::none(),
         }
     }
 
     /// The number of the round in progress, from 1.
-    pub(crate) fn next_round(&self) -> u32 {
-        u32::try_from(self.rounds.len())
+    pub(super) fn next_round(&self) -> u32 {
+        u32::try_from(self.so_far.rounds.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1)
     }
 
     /// Asks a model, or recalls the reply that an interrupted run already has. A reply that
     /// is filtered, refused or cut off is returned as a failure.
-    pub(crate) async fn call(
+    pub(super) async fn call(
         &mut self,
         model: &dyn ChatModel,
         round: u32,
@@ -107,21 +81,20 @@ impl Exchange {
         content(self.calls.call(model, round, request, 0).await)
     }
 
-    /// Sends several requests in parallel; the replies are in their order.
-    pub(crate) async fn call_all(
+    /// Sends several requests in parallel; the replies are in their order. Fails if the
+    /// provider or the run failed, which no other request can change.
+    pub(super) async fn call_all(
         &mut self,
         model: &dyn ChatModel,
-        round: u32,
         requests: Vec<ChatRequest>,
-    ) -> Vec<Result<String, QuestionFailure>> {
+    ) -> Result<Vec<Result<String, QuestionFailure>>, QuestionFailure> {
+        let round = self.next_round();
         let replies = self.calls.call_all(model, round, requests).await;
-        replies.into_iter().map(content).collect()
-    }
-
-    /// True if the second opinion disagrees with `answer`.
-    pub(super) fn opinion_disagrees(&self, answer: &Answer) -> bool {
-        let opinion = self.opinion.as_ref();
-        opinion.is_some_and(|opinion| !opinion.agrees_with(answer))
+        let settled = replies.into_iter().map(|reply| match content(reply) {
+            Err(failure) if !failure.is_outcome() => Err(failure),
+            settled => Ok(settled),
+        });
+        settled.collect()
     }
 }
 

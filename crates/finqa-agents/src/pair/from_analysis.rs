@@ -6,7 +6,7 @@ use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, Question};
 
-use super::answer::{Answer, AnswerFrom};
+use super::answer::Answer;
 use super::percent::{self, is_in_percent};
 use super::stated::find_value;
 
@@ -45,7 +45,6 @@ impl Answer {
             None if names_label(&question.document, &analysis.answer) => Self {
                 value: Some(Value::Text(base.stated.clone())),
                 printed: base.stated.clone(),
-                source: AnswerFrom::Text,
                 ..base
             },
             executed => {
@@ -56,7 +55,6 @@ impl Answer {
                         .map_or(base.stated.as_str(), |stated| stated.text)
                         .to_owned(),
                     value: stated.map(|stated| stated.value),
-                    source: AnswerFrom::Text,
                     program_error: executed.and_then(Result::err),
                     ..base
                 }

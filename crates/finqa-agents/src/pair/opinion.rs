@@ -202,46 +202,40 @@ fn close(a: f64, b: f64, decimals: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn same(a: (f64, &str), b: (f64, &str)) -> bool {
-        super::is_same_answer((&Value::Number(a.0), a.1), (&Value::Number(b.0), b.1))
-    }
-
     #[test]
-    fn answers_that_print_alike_are_the_same() {
-        // 1.27 % and 1.34 % are 5 % apart and both print as 1.3 %.
-        assert!(same((0.0127, "1.3%"), (0.0134, "1.3%")));
-        assert!(same((1.3, "1.3%"), (0.0134, "1.3%")));
-        assert!(!same((0.0127, "1.3%"), (0.0141, "1.4%")));
-        assert!(same((0.012_34, "0.012"), (0.0117, "0.012")));
-        assert!(!same((1.0, "1"), (1.4, "1.4")));
-    }
-
-    #[test]
-    fn a_factor_of_100_is_the_same_only_with_a_percent() {
-        assert!(same((0.14136, "14.1%"), (14.1, "14.1")));
-        assert!(same((0.14136, "0.141"), (0.14136, "14.1%")));
-        assert!(!same((0.14136, "0.141"), (14.1, "14.1")));
-        assert!(!same((1250.0, "1250"), (12.5, "12.5")));
-        assert!(!same((0.056, "5.6%"), (5.6, "560.0%")));
-    }
-
-    #[test]
-    fn a_sign_counts_and_half_a_percent_does_not() {
-        assert!(same((100.0, "100"), (100.4, "100.4")));
-        assert!(!same((5.0, "5"), (-5.0, "-5")));
-        assert!(!same((100.0, "100"), (101.0, "101")));
-        assert!(!same((0.0, "0"), (3.0, "3")));
-        assert!(same((0.0, "0"), (0.0, "0")));
-        assert!(!same((f64::NAN, "n/a"), (f64::NAN, "n/a")));
+    fn answers_are_the_same_as_printed_or_within_half_a_percent() {
+        for (a, b, same) in [
+            // 1.27 % and 1.34 % are 5 % apart and both print as 1.3 %.
+            ((0.0127, "1.3%"), (0.0134, "1.3%"), true),
+            ((1.3, "1.3%"), (0.0134, "1.3%"), true),
+            ((0.0127, "1.3%"), (0.0141, "1.4%"), false),
+            ((0.012_34, "0.012"), (0.0117, "0.012"), true),
+            ((1.0, "1"), (1.4, "1.4"), false),
+            // A factor of 100 needs a percent.
+            ((0.14136, "14.1%"), (14.1, "14.1"), true),
+            ((0.14136, "0.141"), (0.14136, "14.1%"), true),
+            ((0.14136, "0.141"), (14.1, "14.1"), false),
+            ((1250.0, "1250"), (12.5, "12.5"), false),
+            ((0.056, "5.6%"), (5.6, "560.0%"), false),
+            // The sign counts.
+            ((100.0, "100"), (100.4, "100.4"), true),
+            ((5.0, "5"), (-5.0, "-5"), false),
+            ((100.0, "100"), (101.0, "101"), false),
+            ((0.0, "0"), (3.0, "3"), false),
+            ((0.0, "0"), (0.0, "0"), true),
+            ((f64::NAN, "n/a"), (f64::NAN, "n/a"), false),
+        ] {
+            let (one, other) = (Value::Number(a.0), Value::Number(b.0));
+            assert_eq!(
+                is_same_answer((&one, a.1), (&other, b.1)),
+                same,
+                "{a:?} {b:?}"
+            );
+        }
         let word = |text: &str| Value::Text(text.to_owned());
-        assert!(super::is_same_answer(
-            (&word("yes"), "yes"),
-            (&word("Yes "), "Yes")
-        ));
-        assert!(!super::is_same_answer(
-            (&word("yes"), "yes"),
-            (&Value::Number(1.0), "1")
-        ));
+        let (yes, again) = (word("yes"), word("Yes "));
+        assert!(is_same_answer((&yes, "yes"), (&again, "Yes")));
+        assert!(!is_same_answer((&yes, "yes"), (&Value::Number(1.0), "1")));
     }
 
     fn opinion(printed: &str, program: &str, confidence: f64) -> SecondOpinion {

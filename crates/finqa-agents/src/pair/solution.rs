@@ -2,9 +2,8 @@
 //! reason they stopped.
 
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
 
-use crate::parse::{CriticFinding, Leniency};
+use crate::parse::CriticVerdict;
 use finqa_core::number::Value;
 use finqa_core::outcome::Outcome;
 
@@ -14,30 +13,6 @@ use super::episode::EpisodeRecord;
 use super::opinion::SecondOpinion;
 use super::verify::Finding;
 
-#[derive(Clone, Debug, PartialEq, IntoStaticStr, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "verdict")]
-#[strum(serialize_all = "snake_case")]
-pub enum CriticVerdict {
-    /// The answer is accepted.
-    Ok,
-    /// The answer is sent back.
-    Revise {
-        /// The LLM critic's findings; those of the checks are in the round.
-        findings: Vec<CriticFinding>,
-    },
-    /// The critic's reply could not be read: neither ok nor a finding.
-    Unparsable { reason: String },
-    /// No critic reviewed it (`--critic off`, or it failed).
-    Skipped,
-}
-
-impl CriticVerdict {
-    /// The name in files and in traces.
-    pub fn name(&self) -> &'static str {
-        self.into()
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// From 1.
@@ -45,9 +20,6 @@ pub struct Round {
     /// The analyst's reply as received.
     pub reply: String,
     pub answer: Answer,
-    /// Departures from the format that the parser accepted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub leniencies: Vec<Leniency>,
     /// The reply is the second attempt, after one that could not be read.
     pub reasked: bool,
     pub findings: Vec<Finding>,
@@ -61,6 +33,20 @@ pub struct Round {
 }
 
 impl Round {
+    /// A round before its review.
+    pub(super) fn new(number: u32, reply: String, answer: Answer) -> Self {
+        Self {
+            number,
+            reply,
+            answer,
+            reasked: false,
+            findings: Vec::new(),
+            critic_reply: None,
+            verdict: CriticVerdict::Skipped,
+            critic_error: None,
+        }
+    }
+
     /// The findings of the checks that send the answer back.
     pub fn objections(&self) -> usize {
         self.findings
@@ -117,9 +103,6 @@ pub struct Solution {
     /// The votes of the samples of the first draft, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<VoteTally>,
-    /// The first sample's answer, where another was chosen; without a value if it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_sample: Option<Box<Answer>>,
     /// The embedded analyst's answer to the question, alongside a chat model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<SecondOpinion>,
@@ -144,7 +127,6 @@ impl Solution {
             chosen_round: None,
             error: None,
             votes: None,
-            first_sample: None,
             opinion: None,
             episode: None,
             rounds: Vec::new(),

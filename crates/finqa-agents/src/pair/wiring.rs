@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, StepEvent};
+use async_trait::async_trait;
+
+use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions};
 use crate::llm::{ChatModel, Scope, Stop};
 use finqa_core::question::Question;
 
@@ -15,23 +17,20 @@ use super::embedded::EmbeddedAgent;
 use super::exchange::{Exchange, LlmAgent, Route};
 use super::failure::{Fault, Interruption, QuestionFailure, RunFailure};
 use super::opinion::OpinionUse;
-use super::settings::{Backend, PairOptions};
+use super::settings::{AgentSettings, Backend, PairOptions};
 use super::solution::{Round, Solution};
+use super::solver::Solver;
 
 const ANALYST: &str = "analyst";
 const CRITIC: &str = "critic";
 
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, QuestionFailure>,
-    step_limit: usize,
-    /// An answer below this confidence is withheld; 0 for never.
-    min_confidence: f64,
+    settings: AgentSettings,
+    /// The embedded analyst answers. A chat model's own confidence is not calibrated.
+    is_calibrated: bool,
     /// Gives second opinions on a chat model's answers.
     second_opinion: Option<EmbeddedAgent>,
-    /// The second opinion must agree.
-    agreement_required: bool,
-    /// The model's accuracy, if the likelier of the two answers is returned.
-    model_accuracy: Option<f64>,
 }
 
 impl Pair {
@@ -47,22 +46,13 @@ impl Pair {
             .edge(CRITIC, Route::Accept, crate::graph::END)
             .edge(CRITIC, Route::Revise, ANALYST)
             .compile()?;
-        // Two steps a round, and one for an analyst that stops.
-        let rounds = usize::try_from(options.settings.max_rounds).unwrap_or(usize::MAX);
-        let settings = &options.settings;
-        let (opinion_use, min_confidence) = match options.backend {
-            Backend::Embedded => (OpinionUse::Off, settings.min_confidence),
-            // A chat model's own confidence is not calibrated.
-            Backend::Llm { .. } => (settings.second_opinion, 0.0),
-        };
-        let is_arbitrated = opinion_use == OpinionUse::Arbitrate;
+        let is_calibrated = matches!(options.backend, Backend::Embedded);
+        let has_opinion = !is_calibrated && options.settings.second_opinion != OpinionUse::Off;
         Ok(Self {
             graph,
-            second_opinion: (opinion_use != OpinionUse::Off).then(EmbeddedAgent::default),
-            agreement_required: opinion_use == OpinionUse::Require,
-            model_accuracy: settings.model_accuracy.filter(|_| is_arbitrated),
-            step_limit: rounds.saturating_mul(2).saturating_add(1),
-            min_confidence,
+            settings: options.settings.clone(),
+            is_calibrated,
+            second_opinion: has_opinion.then(EmbeddedAgent::default),
         })
     }
 
@@ -70,33 +60,47 @@ impl Pair {
         &self.graph
     }
 
-    /// Answers one question in the pass `epoch` (from 0); `on_round` is called with every
-    /// reviewed round.
-    ///
-    /// # Errors
-    /// [`Interruption`] if the run was cancelled, the provider failed, or no question can
-    /// succeed; any other failure is an outcome in [`Solution`].
-    pub async fn ask(
+    /// Replaces an answer that is less likely right than the embedded analyst's, and
+    /// withholds one that is not certain enough.
+    fn choose(&self, solution: Solution, question: &Question) -> Solution {
+        let Some(embedded) = &self.second_opinion else {
+            return match self.is_calibrated {
+                true => abstain(solution, self.settings.min_confidence),
+                false => solution,
+            };
+        };
+        match (self.settings.second_opinion, self.settings.model_accuracy) {
+            (OpinionUse::Arbitrate, Some(accuracy)) => {
+                arbitrate(solution, accuracy, || Some(embedded.answer(question)?.0))
+            }
+            (OpinionUse::Require, _) => without_agreement(solution),
+            _ => solution,
+        }
+    }
+}
+
+#[async_trait]
+impl Solver for Pair {
+    async fn solve(
         &self,
         question: Arc<Question>,
         epoch: u32,
         memory: CallMemory,
         stop: Stop,
-        on_round: &(dyn Fn(&Round) + Send + Sync),
+        on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
-        let opinion = self
-            .second_opinion
-            .as_ref()
-            .and_then(|embedded| embedded.opinion(&question));
         let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
-        exchange.opinion = opinion;
-        let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
-            if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
+        let second = self.second_opinion.as_ref();
+        exchange.so_far.opinion = second.and_then(|embedded| embedded.opinion(&question));
+        let hook = |node: &str, exchange: &Exchange| {
+            if let (CRITIC, Some(round)) = (node, exchange.so_far.rounds.last()) {
                 on_round(round);
             }
         };
+        // Two steps a round, and one for an analyst that stops.
+        let rounds = usize::try_from(self.settings.max_rounds).unwrap_or(usize::MAX);
         let options = RunOptions {
-            step_limit: self.step_limit,
+            step_limit: rounds.saturating_mul(2).saturating_add(1),
             cancel: stop.abort,
             hook: Some(&hook),
         };
@@ -125,20 +129,6 @@ impl Pair {
             }
         }
     }
-
-    /// Replaces an answer that is less likely right than the embedded analyst's, and
-    /// withholds one that is not certain enough.
-    fn choose(&self, solution: Solution, question: &Question) -> Solution {
-        if let (Some(accuracy), Some(embedded)) = (self.model_accuracy, &self.second_opinion) {
-            return arbitrate(solution, accuracy, || embedded.answer(question));
-        }
-        let solution = abstain(solution, self.min_confidence);
-        if self.agreement_required {
-            without_agreement(solution)
-        } else {
-            solution
-        }
-    }
 }
 
 fn llm(options: &PairOptions, model: &Arc<dyn ChatModel>) -> LlmAgent {
@@ -158,9 +148,8 @@ fn analyst(options: &PairOptions) -> AnalystNode {
 }
 
 fn critic(options: &PairOptions) -> CriticNode {
-    let mode = options.critic();
     CriticNode {
-        mode,
+        mode: options.critic(),
         checks: options.checks,
         max_rounds: options.settings.max_rounds.max(1),
         shows_opinion: matches!(
@@ -171,32 +160,5 @@ fn critic(options: &PairOptions) -> CriticNode {
             Backend::Llm { critic, .. } => Some(llm(options, critic)),
             Backend::Embedded => None,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_graph_beyond_its_step_limit_is_a_bug() {
-        let mut pair = Pair::new(&PairOptions::new(Backend::Embedded)).unwrap();
-        pair.step_limit = 0;
-        let question = Arc::new(Question {
-            key: finqa_core::question::QuestionKey {
-                id: "page".to_owned(),
-                part: "qa".to_owned(),
-            },
-            document: Arc::default(),
-            text: "what was revenue?".to_owned(),
-            history: Vec::new(),
-        });
-        let solution = pair
-            .ask(question, 0, CallMemory::default(), Stop::default(), &|_| {})
-            .await;
-        let Err(Interruption::Fatal(failure)) = solution else {
-            panic!("{solution:?}");
-        };
-        assert_eq!(failure.fault, Fault::Bug, "{failure}");
     }
 }

@@ -8,8 +8,8 @@ use super::error::ParseFailure;
 use super::labelled;
 use super::object::{self, ObjectSearch, ReplyObject, scalar};
 use super::program::program;
-use super::types::{Analysis, Leniency, Notes, ParsedReply};
-use super::unit;
+use super::types::Analysis;
+use super::unit::unit;
 use finqa_core::number::Unit;
 use finqa_core::question::CitedEvidence;
 
@@ -19,25 +19,21 @@ const KEYS: [&str; 3] = ["answer", "program", "steps"];
 /// # Errors
 /// If the reply has neither a readable object with an `answer` or a `program`, nor an
 /// `Answer:` line; the message says what is missing and where.
-pub fn analysis(text: &str) -> Result<ParsedReply<Analysis>, ParseFailure> {
-    let mut notes = Notes::default();
-    let text = bounded(text, &mut notes);
-    let body = without_think(text, &mut notes);
+pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
+    let text = bounded(text);
+    let body = without_think(text);
     // Positions are given in the whole reply, as the model wrote it.
     let shift = if body.is_empty() {
         0
     } else {
         text.len() - body.len()
     };
-    let (offset, what) = match object::find(body, &KEYS, &mut notes) {
+    let (offset, what) = match object::find(body, &KEYS) {
         ObjectSearch::Object(object) => {
-            let analysis = from_object(&object, &mut notes);
-            if !analysis.answer.is_empty() {
-                return Ok(notes.parsed(analysis));
-            }
-            if analysis.program.is_some() && object.cut_in.is_none() {
-                notes.add(Leniency::AnswerMissing);
-                return Ok(notes.parsed(analysis));
+            let analysis = from_object(&object);
+            let has_program = analysis.program.is_some() && object.cut_in.is_none();
+            if has_program || !analysis.answer.is_empty() {
+                return Ok(analysis);
             }
             let what = match &object.cut_in {
                 Some(key) => {
@@ -49,8 +45,8 @@ pub fn analysis(text: &str) -> Result<ParsedReply<Analysis>, ParseFailure> {
         }
         ObjectSearch::Refused { offset, what } => (offset, what),
         ObjectSearch::Nothing => {
-            if let Some(analysis) = labelled::analysis(body, &mut notes) {
-                return Ok(notes.parsed(analysis));
+            if let Some(analysis) = labelled::analysis(body) {
+                return Ok(analysis);
             }
             let what = if body.trim().is_empty() && !text.trim().is_empty() {
                 "the reply has nothing behind its `<think>` block"
@@ -65,78 +61,49 @@ pub fn analysis(text: &str) -> Result<ParsedReply<Analysis>, ParseFailure> {
     Err(ParseFailure::at(text, shift + offset, what))
 }
 
-fn from_object(object: &ReplyObject, notes: &mut Notes) -> Analysis {
-    let steps = object.member("steps");
-    let steps = steps.map_or_else(Vec::new, |value| steps_of(value, notes));
-    if steps.is_empty() {
-        notes.add(Leniency::StepsShape);
-    }
-    let answer = object.member("answer").and_then(|value| {
-        if !value.is_string() {
-            notes.add(Leniency::AnswerType);
-        }
-        scalar(value)
-    });
+fn from_object(object: &ReplyObject) -> Analysis {
     let evidence = object.member("evidence").and_then(Value::as_array);
     let label = object.member("label").and_then(scalar);
     let confidence = object.member("confidence").and_then(Value::as_f64);
     Analysis {
-        steps,
-        answer: answer.unwrap_or_default(),
-        program: object
-            .member("program")
-            .and_then(|value| program_of(value, notes)),
-        unit: object
-            .member("unit")
-            .and_then(|value| unit_of(value, notes)),
+        steps: object.member("steps").map(steps_of).unwrap_or_default(),
+        answer: object.member("answer").and_then(scalar).unwrap_or_default(),
+        program: object.member("program").and_then(program_of),
+        unit: object.member("unit").and_then(unit_of),
         label: label.filter(|label| !label.is_empty()),
         confidence: confidence.filter(|number| (0.0..=1.0).contains(number)),
         evidence: evidence.into_iter().flatten().filter_map(cited).collect(),
     }
 }
 
-fn program_of(value: &Value, notes: &mut Notes) -> Option<String> {
+fn program_of(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => program(text, notes),
-        Value::Number(number) => {
-            notes.add(Leniency::ProgramSpelling);
-            program(&number.to_string(), notes)
-        }
+        Value::String(text) => program(text),
+        Value::Number(number) => program(&number.to_string()),
         _ => None,
     }
 }
 
-fn steps_of(value: &Value, notes: &mut Notes) -> Vec<String> {
-    let items = value
-        .as_array()
-        .map_or(std::slice::from_ref(value), Vec::as_slice);
-    if !value.is_array() || !items.iter().all(Value::is_string) {
-        notes.add(Leniency::StepsShape);
-    }
-    let texts = items.iter().filter_map(|item| match item {
+fn steps_of(value: &Value) -> Vec<String> {
+    let step = |item: &Value| match item {
         Value::String(text) => Some(text.clone()),
         other => scalar(other),
-    });
+    };
     match value {
         // One text for all of them.
         Value::String(text) => {
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             lines.map(str::to_string).collect()
         }
-        _ => texts.collect(),
+        Value::Array(items) => items.iter().filter_map(step).collect(),
+        other => scalar(other).into_iter().collect(),
     }
 }
 
-fn unit_of(value: &Value, notes: &mut Notes) -> Option<Unit> {
+fn unit_of(value: &Value) -> Option<Unit> {
     // Our own form, as transcripts have it.
-    if let Ok(unit) = Unit::deserialize(value) {
-        return Some(unit);
-    }
-    let words = value.as_str()?;
-    if !unit::is_plain(words) {
-        notes.add(Leniency::UnitWords);
-    }
-    unit::unit(words)
+    let own = Unit::deserialize(value).ok();
+    own.or_else(|| unit(value.as_str()?))
 }
 
 /// Evidence without a literal cites a place alone.

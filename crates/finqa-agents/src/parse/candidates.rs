@@ -4,42 +4,27 @@
 //! first, because models draft before they answer.
 
 use super::MAX_REPLY_BYTES;
-use super::types::{Leniency, Notes};
 
 /// Maximum number of places tried, counted from the end.
 const MAX_CANDIDATES: usize = 8;
 /// Maximum number of restarts of the scan after a brace that is never closed.
 const MAX_RESTARTS: usize = 8;
 
-/// One place where an object may start.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ObjectStart {
-    pub(super) start: usize,
-    /// The leniency needed to read it from there.
-    pub(super) leniency: Option<Leniency>,
-}
-
 /// The last [`MAX_REPLY_BYTES`] of `text`.
-pub(super) fn bounded<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
-    if text.len() <= MAX_REPLY_BYTES {
-        return text;
-    }
-    notes.add(Leniency::Overlong);
-    let start = text.ceil_char_boundary(text.len() - MAX_REPLY_BYTES);
+pub(super) fn bounded(text: &str) -> &str {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_REPLY_BYTES));
     text.get(start..).unwrap_or_default()
 }
 
 /// `text` after its last `</think>`. An unclosed block at the start hides everything, so
 /// that a draft is never read as the answer.
-pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
+pub(super) fn without_think(text: &str) -> &str {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     for (open, close) in TAGS {
         if let Some((_, answer)) = text.rsplit_once(close) {
-            notes.add(Leniency::ThinkBlock);
             return answer;
         }
         if text.trim_start().starts_with(open) {
-            notes.add(Leniency::ThinkBlock);
             return "";
         }
     }
@@ -48,24 +33,14 @@ pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
 
 /// Places where an object may start, the likeliest first. A fence is the model's own mark
 /// of its answer: it comes before the prose around it.
-pub(super) fn candidates(text: &str) -> Vec<ObjectStart> {
+pub(super) fn candidates(text: &str) -> Vec<usize> {
     let fences = fences(text);
     let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
         .into_iter()
         .rev()
         .partition(|start| is_fenced(&fences, *start));
-    let fenced = fenced.into_iter().map(|start| ObjectStart {
-        start,
-        leniency: Some(Leniency::Fence),
-    });
-    let bare = bare.into_iter().map(|start| ObjectStart {
-        start,
-        leniency: (!is_alone(text, start)).then_some(Leniency::Prose),
-    });
-    fenced
-        .take(MAX_CANDIDATES)
-        .chain(bare.take(MAX_CANDIDATES))
-        .collect()
+    let some = |starts: Vec<usize>| starts.into_iter().take(MAX_CANDIDATES);
+    some(fenced).chain(some(bare)).collect()
 }
 
 /// True if `at` is in one of `fences`, which are in order.
@@ -74,10 +49,6 @@ fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
     next.checked_sub(1)
         .and_then(|i| fences.get(i))
         .is_some_and(|fence| fence.contains(&at))
-}
-
-fn is_alone(text: &str, start: usize) -> bool {
-    text.get(..start).is_some_and(|s| s.trim().is_empty()) && text.trim_end().ends_with('}')
 }
 
 /// Byte ranges inside fences; an unclosed fence runs to the end.

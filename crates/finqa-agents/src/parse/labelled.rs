@@ -1,12 +1,12 @@
 //! `Answer: 14.1%` lines, for replies without any JSON.
 
 use super::program::program;
-use super::types::{Analysis, Leniency, Notes};
+use super::types::Analysis;
 use super::unit::unit;
 
 /// An analysis from labelled lines, if one of them is an answer. The last of several
 /// answers counts.
-pub(super) fn analysis(text: &str, notes: &mut Notes) -> Option<Analysis> {
+pub(super) fn analysis(text: &str) -> Option<Analysis> {
     let mut found = Analysis::default();
     let mut program_text = None;
     for line in text.lines().map(str::trim) {
@@ -21,8 +21,7 @@ pub(super) fn analysis(text: &str, notes: &mut Notes) -> Option<Analysis> {
     if found.answer.is_empty() {
         found.answer = boxed(text)?;
     }
-    notes.add(Leniency::LabelledLines);
-    found.program = program_text.and_then(|text| program(&text, notes));
+    found.program = program_text.and_then(|text| program(&text));
     Some(found)
 }
 
@@ -68,7 +67,7 @@ mod tests {
             ("\\boxed{25{,}587}", "25,587"),
             ("Final answer: \\boxed{\\textbf{14.1\\%}}", "14.1%"),
         ] {
-            let read = analysis(text, &mut Notes::default()).unwrap();
+            let read = analysis(text).unwrap();
             assert_eq!(read.answer, answer, "{text}");
         }
     }

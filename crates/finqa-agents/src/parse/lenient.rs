@@ -1,13 +1,10 @@
 //! A JSON reader for what models write when they get JSON almost right.
 //!
-//! It runs only where `serde_json` refuses. Every departure is a named
-//! [`Leniency`]. It never splits a figure: `206,588` without quotes is one
-//! value. What was cut off mid-value is dropped, not guessed.
+//! It runs only where `serde_json` refuses. It never splits a figure: `206,588` without
+//! quotes is one value. What was cut off mid-value is dropped, not guessed.
 
 use finqa_core::text::cut;
 use serde_json::{Map, Value};
-
-use super::types::{Leniency, Notes};
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 64;
@@ -26,11 +23,10 @@ pub(super) struct Refusal {
 }
 
 /// Reads the value that starts at byte `start`; text after it is ignored.
-pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<LenientJson, Refusal> {
+pub(super) fn read(text: &str, start: usize) -> Result<LenientJson, Refusal> {
     let mut reader = LenientReader {
         text,
         pos: start,
-        notes,
         cut_in: None,
     };
     match reader.value(0, FigurePlace::Member) {
@@ -60,14 +56,13 @@ enum FigurePlace {
     Element,
 }
 
-struct LenientReader<'a, 'n> {
+struct LenientReader<'a> {
     text: &'a str,
     pos: usize,
-    notes: &'n mut Notes,
     cut_in: Option<String>,
 }
 
-impl<'a> LenientReader<'a, '_> {
+impl<'a> LenientReader<'a> {
     fn rest(&self) -> &'a str {
         self.text.get(self.pos..).unwrap_or_default()
     }
@@ -99,7 +94,6 @@ impl<'a> LenientReader<'a, '_> {
             } else {
                 return;
             };
-            self.notes.add(Leniency::Comment);
             self.pos += length;
         }
     }
@@ -126,7 +120,6 @@ impl<'a> LenientReader<'a, '_> {
             self.skip();
             match self.peek() {
                 None => {
-                    self.notes.add(Leniency::MissingClose);
                     return Ok(Value::Object(map));
                 }
                 Some('}') => {
@@ -134,7 +127,6 @@ impl<'a> LenientReader<'a, '_> {
                     return Ok(Value::Object(map));
                 }
                 Some(',') => {
-                    self.notes.add(Leniency::TrailingComma);
                     self.pos += 1;
                     continue;
                 }
@@ -155,7 +147,6 @@ impl<'a> LenientReader<'a, '_> {
     }
 
     fn cut_object(&mut self, map: Map<String, Value>, key: Option<String>) -> Value {
-        self.notes.add(Leniency::MissingClose);
         self.cut_in = key.or_else(|| self.cut_in.take());
         Value::Object(map)
     }
@@ -174,11 +165,9 @@ impl<'a> LenientReader<'a, '_> {
                 }
                 // `]` forgotten before the object's end.
                 Some('}') => {
-                    self.notes.add(Leniency::MissingClose);
                     return Ok(Value::Array(items));
                 }
                 Some(',') => {
-                    self.notes.add(Leniency::TrailingComma);
                     self.pos += 1;
                     continue;
                 }
@@ -198,10 +187,6 @@ impl<'a> LenientReader<'a, '_> {
             Some('}') if close == ']' => Ok(()),
             Some(',') => {
                 self.pos += 1;
-                self.skip();
-                if self.peek() == Some(close) {
-                    self.notes.add(Leniency::TrailingComma);
-                }
                 Ok(())
             }
             Some(c) => self.refuse(format!("expected `,` or `{close}`, found `{c}`")),
@@ -235,14 +220,10 @@ impl<'a> LenientReader<'a, '_> {
                 if self.ends_string() {
                     return Ok(out);
                 }
-                self.notes.add(Leniency::Unescaped);
                 out.push(c);
             } else if c == '\\' {
                 self.escape(&mut out)?;
             } else {
-                if c.is_control() {
-                    self.notes.add(Leniency::Unescaped);
-                }
                 out.push(c);
             }
         }
@@ -266,7 +247,6 @@ impl<'a> LenientReader<'a, '_> {
             'r' => out.push('\r'),
             'b' => out.push('\u{8}'),
             'f' => out.push('\u{c}'),
-            '"' | '\\' | '/' => out.push(c),
             'u' => {
                 let mut code = self.hex();
                 // A character outside the basic plane is written as a pair.
@@ -285,17 +265,11 @@ impl<'a> LenientReader<'a, '_> {
                         }
                     };
                 }
-                let c = code.and_then(char::from_u32);
-                if c.is_none() {
-                    self.notes.add(Leniency::BadEscape);
-                }
                 // A lone half of a pair has no character.
-                out.push(c.unwrap_or('\u{fffd}'));
+                out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
             }
-            _ => {
-                self.notes.add(Leniency::BadEscape);
-                out.push(c);
-            }
+            // A quote, a backslash, or a character that needs no backslash.
+            _ => out.push(c),
         }
         Ok(())
     }
@@ -344,7 +318,6 @@ impl<'a> LenientReader<'a, '_> {
                 if !token.contains(|c: char| c.is_ascii_digit()) {
                     return self.refuse(format!("`{}` is not in quotes", cut(token, 40, "…")));
                 }
-                self.notes.add(Leniency::BareFigure);
                 Value::String(token.to_string())
             }
         })
@@ -369,80 +342,59 @@ pub(super) fn separates_thousands(text: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn lenient(text: &str) -> (Value, Vec<Leniency>) {
-        let mut notes = Notes::default();
-        let read = read(text, 0, &mut notes).map_err(|r| r.what).unwrap();
-        (read.value, notes.parsed(()).leniencies)
+    fn lenient(text: &str) -> Value {
+        read(text, 0).map_err(|r| r.what).unwrap().value
     }
 
     #[test]
     fn a_figure_with_separators_stays_one_value() {
-        let (value, notes) = lenient(r#"{"answer": 206,588, "b": $1,234.5, "c": 12, "d": 14.1%}"#);
+        let value = lenient(r#"{"answer": 206,588, "b": $1,234.5, "c": 12, "d": 14.1%}"#);
         assert_eq!(value["answer"], "206,588");
         assert_eq!(value["b"], "$1,234.5");
         assert_eq!(value["c"], 12);
         assert_eq!(value["d"], "14.1%");
-        assert_eq!(notes, [Leniency::BareFigure]);
     }
 
     #[test]
     fn quotes_line_breaks_and_comments_inside() {
-        let (value, notes) = lenient(
+        let value = lenient(
             "{\"a\": \"the \"net\" sales\nof 5 \\% \", // note\n \"b\": \"x\",\n \"c\": [1, 2,]}",
         );
         assert_eq!(value["a"], "the \"net\" sales\nof 5 % ");
         assert_eq!(value["b"], "x");
         assert_eq!(value["c"], serde_json::json!([1, 2]));
-        for expected in [
-            Leniency::Unescaped,
-            Leniency::Comment,
-            Leniency::TrailingComma,
-        ] {
-            assert!(notes.contains(&expected), "{expected:?} of {notes:?}");
-        }
     }
 
     #[test]
     fn a_value_cut_off_is_dropped_not_guessed() {
-        let mut notes = Notes::default();
-        let read = read(
-            r#"{"a": "x", "answer": "14."#.trim_end_matches('"'),
-            0,
-            &mut notes,
-        )
-        .map_err(|r| r.what)
-        .unwrap();
+        let cut = r#"{"a": "x", "answer": "14."#;
+        let read = read(cut, 0).map_err(|r| r.what).unwrap();
         assert_eq!(read.value, serde_json::json!({"a": "x"}));
         assert_eq!(read.cut_in.as_deref(), Some("answer"));
-        let (value, _) = lenient(r#"{"a": "x", "answer": 14"#);
+        let value = lenient(r#"{"a": "x", "answer": 14"#);
         assert_eq!(value, serde_json::json!({"a": "x"}));
-        let (value, _) = lenient(
-            r#"{"a": ["x", "y", "answer": "14.1%""#.replace(r#""y", "#, r#""y"], "#).as_str(),
-        );
+        let value = lenient(r#"{"a": ["x", "y"], "answer": "14.1%""#);
         assert_eq!(value["answer"], "14.1%");
     }
 
     #[test]
     fn a_comment_after_a_bare_value_may_hold_a_comma() {
-        let (value, notes) = lenient("{\"a\": 14.1%, // of 2009, not 2008\n \"b\": 5 /* x, y */}");
+        let value = lenient("{\"a\": 14.1%, // of 2009, not 2008\n \"b\": 5 /* x, y */}");
         assert_eq!(value, serde_json::json!({"a": "14.1%", "b": 5}));
-        assert_eq!(notes, [Leniency::BareFigure, Leniency::Comment]);
     }
 
     #[test]
     fn a_surrogate_pair_is_one_character() {
-        let (value, notes) = lenient(r#"{"a": "\ud83d\ude00 \u00e9",}"#);
+        let value = lenient(r#"{"a": "\ud83d\ude00 \u00e9",}"#);
         assert_eq!(value["a"], "😀 é");
-        assert_eq!(notes, [Leniency::TrailingComma]);
-        let (value, _) = lenient(r#"{"a": "\ud83d \ud83d\u0041",}"#);
+        let value = lenient(r#"{"a": "\ud83d \ud83d\u0041",}"#);
         assert_eq!(value["a"], "\u{fffd} \u{fffd}A");
     }
 
     #[test]
     fn deep_nesting_is_refused() {
         let text = "{\"a\":".to_string() + &"[".repeat(100_000);
-        let mut notes = Notes::default();
-        let refusal = read(&text, 0, &mut notes).err().unwrap();
+        let refusal = read(&text, 0).err().unwrap();
         assert!(refusal.what.contains("nested"), "{}", refusal.what);
     }
 }

@@ -1,9 +1,8 @@
 //! Parses model text into typed answers and verdicts.
 //!
-//! A reply is read strictly first. Where that fails, a fixed list of [`Leniency`]s is
-//! tried, and each one used is recorded with the value, so that a run can report how often
-//! its model followed the format. What cannot be read is a [`ParseFailure`] whose one line
-//! is quoted when the model is asked again; nothing is guessed from prose.
+//! A reply is read strictly first. Where that fails, a fixed list of departures from the
+//! format is accepted. What cannot be read is a [`ParseFailure`] whose one line is quoted
+//! when the model is asked again; nothing is guessed from prose.
 //!
 //! Digits are never changed: `206,588` stays `206,588`. Input is bounded (the last
 //! [`MAX_REPLY_BYTES`] are read, nesting is limited), and every step is linear in it, so no
@@ -27,7 +26,7 @@ pub use analysis::analysis;
 pub use error::ParseFailure;
 pub use schema::analysis_schema;
 pub(crate) use schema::verdict_schema;
-pub use types::{Analysis, CriticFinding, Leniency, ParsedReply, ParsedVerdict};
+pub use types::{Analysis, CriticFinding, CriticVerdict};
 pub use unit::unit;
 pub use verdict::verdict;
 

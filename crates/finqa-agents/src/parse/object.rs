@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::candidates::candidates;
 use super::lenient;
-use super::types::Notes;
 
 /// The object in a reply.
 pub(super) enum ObjectSearch {
@@ -29,7 +28,7 @@ pub(super) struct ReplyObject {
 /// The object of `text` that has most of `keys`, and at least one: a reply often ends in a
 /// small object such as `{"answer": 0.5}`, which must not replace the full one before it.
 /// Among objects with as many the likeliest place wins.
-pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> ObjectSearch {
+pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
     let count = |members: &Map<String, Value>| {
         let is_there = |key: &&&str| members.get(**key).is_some_and(|value| !value.is_null());
         keys.iter().filter(is_there).count()
@@ -48,16 +47,12 @@ pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> ObjectSearch
             cut_in: None,
         });
     }
-    let mut best: Option<(ReplyObject, Notes)> = None;
+    let mut best: Option<ReplyObject> = None;
     let mut refusal = None;
-    for candidate in candidates(text) {
-        let mut own = Notes::default();
-        if let Some(leniency) = candidate.leniency {
-            own.add(leniency);
-        }
-        let (value, end, cut_in) = match strict(text, candidate.start) {
+    for start in candidates(text) {
+        let (value, end, cut_in) = match strict(text, start) {
             Some((value, end)) => (value, end, None),
-            None => match lenient::read(text, candidate.start, &mut own) {
+            None => match lenient::read(text, start) {
                 Ok(read) => (read.value, read.end, read.cut_in),
                 Err(refused) => {
                     refusal.get_or_insert(ObjectSearch::Refused {
@@ -71,24 +66,19 @@ pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> ObjectSearch
         let Value::Object(members) = value else {
             continue;
         };
-        let most = best.as_ref().map(|(object, _)| count(&object.members));
+        let most = best.as_ref().map(|object| count(&object.members));
         if is_requested(&members, cut_in.as_deref())
             && most.is_none_or(|most| count(&members) > most)
         {
-            let place = candidate.start..end;
-            let object = ReplyObject {
+            best = Some(ReplyObject {
                 members,
-                place,
+                place: start..end,
                 cut_in,
-            };
-            best = Some((object, own));
+            });
         }
     }
     match best {
-        Some((object, own)) => {
-            notes.extend(&own);
-            ObjectSearch::Object(object)
-        }
+        Some(object) => ObjectSearch::Object(object),
         None => refusal.unwrap_or(ObjectSearch::Nothing),
     }
 }

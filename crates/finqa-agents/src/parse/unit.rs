@@ -41,11 +41,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     Some(Unit { kind, scale })
 }
 
-/// True if the words are among those that the prompt lists.
-pub(super) fn is_plain(words: &str) -> bool {
-    NAMES.contains(&words)
-}
-
+/// The words that the prompt lists.
 pub(super) const NAMES: [&str; 7] = [
     "number", "thousand", "million", "billion", "percent", "ratio", "yes_no",
 ];

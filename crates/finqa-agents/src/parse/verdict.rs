@@ -1,4 +1,4 @@
-//! The critic's reply to a [`ParsedVerdict`].
+//! The critic's reply to a [`CriticVerdict`].
 //!
 //! A verdict is the object of the schema, `ALL_OK`, a sentence of approval, or a list of
 //! findings. Anything else is no verdict: it neither accepts nor sends back.
@@ -12,31 +12,23 @@ use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
 use super::object::{self, ObjectSearch, scalar};
-use super::types::{CriticFinding, Leniency, Notes, ParsedReply, ParsedVerdict};
+use super::types::{CriticFinding, CriticVerdict};
 
 /// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
 /// among other text it is unparsable.
-pub fn verdict(text: &str) -> ParsedReply<ParsedVerdict> {
-    let mut notes = Notes::default();
-    let text = bounded(text, &mut notes);
-    let text = without_think(text, &mut notes).trim();
-    let verdict = read(text, &mut notes);
-    notes.parsed(verdict)
-}
-
-fn read(text: &str, notes: &mut Notes) -> ParsedVerdict {
+pub fn verdict(text: &str) -> CriticVerdict {
+    let text = without_think(bounded(text)).trim();
     if text.is_empty() {
         return unparsable("the critic's reply is empty");
     }
     if text == "ALL_OK" {
-        return ParsedVerdict::AllOk;
+        return CriticVerdict::Ok;
     }
     // A list of findings without the object around it.
     if let Ok(Value::Array(items)) = serde_json::from_str(text) {
-        notes.add(Leniency::FindingShape);
-        return of_findings(&items, notes);
+        return of_findings(&items);
     }
-    match object::find(text, &["verdict", "findings"], notes) {
+    match object::find(text, &["verdict", "findings"]) {
         ObjectSearch::Object(object) if object.cut_in.is_some() => {
             unparsable("the critic's reply is cut off")
         }
@@ -46,9 +38,9 @@ fn read(text: &str, notes: &mut Notes) -> ParsedVerdict {
                 .unwrap_or((text, ""));
             let after = rest.get(object.place.len()..).unwrap_or_default();
             let around = format!("{before}\n{after}");
-            let verdict = of_object(&object.members, notes);
+            let verdict = of_object(&object.members);
             match verdict {
-                ParsedVerdict::AllOk if objects(&around) || around.contains("ALL_OK") => {
+                CriticVerdict::Ok if objects(&around) || around.contains("ALL_OK") => {
                     unparsable("the approval is among other text")
                 }
                 verdict => verdict,
@@ -57,26 +49,26 @@ fn read(text: &str, notes: &mut Notes) -> ParsedVerdict {
         ObjectSearch::Refused { what, .. } => {
             unparsable(format!("the critic's JSON cannot be read: {what}"))
         }
-        ObjectSearch::Nothing => of_text(text, notes),
+        ObjectSearch::Nothing => of_text(text),
     }
 }
 
-fn unparsable(reason: impl Into<String>) -> ParsedVerdict {
-    ParsedVerdict::Unparsable {
+fn unparsable(reason: impl Into<String>) -> CriticVerdict {
+    CriticVerdict::Unparsable {
         reason: reason.into(),
     }
 }
 
 /// The schema's object. A list of findings may be missing, and so may the word.
-fn of_object(members: &Map<String, Value>, notes: &mut Notes) -> ParsedVerdict {
+fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     let word = members.get("verdict").and_then(scalar);
     let findings = match members.get("findings") {
-        Some(Value::Array(items)) => of_findings(items, notes),
-        Some(Value::Null) | None if word.is_some() => ParsedVerdict::AllOk,
+        Some(Value::Array(items)) => of_findings(items),
+        Some(Value::Null) | None if word.is_some() => CriticVerdict::Ok,
         _ => unparsable("the critic's findings cannot be read"),
     };
     match (word, findings) {
-        (Some(word), ParsedVerdict::AllOk) if !approves(&word) => {
+        (Some(word), CriticVerdict::Ok) if !approves(&word) => {
             unparsable(format!("the verdict is `{word}` without a finding"))
         }
         (_, findings) => findings,
@@ -84,7 +76,7 @@ fn of_object(members: &Map<String, Value>, notes: &mut Notes) -> ParsedVerdict {
 }
 
 /// A list of findings, of which none is an approval.
-fn of_findings(items: &[Value], notes: &mut Notes) -> ParsedVerdict {
+fn of_findings(items: &[Value]) -> CriticVerdict {
     let mut findings = Vec::new();
     for item in items {
         let text = |map: &Map<String, Value>, key: &str| {
@@ -97,13 +89,10 @@ fn of_findings(items: &[Value], notes: &mut Notes) -> ParsedVerdict {
                 problem: text(map, "problem"),
                 fix: text(map, "fix"),
             },
-            item => {
-                notes.add(Leniency::FindingShape);
-                CriticFinding {
-                    problem: scalar(item).unwrap_or_default(),
-                    ..CriticFinding::default()
-                }
-            }
+            item => CriticFinding {
+                problem: scalar(item).unwrap_or_default(),
+                ..CriticFinding::default()
+            },
         };
         if finds_nothing(&finding.problem) && finds_nothing(&finding.fix) {
             return unparsable("a finding of the critic says nothing");
@@ -111,8 +100,8 @@ fn of_findings(items: &[Value], notes: &mut Notes) -> ParsedVerdict {
         findings.push(finding);
     }
     match findings.is_empty() {
-        true => ParsedVerdict::AllOk,
-        false => ParsedVerdict::Revise { findings },
+        true => CriticVerdict::Ok,
+        false => CriticVerdict::Revise { findings },
     }
 }
 
@@ -120,14 +109,12 @@ fn finds_nothing(text: &str) -> bool {
     matches!(text.to_lowercase().as_str(), "" | "none" | "n/a" | "-") || approves(text)
 }
 
-fn of_text(text: &str, notes: &mut Notes) -> ParsedVerdict {
+fn of_text(text: &str) -> CriticVerdict {
     if approves(text) {
-        notes.add(Leniency::ApprovalWords);
-        return ParsedVerdict::AllOk;
+        return CriticVerdict::Ok;
     }
     if let Some(items) = bullets(text) {
-        notes.add(Leniency::FindingShape);
-        return of_findings(&items, notes);
+        return of_findings(&items);
     }
     unparsable(match text.contains("ALL_OK") {
         true => "ALL_OK is among other text",

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::pair::Fault;
+use crate::pair::{Fault, Interruption, RunFailure, Solution};
 use finqa_core::question::Question;
 
 /// A question as an environment asks it.
@@ -58,6 +58,20 @@ pub struct EnvironmentError {
     pub message: String,
     /// Who must act before any episode can succeed; `None` if another may.
     pub fatal: Option<Fault>,
+}
+
+impl EnvironmentError {
+    /// The consequence for a question with this solution so far.
+    pub(super) fn interrupts(self, so_far: Solution) -> Interruption {
+        let Self { message, fatal } = self;
+        match fatal {
+            Some(fault) => Interruption::Fatal(RunFailure { message, fault }),
+            None => Interruption::Provider(Box::new(Solution {
+                error: Some(message),
+                ..so_far
+            })),
+        }
+    }
 }
 
 /// The question as the environment asks it, and its session.

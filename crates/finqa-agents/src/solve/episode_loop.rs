@@ -25,22 +25,6 @@ use finqa_core::text::counted;
 const NUDGE: &str = "You called no tool. Continue with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
 
-/// The reason why an episode did not end.
-pub(super) enum EpisodeFailure {
-    /// The session is lost.
-    Environment(EnvironmentError),
-    /// The provider failed, in these words.
-    Provider(String),
-    /// The run stops.
-    Interrupted(Interruption),
-}
-
-impl From<EnvironmentError> for EpisodeFailure {
-    fn from(error: EnvironmentError) -> Self {
-        Self::Environment(error)
-    }
-}
-
 /// An episode that is being played.
 pub(super) struct EpisodeLoop<'a> {
     model: &'a dyn ChatModel,
@@ -49,10 +33,10 @@ pub(super) struct EpisodeLoop<'a> {
     request: ChatRequest,
     /// Of these, messages that a recorded call with a reply holds.
     recorded: usize,
-    pub(super) calls: RecordedCalls,
+    calls: RecordedCalls,
     /// Characters of tool results shown so far.
     shown: usize,
-    pub(super) record: EpisodeRecord,
+    record: EpisodeRecord,
     has_ended: bool,
     /// Why there is no answer.
     error: Option<String>,
@@ -94,109 +78,114 @@ impl<'a> EpisodeLoop<'a> {
         }
     }
 
-    pub(super) fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
+    fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
         self.record.end = end;
         self.error = error;
         self.has_ended = true;
     }
 
-    pub(super) async fn run(
-        &mut self,
+    /// Plays the episode of `question` to its end.
+    pub(super) async fn play(
+        mut self,
         session: &mut dyn EpisodeSession,
+        question: &Question,
         stop: &Stop,
-    ) -> Result<(), EpisodeFailure> {
+    ) -> Result<Solution, Interruption> {
         while !self.has_ended {
-            let Some(mut reply) = self.ask(stop).await? else {
-                return Ok(());
-            };
-            let tools = &self.options.tools;
-            if reply.tool_calls.is_empty()
-                && let Some((thought, calls)) =
-                    written::calls(&reply.content, self.record.steps.len(), tools)
-            {
-                self.record.calls_from_text += count(calls.len());
-                reply.content = thought;
-                reply.tool_calls = calls;
-            }
-            let turn = async {
-                if reply.tool_calls.is_empty() {
-                    self.text(session, reply.content).await
-                } else {
-                    self.tool_calls(session, reply).await
+            let taken = match self.ask(stop).await {
+                Ok(reply) if reply.is_withheld() => {
+                    self.end_withheld(reply.refusal);
+                    continue;
+                }
+                Ok(reply) => {
+                    tokio::select! {
+                        biased;
+                        () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
+                        taken = self.turn(session, reply) => taken,
+                    }
+                }
+                Err(error) if error.scope() == Scope::Provider => Err(EnvironmentError {
+                    message: error.to_string(),
+                    fatal: None,
+                }),
+                Err(error) => {
+                    self.end_failed(&error)?;
+                    continue;
                 }
             };
-            tokio::select! {
-                biased;
-                () = stop.abort.cancelled() => {
-                    return Err(EpisodeFailure::Interrupted(Interruption::Cancelled));
-                }
-                done = turn => done?,
+            if let Err(error) = taken {
+                self.finish(EpisodeEnd::Failed, None);
+                return Err(error.interrupts(self.into_solution(question)));
             }
         }
-        Ok(())
+        if self.record.ground_truth.is_none() {
+            // A server that fails only now has still graded the episode.
+            self.record.ground_truth = session.ground_truth().await.unwrap_or_default();
+        }
+        Ok(self.into_solution(question))
     }
 
-    /// `None` if the reply was withheld and the episode is over.
-    async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, EpisodeFailure> {
-        let model = self.model;
-        let answered = if self.options.recorded {
-            let number = count(self.calls.calls.len()).saturating_add(1);
-            let known = self.recorded;
-            let request = self.request.clone();
-            self.calls.call(model, number, request, known).await
-        } else {
-            model.chat(&self.request, stop).await
-        };
-        let reply = match answered {
-            Ok(reply) => reply,
-            Err(error) => return self.handle_failure(&error).map(|()| None),
-        };
-        if self.options.recorded {
-            self.recorded = self.request.messages.len();
+    async fn ask(&mut self, stop: &Stop) -> Result<ChatReply, ModelError> {
+        if !self.options.recorded {
+            return self.model.chat(&self.request, stop).await;
         }
-        if !reply.is_withheld() {
-            return Ok(Some(reply));
-        }
-        match reply.refusal {
+        let number = count(self.calls.calls.len()).saturating_add(1);
+        let (request, known) = (self.request.clone(), self.recorded);
+        let asked = self.calls.call(self.model, number, request, known);
+        let reply = asked.await?;
+        self.recorded = self.request.messages.len();
+        Ok(reply)
+    }
+
+    /// Ends the episode at a reply that was withheld.
+    fn end_withheld(&mut self, refusal: Option<String>) {
+        match refusal {
             Some(words) => self.finish(EpisodeEnd::Refusal, Some(words)),
             None => self.finish(
                 EpisodeEnd::ContentFilter,
                 Some("the provider's content filter stopped the reply".to_owned()),
             ),
         }
-        Ok(None)
     }
 
-    /// Handles a call without an answer.
-    fn handle_failure(&mut self, error: &ModelError) -> Result<(), EpisodeFailure> {
+    /// Ends the episode at a call without an answer, or the run.
+    fn end_failed(&mut self, error: &ModelError) -> Result<(), Interruption> {
         let message = error.to_string();
-        let fatal = |message, fault| {
-            let failure = RunFailure { message, fault };
-            Err(EpisodeFailure::Interrupted(Interruption::Fatal(failure)))
-        };
-        match (&error.kind, error.scope()) {
-            (_, Scope::Cancelled) => Err(EpisodeFailure::Interrupted(Interruption::Cancelled)),
-            (ErrorKind::ContentFilter, _) => {
-                self.finish(EpisodeEnd::ContentFilter, Some(message));
-                Ok(())
-            }
-            (ErrorKind::ContextTooLong, _) => {
-                self.finish(EpisodeEnd::ContextFull, Some(message));
-                Ok(())
-            }
+        let fatal = |message, fault| Err(Interruption::Fatal(RunFailure { message, fault }));
+        let end = match (&error.kind, error.scope()) {
+            (_, Scope::Cancelled) => return Err(Interruption::Cancelled),
+            (ErrorKind::ContentFilter, _) => EpisodeEnd::ContentFilter,
+            (ErrorKind::ContextTooLong, _) => EpisodeEnd::ContextFull,
             // Later in an episode, the model has taken them already.
             (ErrorKind::ToolsUnsupported, _) if self.record.steps.is_empty() => {
                 let model = self.model.name();
-                fatal(format!("{model}: {message}"), Fault::NoTools)
+                return fatal(format!("{model}: {message}"), Fault::NoTools);
             }
-            (ErrorKind::Settings, Scope::Run) => fatal(message, Fault::Usage),
-            (_, Scope::Run) => fatal(message, Fault::Provider),
-            (_, Scope::Provider) => Err(EpisodeFailure::Provider(message)),
-            (_, Scope::Request) => {
-                self.finish(EpisodeEnd::Failed, Some(message));
-                Ok(())
-            }
+            (ErrorKind::Settings, Scope::Run) => return fatal(message, Fault::Usage),
+            (_, Scope::Run) => return fatal(message, Fault::Provider),
+            _ => EpisodeEnd::Failed,
+        };
+        self.finish(end, Some(message));
+        Ok(())
+    }
+
+    /// Takes what a reply says: calls of tools, which it may write as text, or an answer.
+    async fn turn(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        mut reply: ChatReply,
+    ) -> Result<(), EnvironmentError> {
+        if reply.tool_calls.is_empty() {
+            let first = self.record.steps.len();
+            let written = written::calls(&reply.content, first, &self.options.tools);
+            let Some((thought, calls)) = written else {
+                return self.text(session, reply.content).await;
+            };
+            self.record.calls_from_text += count(calls.len());
+            reply.content = thought;
+            reply.tool_calls = calls;
         }
+        self.tool_calls(session, reply).await
     }
 
     /// A reply without a tool call: one reminder, then it is the answer.
@@ -204,7 +193,7 @@ impl<'a> EpisodeLoop<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         content: String,
-    ) -> Result<(), EpisodeFailure> {
+    ) -> Result<(), EnvironmentError> {
         self.record.text_replies += 1;
         let answer = content.trim().to_owned();
         self.request.messages.push(ChatMessage::assistant(content));
@@ -228,7 +217,7 @@ impl<'a> EpisodeLoop<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         reply: ChatReply,
-    ) -> Result<(), EpisodeFailure> {
+    ) -> Result<(), EnvironmentError> {
         self.request.messages.push(ChatMessage {
             tool_calls: reply.tool_calls.clone(),
             ..ChatMessage::assistant(reply.content)
@@ -248,7 +237,7 @@ impl<'a> EpisodeLoop<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         call: &ToolCall,
-    ) -> Result<String, EpisodeFailure> {
+    ) -> Result<String, EnvironmentError> {
         let text = match written::arguments(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
@@ -361,7 +350,7 @@ impl<'a> EpisodeLoop<'a> {
     }
 
     /// The episode as the question's answer.
-    pub(super) fn into_solution(mut self, question: &Question) -> Solution {
+    fn into_solution(mut self, question: &Question) -> Solution {
         let mut record = self.record;
         record.messages = self.request.messages.split_off(self.recorded);
         // An episode without a submission earns nothing, by the contract.
@@ -461,9 +450,9 @@ mod tests {
         let stop = Stop::default();
         let calls = RecordedCalls::new(CallMemory::default(), stop.clone(), &question, 0);
         let asked = EpisodeQuestion::default();
-        let mut episode = EpisodeLoop::new(&TalkingModel, &options, asked, calls);
-        assert!(episode.run(&mut RefusingSession, &stop).await.is_ok());
-        let record = episode.into_solution(&question).episode.unwrap();
+        let episode = EpisodeLoop::new(&TalkingModel, &options, asked, calls);
+        let played = episode.play(&mut RefusingSession, &question, &stop).await;
+        let record = played.unwrap().episode.unwrap();
         assert_eq!((record.end, record.steps.len()), (EpisodeEnd::StepLimit, 3));
     }
 }

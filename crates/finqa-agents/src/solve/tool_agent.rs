@@ -8,15 +8,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tracing::Span;
 
-use super::environment::{EnvironmentError, ToolEnvironment};
-use super::episode_loop::{EpisodeFailure, EpisodeLoop};
+use super::environment::ToolEnvironment;
+use super::episode_loop::EpisodeLoop;
 use super::options::ToolAgentOptions;
 use super::{Solver, trace};
 use crate::llm::{ChatModel, Stop};
-use crate::pair::{
-    Call, CallMemory, EpisodeEnd, Interruption, RecordedCalls, Round, RunFailure, Solution,
-    StopReason,
-};
+use crate::pair::{CallMemory, Interruption, RecordedCalls, Round, Solution, StopReason};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 
@@ -59,46 +56,19 @@ impl Solver for ToolAgent {
         };
         let (asked, mut session) = match begun {
             Ok(begun) => begun,
-            Err(error) => return Err(interruption(error, memory.failed)),
+            Err(error) => {
+                return Err(error.interrupts(Solution {
+                    calls: memory.failed,
+                    ..Solution::new(Outcome::ProviderError, StopReason::Failed)
+                }));
+            }
         };
         let calls = RecordedCalls::new(memory, stop.clone(), &question, epoch);
-        let mut episode = EpisodeLoop::new(&*self.model, &self.options, asked, calls);
-        match episode.run(session.as_mut(), &stop).await {
-            Ok(()) => {
-                if episode.record.ground_truth.is_none() {
-                    // A server that fails only now has still graded the episode.
-                    episode.record.ground_truth = session.ground_truth().await.unwrap_or_default();
-                }
-                Ok(episode.into_solution(&question))
-            }
-            Err(EpisodeFailure::Environment(error)) => {
-                Err(interruption(error, episode.calls.calls))
-            }
-            Err(EpisodeFailure::Interrupted(why)) => Err(why),
-            Err(EpisodeFailure::Provider(message)) => {
-                episode.finish(EpisodeEnd::Failed, Some(message));
-                let solution = episode.into_solution(&question);
-                Err(Interruption::Provider(Box::new(solution)))
-            }
-        }
+        let episode = EpisodeLoop::new(&*self.model, &self.options, asked, calls);
+        episode.play(session.as_mut(), &question, &stop).await
     }
 
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
         trace::episode(question, run)
-    }
-}
-
-/// The consequence of an environment's failure for a question.
-fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
-    match error.fatal {
-        Some(fault) => Interruption::Fatal(RunFailure {
-            message: error.message,
-            fault,
-        }),
-        None => Interruption::Provider(Box::new(Solution {
-            error: Some(error.message),
-            calls: made,
-            ..Solution::new(Outcome::ProviderError, StopReason::Failed)
-        })),
     }
 }

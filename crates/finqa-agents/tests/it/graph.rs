@@ -89,15 +89,8 @@ const ONE_REVISION: [Option<Route>; 2] = [Some(Route::Revise), Some(Route::Done)
 async fn runs_to_the_end_and_the_hook_sees_every_step() {
     let graph = pair(&ONE_REVISION).compile().unwrap();
     let seen = Mutex::new(Vec::new());
-    let hook = |event: &finqa_agents::graph::StepEvent<'_, Route>, state: &Trace| {
-        seen.lock().unwrap().push(format!(
-            "{} {} -{}-> {} ({})",
-            event.step,
-            event.node,
-            event.route,
-            event.next,
-            state.len()
-        ));
+    let hook = |node: &str, state: &Trace| {
+        seen.lock().unwrap().push(format!("{node} {}", state.len()));
     };
     let mut state = Trace::new();
     let options = RunOptions {
@@ -106,46 +99,8 @@ async fn runs_to_the_end_and_the_hook_sees_every_step() {
     };
     graph.run(&mut state, options).await.unwrap();
     assert_eq!(state, ["analyst", "critic", "analyst", "critic"]);
-    assert_eq!(
-        *seen.lock().unwrap(),
-        [
-            "1 analyst -answered-> critic (1)", "2 critic -revise-> analyst (2)",
-            "3 analyst -answered-> critic (3)", "4 critic -done-> END (4)",
-        ]
-    );
-}
-
-/// A third node needs no change to the runner: it is wired, runs and is drawn.
-#[tokio::test]
-async fn a_third_node_is_only_wired() {
-    let graph = Graph::builder()
-        .node("analyst", analyst())
-        .node(
-            "verify",
-            node(
-                "verify",
-                &[Route::Answered, Route::Revise],
-                &[Some(Route::Revise), Some(Route::Answered)],
-            ),
-        )
-        .node("critic", critic(&[Some(Route::Done)]))
-        .start("analyst")
-        .edge("analyst", Route::Answered, "verify")
-        .edge("verify", Route::Answered, "critic")
-        .edge("verify", Route::Revise, "analyst")
-        .edge("critic", Route::Revise, "analyst")
-        .edge("critic", Route::Done, END)
-        .compile()
-        .unwrap();
-    let mut state = Trace::new();
-    graph.run(&mut state, RunOptions::default()).await.unwrap();
-    assert_eq!(state, ["analyst", "verify", "analyst", "verify", "critic"]);
-    assert!(graph.mermaid().contains("    verify -->|revise| analyst\n"));
-    assert!(
-        graph
-            .dot()
-            .contains("    2 -> 3 [ label = \"answered\" ]\n")
-    );
+    let seen = seen.into_inner().unwrap();
+    assert_eq!(seen, ["analyst 1", "critic 2", "analyst 3", "critic 4"]);
 }
 
 #[test]
@@ -197,7 +152,7 @@ async fn a_loop_stops_at_the_limit_and_says_how_to_fix_it() {
 async fn cancelled_between_steps_the_work_is_kept() {
     let graph = pair(&ONE_REVISION).compile().unwrap();
     let cancel = CancellationToken::new();
-    let hook = |_: &finqa_agents::graph::StepEvent<'_, Route>, _: &Trace| cancel.cancel();
+    let hook = |_: &str, _: &Trace| cancel.cancel();
     let mut state = Trace::new();
     let options = RunOptions {
         cancel: cancel.clone(),

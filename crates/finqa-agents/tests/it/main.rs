@@ -11,7 +11,6 @@
 
 mod graph;
 mod models;
-mod own_pages;
 mod parse;
 mod prompt;
 mod shared_page;

@@ -138,24 +138,6 @@ fn the_follow_ups() {
     );
 }
 
-/// A page is data: whatever looks like a template, HTML or JSON in it passes.
-#[test]
-fn page_text_passes_untouched() {
-    let prompts = Prompts::embedded();
-    for prompt in [
-        prompts.analyst(&question()),
-        prompts.critic(&question(), &view()),
-    ] {
-        let user = prompt.unwrap().user;
-        let line = "[t3] so \"said\" {the} report & <b>{{ question }}</b> {% if x %} {# y #}\n";
-        assert!(user.contains(line), "{user}");
-        assert!(
-            user.contains("\nQuestion: by what percentage did fees grow?"),
-            "{user}"
-        );
-    }
-}
-
 /// Prefix caches: everything up to the earlier turns is the same for each turn
 /// of a page and for both agents, and a longer history only appends.
 #[test]
@@ -203,13 +185,11 @@ fn only_the_critics_system_message_names_the_critic() {
     }
 }
 
-/// What the prompt shows as a reply is a reply that needs no leniency.
+/// What the prompt shows as a reply has the requested form.
 #[test]
-fn the_example_in_the_prompt_is_read_without_leniency() {
+fn the_example_in_the_prompt_has_the_form_of_the_schema() {
     let prompt = Prompts::embedded().analyst(&question()).unwrap();
     let (_, example) = prompt.system.rsplit_once("\n{\"steps\"").unwrap();
-    let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
-    assert_eq!(parsed.leniencies, []);
     let reply: serde_json::Value = serde_json::from_str(&format!("{{\"steps\"{example}")).unwrap();
     let schema = Schema::new(&parse::analysis_schema());
     schema.accepts(&reply);
@@ -222,7 +202,7 @@ fn the_example_in_the_prompt_is_read_without_leniency() {
 
 /// The shorter instructions for small models, which `--prompts prompts/small` takes.
 #[test]
-fn the_small_prompt_is_short_and_its_example_is_read_without_leniency() {
+fn the_small_prompt_is_short_and_its_example_is_json() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../prompts/small");
     let small = Prompts::embedded().with_dir(&folder).unwrap();
     let system = |prompts: &Prompts| {
@@ -237,8 +217,8 @@ fn the_small_prompt_is_short_and_its_example_is_read_without_leniency() {
         long.len()
     );
     let (_, example) = short.rsplit_once("\n{\"steps\"").unwrap();
-    let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
-    assert_eq!(parsed.leniencies, []);
+    let reply: serde_json::Value = serde_json::from_str(&format!("{{\"steps\"{example}")).unwrap();
+    assert!(reply["answer"].is_string(), "{reply}");
 }
 
 #[test]

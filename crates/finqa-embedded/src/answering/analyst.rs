@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_core::program::Op;
 use finqa_core::question::{Document, HistorySource, Question};
 
-use super::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
+use super::answer::{EmbeddedAnswer, PageIndex};
 use super::candidates::{COMPARED, candidates, details};
 use super::confidence;
 use super::description::{DescribedPage, describe};
@@ -36,13 +36,6 @@ impl Default for EmbeddedAnalyst {
         Self::new()
     }
 }
-
-/// How many alternatives a guess keeps.
-const ALTERNATIVES: usize = 8;
-/// How far an alternative's score may be below the best: only near ties. The checks are right
-/// too seldom to outweigh more: of the dev turns they broke 3 at 1.4, 2 at 0.7, 1 at 0.5 and
-/// none here, and fixed none.
-const BEHIND: f64 = 0.35;
 
 /// The doubt in an answer from a user's table whose labels did not account for the question.
 const UNREAD: &str = "the labels do not answer the question in full";
@@ -123,25 +116,17 @@ impl EmbeddedAnalyst {
         let history: Vec<Option<&str>> = programs.collect();
         let described = DescribedPage::new(facts, &question.document);
         let points = asked.says(&["percent points", "percent point"]);
-        let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
-        let mut all = ranked
-            .iter()
-            .take_while(|(score, _)| *score >= least)
-            .take(ALTERNATIVES + 1)
-            .filter_map(|(score, filled)| {
-                let plan = plans.get(filled.plan)?;
-                describe(&described, plan, *score, &filled.expr, &history, points)
-            });
-        let best = all.next()?;
+        let best = ranked.iter().find_map(|(_, filled)| {
+            let plan = plans.get(filled.plan)?;
+            describe(&described, plan, &filled.expr, &history, points)
+        })?;
         let dated = ranked
             .first()
             .and_then(|(_, best)| context.dated_otherwise(&best.expr));
-        let alternatives: Vec<RankedAnswer> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
             doubt: dated.or_else(|| doubt::doubt(&context, &best, confidence)),
             signals,
-            alternatives,
             ..EmbeddedAnswer::of(best, confidence)
         })
     }

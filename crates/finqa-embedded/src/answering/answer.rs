@@ -20,8 +20,6 @@ pub struct RankedAnswer {
     pub program: String,
     /// The template that made it.
     pub template: &'static str,
-    /// Higher is better; comparable between answers to one question only.
-    pub score: f64,
     pub unit: Unit,
     /// A name for the value.
     pub label: String,
@@ -43,12 +41,10 @@ pub struct EmbeddedAnswer {
     pub words: Option<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
-    /// The next best, best first.
-    pub alternatives: Vec<RankedAnswer>,
 }
 
 impl EmbeddedAnswer {
-    /// An answer without alternatives and doubts.
+    /// An answer without doubts.
     pub(super) fn of(best: RankedAnswer, confidence: f64) -> Self {
         Self {
             best,
@@ -56,7 +52,6 @@ impl EmbeddedAnswer {
             doubt: None,
             words: None,
             signals: Vec::new(),
-            alternatives: Vec::new(),
         }
     }
 }

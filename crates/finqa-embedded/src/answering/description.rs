@@ -27,7 +27,6 @@ impl<'a> DescribedPage<'a> {
 pub(super) fn describe(
     page: &DescribedPage<'_>,
     plan: &ProgramPlan,
-    score: f64,
     expr: &Expr,
     history: &[Option<&str>],
     points: bool,
@@ -43,7 +42,6 @@ pub(super) fn describe(
     Some(RankedAnswer {
         program: expr.program(),
         template: plan.name,
-        score,
         in_percent: times_100
             || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {

@@ -31,7 +31,7 @@ impl EmbeddedAnswer {
         let ProgramPattern::Fixed(expr) = &plan.pattern else {
             return None;
         };
-        let mut best = describe(&described, &plan, 0.0, expr, &[], points)?;
+        let mut best = describe(&described, &plan, expr, &[], points)?;
         if let Some(label) = &direct.label {
             best.steps
                 .push(format!("Its label is the answer: {label}."));
@@ -57,7 +57,6 @@ impl EmbeddedAnswer {
         let best = RankedAnswer {
             program: String::new(),
             template: "undefined",
-            score: 0.0,
             unit: Unit::default(),
             label: String::new(),
             evidence: Vec::new(),

@@ -9,31 +9,18 @@ mod read;
 mod split;
 mod steps;
 
-use super::types::{Leniency, Notes};
-
 /// Longer programs are left unchanged, in bytes.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
 /// The program of a reply, if it has one.
-pub(super) fn program(text: &str, notes: &mut Notes) -> Option<String> {
+pub(super) fn program(text: &str) -> Option<String> {
     let raw = text.trim_matches(|c: char| c == '`' || c.is_whitespace());
     if matches!(raw.to_lowercase().as_str(), "" | "none" | "null" | "n/a") {
         return None;
     }
-    if raw.len() > MAX_PROGRAM_BYTES {
-        return Some(raw.to_string());
-    }
-    let mut own = Notes::default();
-    let Some(normal) = read::program(raw, &mut own) else {
-        return Some(raw.to_string());
-    };
-    if normal != raw {
-        if own.is_empty() {
-            own.add(Leniency::ProgramSpelling);
-        }
-        notes.extend(&own);
-    }
-    Some(normal)
+    let is_short = raw.len() <= MAX_PROGRAM_BYTES;
+    let read = is_short.then(|| read::program(raw)).flatten();
+    Some(read.unwrap_or_else(|| raw.to_string()))
 }
 
 #[cfg(test)]

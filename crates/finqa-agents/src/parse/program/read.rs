@@ -2,7 +2,6 @@
 
 use finqa_core::program::{Argument, Op, joined};
 
-use super::super::types::{Leniency, Notes};
 use super::split::{arguments, pieces};
 use super::steps::{Steps, number};
 
@@ -11,16 +10,12 @@ const MAX_DEPTH: usize = 24;
 
 /// The program that a text writes; `None` where it cannot be read, where a reference or an
 /// operation is unknown, or where nothing would be computed from it.
-pub(super) fn program(text: &str, notes: &mut Notes) -> Option<String> {
+pub(super) fn program(text: &str) -> Option<String> {
     let written = pieces(text, &[',', ';', '\n'], false)?;
     let written = written.into_iter().map(str::trim);
     let written: Vec<&str> = written.filter(|piece| !piece.is_empty()).collect();
     let (last, before) = written.split_last()?;
-    let mut steps = Steps {
-        notes,
-        out: Vec::new(),
-        positions: Vec::new(),
-    };
+    let mut steps = Steps::default();
     for text in before {
         // A bare figure among steps computes nothing: whether `#k` counts it as a step
         // cannot be known.
@@ -39,7 +34,7 @@ pub(super) fn program(text: &str, notes: &mut Notes) -> Option<String> {
 
 /// The operand that is the result of a step. `469 - 77 = 392`: the stated result is dropped,
 /// because it is computed; `75 = 80` says nothing.
-fn step(text: &str, steps: &mut Steps<'_>) -> Option<Argument> {
+fn step(text: &str, steps: &mut Steps) -> Option<Argument> {
     let before = steps.out.len();
     let (expression, result) = match text.split_once(['=', '≈']) {
         Some((expression, result)) => (expression.trim(), Some(result)),
@@ -50,12 +45,8 @@ fn step(text: &str, steps: &mut Steps<'_>) -> Option<Argument> {
         steps,
     }
     .whole(0)?;
-    let written = steps.out.len() - before;
-    if result.is_some() && written == 0 {
+    if result.is_some() && steps.out.len() == before {
         return None;
-    }
-    if written > 1 {
-        steps.notes.add(Leniency::ProgramNested);
     }
     if matches!(operand, Argument::Reference(_)) {
         steps.positions.push(operand.clone());
@@ -63,12 +54,12 @@ fn step(text: &str, steps: &mut Steps<'_>) -> Option<Argument> {
     Some(operand)
 }
 
-struct ProgramReader<'t, 's, 'n> {
+struct ProgramReader<'t, 's> {
     rest: &'t str,
-    steps: &'s mut Steps<'n>,
+    steps: &'s mut Steps,
 }
 
-impl<'t> ProgramReader<'t, '_, '_> {
+impl<'t> ProgramReader<'t, '_> {
     /// The operand that is the result of the whole text.
     fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
@@ -97,8 +88,8 @@ impl<'t> ProgramReader<'t, '_, '_> {
         };
         let right = self.sum(depth)?;
         Some(match operator {
-            '>' => self.steps.infix(Op::Greater, left, right),
-            _ => self.steps.infix(Op::Greater, right, left),
+            '>' => self.steps.push(Op::Greater, left, right),
+            _ => self.steps.push(Op::Greater, right, left),
         })
     }
 
@@ -111,7 +102,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
             } else {
                 Op::Subtract
             };
-            left = self.steps.infix(op, left, right);
+            left = self.steps.push(op, left, right);
         }
         Some(left)
     }
@@ -124,7 +115,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
                 '*' | '×' => Op::Multiply,
                 _ => Op::Divide,
             };
-            left = self.steps.infix(op, left, right);
+            left = self.steps.push(op, left, right);
         }
         Some(left)
     }
@@ -142,7 +133,7 @@ impl<'t> ProgramReader<'t, '_, '_> {
                 }
                 inner => {
                     let minus = number("const_m1".to_owned())?;
-                    Some(self.steps.infix(Op::Multiply, inner, minus))
+                    Some(self.steps.push(Op::Multiply, inner, minus))
                 }
             };
         }

@@ -3,8 +3,6 @@
 use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, ProgramStep};
 
-use super::super::types::{Leniency, Notes};
-
 /// A literal operand.
 pub(super) fn number(text: String) -> Option<Argument> {
     let value = literal(&text)?;
@@ -12,23 +10,18 @@ pub(super) fn number(text: String) -> Option<Argument> {
 }
 
 /// The steps of a program so far.
-pub(super) struct Steps<'n> {
-    pub(super) notes: &'n mut Notes,
+#[derive(Default)]
+pub(super) struct Steps {
     pub(super) out: Vec<ProgramStep>,
     /// The operand of each step as written, for `#k`.
     pub(super) positions: Vec<Argument>,
 }
 
-impl Steps<'_> {
+impl Steps {
     pub(super) fn push(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
         let arguments = [a, b];
         self.out.push(ProgramStep { op, arguments });
         Argument::Reference(self.out.len() - 1)
-    }
-
-    pub(super) fn infix(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
-        self.notes.add(Leniency::ProgramInfix);
-        self.push(op, a, b)
     }
 
     /// `table_*`, whose row label may hold commas and parentheses.
@@ -52,11 +45,9 @@ impl Steps<'_> {
         match <[Argument; 2]>::try_from(arguments) {
             Ok([a, b]) => Some(self.push(op, a, b)),
             // `add(a, b, c)`
-            Err(more) if more.len() > 2 && matches!(op, Op::Add | Op::Multiply) => {
-                self.notes.add(Leniency::ProgramSpelling);
-                more.into_iter()
-                    .reduce(|left, right| self.push(op, left, right))
-            }
+            Err(more) if more.len() > 2 && matches!(op, Op::Add | Op::Multiply) => more
+                .into_iter()
+                .reduce(|left, right| self.push(op, left, right)),
             Err(_) => None,
         }
     }
