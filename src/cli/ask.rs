@@ -14,10 +14,9 @@ use tracing::Instrument;
 
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
-use crate::output::terminal::{
-    IgnoredSettings, ProgressOptions, TerminalWriter, answer_text, short_answer,
-};
+use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
 use crate::pipeline::{ModelContext, advice, pair_setup, stored_replies};
+use crate::run::left_out_line;
 use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
@@ -288,8 +287,8 @@ impl Session {
         if history.is_empty() {
             let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
-            if let Some(line) = IgnoredSettings::default().add(left_out) {
-                self.writer.say(&line);
+            if let Some(line) = left_out_line(left_out) {
+                self.writer.say(&format!("note: {line}"));
             }
         }
         history.push(answer_history(&question.text, solution.answer.as_ref()));

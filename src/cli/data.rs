@@ -1,21 +1,20 @@
 //! `convfinqa data`: download, check, show, statistics.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::dataset::{self, Dataset, DatasetFinding, Source};
-use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
+use crate::dataset::{self, Dataset, DatasetFinding, RecordDefect, Source};
+use crate::output::terminal::download_bar;
 use finqa_agents::llm;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::text::counted;
 
-use super::{Exit, Failure, runtime, settings, stdout};
+use super::stdout::print_text;
+use super::{Exit, Failure, runtime, settings};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
@@ -80,11 +79,7 @@ impl DataPath {
 }
 
 /// Runs one.
-pub(crate) fn execute(
-    command: DataCommand,
-    matches: &ArgMatches,
-    style: TerminalStyle,
-) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         DataCommand::Download { output, force } => fetch(&output, force),
         DataCommand::Check {
@@ -93,7 +88,7 @@ pub(crate) fn execute(
         } => check_programs(&load(Some(&path))?),
         DataCommand::Check { data, all, .. } => check(&data.load(matches)?, all),
         DataCommand::Show { id, data, gold } => show(&data.load(matches)?, &id, gold),
-        DataCommand::Stats { data } => print_stats(&data.load(matches)?, style),
+        DataCommand::Stats { data } => print_text(&dataset::stats_text(&data.load(matches)?)),
     }
 }
 
@@ -108,11 +103,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         force,
         ..crate::dataset::published()
     };
-    let writer = TerminalWriter::new(ProgressOptions {
-        terminal: std::io::stderr().is_terminal(),
-        ..ProgressOptions::default()
-    });
-    let bar = writer.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut on_event = |event: DownloadEvent| match event {
         DownloadEvent::AlreadyThere => writer.line("all files are present and verified"),
         DownloadEvent::Received { bytes, total } => {
@@ -128,63 +119,55 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         DownloadEvent::Unpacked { name, bytes } => {
             writer.line(&format!("unpacked {name} ({bytes} bytes)"));
         }
-        DownloadEvent::NotInArchive { .. } => {}
     };
     let runtime = runtime()?;
     let files = runtime.block_on(download(&client, to, &options, &mut on_event))?;
     bar.finish_and_clear();
-    stdout::print_words(|out| {
-        files
-            .iter()
-            .try_for_each(|file| writeln!(out, "{}", file.display()))
-    })?;
-    Ok(Exit::Done)
+    let paths = files.iter().map(|file| format!("{}\n", file.display()));
+    print_text(&paths.collect::<String>())
 }
 
 fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
-    let report = dataset::check(dataset);
-    stdout::print_words(|out| {
-        writeln!(
-            out,
-            "{}: {}, {}, {}",
-            dataset.source,
-            counted(dataset.records.len(), "record"),
-            counted(dataset.question_count(), "stand-alone question"),
-            counted(dataset.turn_count(), "turn")
-        )?;
-        let confirmed = report.programs_confirmed;
-        writeln!(out, "{confirmed:>6}  gold programs execute to their value")?;
-        for (defect, count) in report.counts() {
-            writeln!(out, "{count:>6}  {}", defect.label())?;
-        }
-        let mut findings = report.findings.iter().filter(|_| all);
-        findings.try_for_each(|finding| writeln!(out, "{}", finding_line(finding)))
-    })?;
-    Ok(Exit::Done)
+    let (confirmed, findings) = dataset::check(dataset);
+    let mut counts: BTreeMap<RecordDefect, usize> = BTreeMap::new();
+    for finding in &findings {
+        *counts.entry(finding.defect).or_default() += 1;
+    }
+    let counts = counts.iter();
+    let listed = findings.iter().filter(|_| all);
+    let head = format!(
+        "{}: {}, {}, {}\n{confirmed:>6}  gold programs execute to their value\n",
+        dataset.source,
+        counted(dataset.records.len(), "record"),
+        counted(dataset.question_count(), "stand-alone question"),
+        counted(dataset.turn_count(), "turn")
+    );
+    let counts = counts.map(|(defect, count)| format!("{count:>6}  {defect}\n"));
+    let lines = std::iter::once(head).chain(counts);
+    print_text(&lines.chain(listed.map(finding_line)).collect::<String>())
 }
 
 fn finding_line(finding: &DatasetFinding) -> String {
-    let (id, part, label) = (&finding.id, &finding.part, finding.defect.label());
-    format!("{id} ({part}): {label}: {}", finding.detail)
+    let DatasetFinding {
+        defect,
+        id,
+        part,
+        detail,
+    } = finding;
+    format!("{id} ({part}): {defect}: {detail}\n")
 }
 
 /// Executes every gold program officially: those of turns in the ConvFinQA dialect,
 /// those of stand-alone questions in FinQA's.
 fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
-    let report = dataset::check(dataset);
-    let mut misses = report.findings;
-    misses.retain(|finding| finding.defect.is_of_program());
-    let agree = report.programs_confirmed;
+    let (agree, mut misses) = dataset::check(dataset);
+    let of_program = [RecordDefect::ProgramFails, RecordDefect::ValueDiffers];
+    misses.retain(|finding| of_program.contains(&finding.defect));
+    let lines: String = misses.iter().map(finding_line).collect();
     let all = agree + misses.len();
-    stdout::print_words(|out| {
-        for miss in &misses {
-            writeln!(out, "{}", finding_line(miss))?;
-        }
-        writeln!(
-            out,
-            "{agree} of {all} gold programs execute to their exe_ans exactly"
-        )
-    })?;
+    print_text(&format!(
+        "{lines}{agree} of {all} gold programs execute to their exe_ans exactly\n"
+    ))?;
     Ok(match misses.is_empty() {
         true => Exit::Done,
         false => Exit::Data,
@@ -192,75 +175,22 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
 }
 
 fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
-    let mut found = dataset
-        .records
-        .iter()
-        .filter(|record| record.id().contains(id));
-    let refused = |what: String| Failure::usage(format!("{}: {what}", dataset.source));
+    let records = dataset.records.iter();
+    let mut found = records.filter(|record| record.id().contains(id));
     let record = match (dataset.record(id), found.next(), found.next()) {
         (Some(record), ..) | (None, Some(record), None) => record,
-        (None, Some(_), Some(_)) => {
-            return Err(refused(format!("several ids contain {id}; give the whole id")).into());
-        }
-        (None, None, _) => {
-            let what = "`convfinqa data stats` describes the file";
-            return Err(refused(format!("no id contains {id}; {what}")).into());
+        (None, first, _) => {
+            let what = match first {
+                Some(_) => format!("several ids contain {id}; give the whole id"),
+                None => format!("no id contains {id}"),
+            };
+            return Err(Failure::usage(format!("{}: {what}", dataset.source)).into());
         }
     };
-    stdout::print_words(|out| {
-        write!(out, "{}", dataset::record_text(record))?;
-        if gold {
-            write!(out, "\n{}", dataset::gold_text(record))?;
-        }
-        Ok(())
-    })?;
-    Ok(Exit::Done)
-}
-
-fn print_stats(dataset: &Dataset, style: TerminalStyle) -> anyhow::Result<Exit> {
-    let stats = dataset::stats(dataset);
-    let lengths = |counts: &BTreeMap<usize, usize>, noun: &str| {
-        let lengths = counts.iter();
-        items(lengths.map(|(length, count)| (counted(*length as u64, noun), count)))
-    };
-    let lines = [
-        dataset.source.clone(),
-        format!("blake3       {}", dataset.hash),
-        format!(
-            "records      {} ({} Single, {} Double) on {} pages",
-            stats.records, stats.singles, stats.doubles, stats.pages
-        ),
-        format!(
-            "questions    {} stand-alone, {} with program and value",
-            stats.questions, stats.questions_executable
-        ),
-        format!(
-            "turns        {}, {} with program and value",
-            stats.turns, stats.turns_executable
-        ),
-        format!(
-            "conversations by length: {}",
-            lengths(&stats.turns_per_conversation, "turn")
-        ),
-        format!(
-            "programs by length: {}",
-            lengths(&stats.steps_per_program, "step")
-        ),
-        format!("operations: {}", items(stats.operations.iter())),
-        format!("yes/no       {}", stats.yes_no),
-    ];
-    stdout::print_words(|out| {
-        // The items of a list are not broken in two.
-        let list = |text: &str| style.wrap(text).replace('\u{a0}', " ");
-        lines
-            .iter()
-            .try_for_each(|line| writeln!(out, "{}", list(line)))
-    })?;
-    Ok(Exit::Done)
-}
-
-/// `1 step: 30, 2 steps: 12`, with no space in an item at which a line may be broken.
-fn items<'a, K: Display>(counts: impl Iterator<Item = (K, &'a usize)>) -> String {
-    let items = counts.map(|(key, count)| format!("{key}: {count}").replace(' ', "\u{a0}"));
-    items.collect::<Vec<_>>().join(", ")
+    let mut text = dataset::record_text(record);
+    if gold {
+        text.push('\n');
+        text.push_str(&dataset::gold_text(record));
+    }
+    print_text(&text)
 }

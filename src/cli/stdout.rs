@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 
 use crate::output::terminal::harmless;
 
-use super::Failure;
+use super::{Exit, Failure};
 
 /// Prints to standard output; `false` if it is closed.
 pub(super) fn print(
@@ -32,6 +32,12 @@ pub(super) fn print_words(
         out.write_all(harmless(&String::from_utf8_lossy(&text)).as_bytes())?;
         written
     })
+}
+
+/// Prints such a text, which is all that a command says.
+pub(super) fn print_text(text: &str) -> anyhow::Result<Exit> {
+    print_words(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
 }
 
 /// Prints a value as indented JSON.

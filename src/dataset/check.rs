@@ -1,49 +1,22 @@
 //! Finds gold that does not hold. It only reports; nothing is changed or left out.
 
-use std::collections::BTreeMap;
-
-use super::{Case, Dataset, Gold};
+use super::{Case, Dataset};
 use finqa_core::number::{self, Value, round5};
 use finqa_core::program::Program;
 
 /// An oddity of a question's gold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
 pub enum RecordDefect {
-    /// A question without program, value and answer: it can be asked, not scored.
-    NoGold,
-    /// A question with an answer and without a program or its value: execution
-    /// accuracy is undefined for it.
+    /// Without one of both, execution accuracy is undefined.
+    #[strum(to_string = "question without program or value")]
     NoProgram,
-    /// A gold program that cannot be read.
-    ProgramUnreadable,
-    /// A gold program that cannot be executed over its table.
+    #[strum(to_string = "gold program cannot be executed")]
     ProgramFails,
-    /// A gold program whose value differs from `exe_ans`.
+    #[strum(to_string = "gold program does not equal exe_ans")]
     ValueDiffers,
-    /// A typed-in answer that differs from its program's value, at the answer's precision.
+    /// At the answer's precision.
+    #[strum(to_string = "answer string differs from the program's value")]
     AnswerDiffers,
-}
-
-impl RecordDefect {
-    /// A short description.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::NoGold => "question without gold",
-            Self::NoProgram => "question without program or value",
-            Self::ProgramUnreadable => "gold program cannot be read",
-            Self::ProgramFails => "gold program cannot be executed",
-            Self::ValueDiffers => "gold program does not equal exe_ans",
-            Self::AnswerDiffers => "answer string differs from the program's value",
-        }
-    }
-
-    /// True if the gold program itself does not hold.
-    pub(crate) fn is_of_program(self) -> bool {
-        matches!(
-            self,
-            Self::ProgramUnreadable | Self::ProgramFails | Self::ValueDiffers
-        )
-    }
 }
 
 /// One oddity and where it is.
@@ -57,73 +30,43 @@ pub struct DatasetFinding {
     pub detail: String,
 }
 
-/// The findings of [`check`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DatasetReport {
-    /// Gold programs that were executed and equal their `exe_ans`.
-    pub programs_confirmed: usize,
-    /// The oddities in file order.
-    pub findings: Vec<DatasetFinding>,
-}
-
-impl DatasetReport {
-    /// The number of findings of each kind.
-    pub fn counts(&self) -> BTreeMap<RecordDefect, usize> {
-        let mut counts = BTreeMap::new();
-        for finding in &self.findings {
-            *counts.entry(finding.defect).or_default() += 1;
-        }
-        counts
-    }
-}
-
-/// Executes every gold program and compares its value with the gold.
-pub fn check(dataset: &Dataset) -> DatasetReport {
-    let mut report = DatasetReport::default();
+/// Executes every gold program and compares its value with the gold. Gives how many programs
+/// equal their `exe_ans`, and the oddities in file order.
+pub fn check(dataset: &Dataset) -> (usize, Vec<DatasetFinding>) {
+    let (mut confirmed, mut findings) = (0, Vec::new());
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
-        let (defect, detail) = match confirm(case) {
-            Ok(value) => {
-                report.programs_confirmed += 1;
-                let answer = case.gold.answer.as_ref();
-                let Some(answer) = answer.filter(|answer| !is_rounding(answer, &value)) else {
-                    continue;
-                };
-                let detail = format!("the program's value is {value}, the answer is {answer}");
-                (RecordDefect::AnswerDiffers, detail)
+        let found = confirm(case).and_then(|value| {
+            confirmed += 1;
+            match &case.gold.answer {
+                Some(answer) if !is_rounding(answer, &value) => {
+                    let detail = format!("the program's value is {value}, the answer is {answer}");
+                    Err((RecordDefect::AnswerDiffers, detail))
+                }
+                _ => Ok(()),
             }
-            Err(found) => found,
-        };
-        report.findings.push(DatasetFinding {
-            defect,
-            id: case.question.key.id.clone(),
-            part: case.question.key.part.clone(),
-            detail,
         });
+        if let Err((defect, detail)) = found {
+            let key = &case.question.key;
+            findings.push(DatasetFinding {
+                defect,
+                id: key.id.clone(),
+                part: key.part.clone(),
+                detail,
+            });
+        }
     }
-    report
+    (confirmed, findings)
 }
 
-/// The value of the program if it equals `exe_ans`; else what is missing or
-/// wrong.
+/// The value of the program if it equals `exe_ans`; else what is missing or wrong.
 fn confirm(case: &Case) -> Result<Value, (RecordDefect, String)> {
-    let Gold {
-        program, exe_ans, ..
-    } = &case.gold;
-    if case.gold.is_empty() {
-        return Err((RecordDefect::NoGold, String::new()));
-    }
-    let (Some(program), Some(expected)) = (program, exe_ans) else {
+    let (Some(program), Some(expected)) = (&case.gold.program, &case.gold.exe_ans) else {
         return Err((RecordDefect::NoProgram, String::new()));
     };
-    let parsed = Program::parse(program).map_err(|error| {
-        (
-            RecordDefect::ProgramUnreadable,
-            format!("{program}: {error}"),
-        )
-    })?;
-    let value = parsed
-        .execute(&case.question.document.table)
-        .map_err(|error| (RecordDefect::ProgramFails, format!("{program}: {error}")))?;
+    let fails = |error: String| (RecordDefect::ProgramFails, format!("{program}: {error}"));
+    let parsed = Program::parse(program).map_err(|error| fails(error.to_string()))?;
+    let value = parsed.execute(&case.question.document.table);
+    let value = value.map_err(|error| fails(error.to_string()))?;
     if !same(&value, expected) {
         let detail = format!("{program} equals {value}, exe_ans is {expected}");
         return Err((RecordDefect::ValueDiffers, detail));

@@ -20,8 +20,7 @@ mod show;
 mod stats;
 mod types;
 
-pub(crate) use check::DatasetFinding;
-pub use check::{RecordDefect, check};
+pub use check::{DatasetFinding, RecordDefect, check};
 pub use error::DatasetError;
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};
@@ -30,7 +29,7 @@ pub(crate) use published::DATA_FOLDER;
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{gold_text, record_text};
-pub use stats::stats;
+pub use stats::stats_text;
 pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;

@@ -3,61 +3,54 @@
 
 use std::sync::Arc;
 
-use super::{Case, Record, RecordKind};
+use super::{Case, Record};
 
 /// Page and questions, without any gold.
 pub fn record_text(record: &Record) -> String {
     let document = &record.document;
-    let kind = match record.kind {
-        RecordKind::Single => "Single",
-        RecordKind::Double => "Double",
-    };
-    let mut out = format!("{}  ({kind}, {})\n", document.id, document.filename);
-    let mut sentences = document
-        .sentences()
+    let sentences = document.sentences().zip(1..);
+    let sentences = sentences.map(|(text, number)| id_line(&format!("t{number}"), text));
+    let (before, after): (Vec<_>, Vec<_>) = sentences
         .enumerate()
-        .map(|(index, text)| id_line(&format!("t{}", index + 1), text));
-    let before = sentences.by_ref().take(document.pre_text.len()).collect();
-    let after = sentences.collect();
-    let table = document.page().table.to_markdown();
-    out.push_str(&section("\n", before));
-    out.push_str(&format!("\n{table}\n"));
-    out.push_str(&section("\n", after));
+        .partition(|(at, _)| *at < document.pre_text.len());
+    let lines = |part: Vec<(usize, String)>| part.into_iter().map(|(_, line)| line).collect();
     let questions = |cases: &[Arc<Case>]| {
         let questions = cases.iter().map(|case| &case.question);
         questions
             .map(|question| id_line(&question.key.part, &question.text))
             .collect()
     };
-    out.push_str(&section(
-        "\nStand-alone questions\n",
-        questions(&record.questions),
-    ));
-    out.push_str(&section("\nConversation\n", questions(&record.turns)));
-    out
+    [
+        format!(
+            "{}  ({:?}, {})\n",
+            document.id, record.kind, document.filename
+        ),
+        section("\n", lines(before)),
+        format!("\n{}\n", document.page().table.to_markdown()),
+        section("\n", lines(after)),
+        section("\nStand-alone questions\n", questions(&record.questions)),
+        section("\nConversation\n", questions(&record.turns)),
+    ]
+    .concat()
 }
 
 /// The gold, one line per question; blank if there is none.
 pub fn gold_text(record: &Record) -> String {
-    let mut out = String::new();
-    for case in record.cases().filter(|case| !case.gold.is_empty()) {
+    let cases = record.cases().filter(|case| !case.gold.is_empty());
+    let lines = cases.map(|case| {
         let gold = &case.gold;
-        let mut fields = Vec::new();
-        if let Some(answer) = &gold.answer {
-            fields.push(format!("answer {answer}"));
-        }
-        if let Some(value) = &gold.exe_ans {
-            fields.push(format!("value {value}"));
-        }
-        if let Some(program) = &gold.program {
-            fields.push(format!("program {program}"));
-        }
-        if let Some(split) = gold.split {
-            fields.push(format!("half {split}"));
-        }
-        out.push_str(&id_line(&case.question.key.part, &fields.join(" · ")));
-    }
-    out
+        let fields = [
+            gold.answer
+                .as_ref()
+                .map(|answer| format!("answer {answer}")),
+            gold.exe_ans.as_ref().map(|value| format!("value {value}")),
+            gold.program.as_ref().map(|text| format!("program {text}")),
+            gold.split.map(|split| format!("half {split}")),
+        ];
+        let fields: Vec<String> = fields.into_iter().flatten().collect();
+        id_line(&case.question.key.part, &fields.join(" · "))
+    });
+    lines.collect()
 }
 
 fn id_line(id: &str, text: &str) -> String {
@@ -66,8 +59,8 @@ fn id_line(id: &str, text: &str) -> String {
 
 /// Lines under a title; nothing without lines.
 fn section(title: &str, lines: String) -> String {
-    if lines.is_empty() {
-        return lines;
+    match lines.is_empty() {
+        true => lines,
+        false => format!("{title}{lines}"),
     }
-    format!("{title}{lines}")
 }

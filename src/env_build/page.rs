@@ -27,17 +27,15 @@ impl PageTables {
         let rows: Vec<String> = (1..=document.sentences().count())
             .map(|n| n.to_string())
             .collect();
-        let sentences = [
-            ("row", column(rows.iter().map(String::as_str))),
-            ("sentence", column(document.sentences())),
-        ];
+        let rows = column(rows.iter().map(String::as_str));
+        let sentences = [("row", rows), ("sentence", column(document.sentences()))];
         Self {
             company: bare(ticker),
             name: bare(filename),
             table: table(&document.table),
             sentences: sentences
-                .into_iter()
                 .map(|(k, v)| (k.to_owned(), v))
+                .into_iter()
                 .collect(),
             filename: document.filename.clone(),
         }
@@ -46,17 +44,11 @@ impl PageTables {
     /// Name, content and description of the page's tables.
     pub(super) fn tables(&self, name: &str) -> [(String, Map<String, Value>, String); 2] {
         let page = &self.filename;
+        let table = format!("table of page {page}");
+        let sentences = format!("sentences of page {page}, those before the table first");
         [
-            (
-                name.to_owned(),
-                self.table.clone(),
-                format!("table of page {page}"),
-            ),
-            (
-                sentences_of(name),
-                self.sentences.clone(),
-                format!("sentences of page {page}, those before the table first"),
-            ),
+            (name.to_owned(), self.table.clone(), table),
+            (sentences_of(name), self.sentences.clone(), sentences),
         ]
     }
 }
@@ -68,10 +60,11 @@ pub(super) fn sentences_of(name: &str) -> String {
 
 /// Row 0 gives the headings; ragged rows are filled up.
 fn table(rows: &[Vec<String>]) -> Map<String, Value> {
-    let (header, body) = match rows.split_first() {
-        Some((header, body)) => (header.as_slice(), body),
-        None => (&[][..], &[][..]),
-    };
+    let (header, body) = rows
+        .split_first()
+        .map_or((&[][..], &[][..]), |(header, body)| {
+            (header.as_slice(), body)
+        });
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut taken = HashSet::new();
     (0..width)
@@ -93,13 +86,10 @@ fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
         "" => format!("column_{}", at + 1),
         text => text.to_owned(),
     };
-    let mut name = text.clone();
-    let mut n = 2;
-    while !taken.insert(name.to_lowercase()) {
-        name = format!("{text}_{n}");
-        n += 1;
-    }
-    name
+    let others = (2..).map(|n| format!("{text}_{n}"));
+    let mut names = std::iter::once(text.clone()).chain(others);
+    let name = names.find(|name| taken.insert(name.to_lowercase()));
+    name.unwrap_or(text)
 }
 
 fn column<'a>(cells: impl Iterator<Item = &'a str>) -> Value {

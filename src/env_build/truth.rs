@@ -31,15 +31,13 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
         return Some(text(typed));
     };
     let value = executed.and_then(Value::number).and_then(|x| {
-        let scales: &[f64] = if reading.percent {
-            &[100.0, 1.0]
+        let scales = if reading.percent {
+            &[100.0, 1.0][..]
         } else {
             &[1.0]
         };
-        scales
-            .iter()
-            .map(|s| x * s)
-            .find(|x| is_rounded_or_truncated_to(*x, &reading))
+        let mut scaled = scales.iter().map(|scale| x * scale);
+        scaled.find(|x| is_rounded_or_truncated_to(*x, &reading))
     });
     Some(number(value.unwrap_or(reading.value), reading.percent))
 }

@@ -19,7 +19,7 @@ pub(crate) enum RemoteError {
         hint: &'static str,
     },
     /// All of the server's sessions are taken.
-    #[error("{url}: {message}")]
+    #[error("{url}: {message} (-j is the number of sessions that are opened)")]
     Full { url: String, message: String },
     /// The connection ended, or nothing came in time.
     #[error("{url}: the connection to the environment broke: {reason}")]

@@ -103,27 +103,6 @@ impl ToolModel {
             name: setup.name,
         })
     }
-
-    fn is_offline(&self) -> bool {
-        self.endpoint.is_none()
-    }
-}
-
-impl EpisodePlace {
-    fn environment(&self) -> Arc<dyn ToolEnvironment> {
-        match self {
-            Self::Local(local) => Arc::clone(local) as _,
-            Self::Server(server) => Arc::clone(server) as _,
-        }
-    }
-
-    /// The plan of at most `n` episodes.
-    fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Plan {
-        Plan::from_questions(match self {
-            Self::Local(local) => local.plan(seed, n),
-            Self::Server(server) => server.plan(n),
-        })
-    }
 }
 
 /// The job of playing these episodes by the settings' model.
@@ -154,7 +133,10 @@ pub(crate) fn job(
     {
         return Err(PipelineError::ShardOfServer);
     }
-    let plan = environment.place.plan(seed, n);
+    let plan = Plan::from_questions(match &environment.place {
+        EpisodePlace::Local(local) => local.plan(seed, n),
+        EpisodePlace::Server(server) => server.plan(n),
+    });
     let total = plan.total();
     if total == 0 {
         return Err(PipelineError::NoTasks(environment.name.clone()));
@@ -166,6 +148,10 @@ pub(crate) fn job(
         settings.model.name
     ));
     let meta = meta(settings, options, &tool_model, total, n)?;
+    let player: Arc<dyn ToolEnvironment> = match &environment.place {
+        EpisodePlace::Local(local) => Arc::clone(local) as _,
+        EpisodePlace::Server(server) => Arc::clone(server) as _,
+    };
     let (result_chars, total_chars) = match tool_model.endpoint {
         Some(_) => SHOWN_CHARS,
         // The embedded analyst, which pays for no tokens, reads results whole or not at all.
@@ -177,9 +163,9 @@ pub(crate) fn job(
         sampling: settings.sampling.clone(),
         result_chars,
         total_chars,
-        recorded: !tool_model.is_offline(),
+        recorded: tool_model.endpoint.is_some(),
     };
-    let agent = ToolAgent::new(tool_model.model, environment.place.environment(), agent);
+    let agent = ToolAgent::new(tool_model.model, player, agent);
     Ok(Job {
         workload: Workload {
             concurrency: *concurrency(settings, tool_model.endpoint).end(),
@@ -216,9 +202,9 @@ fn meta(
             model: tool_model.name.clone(),
             critic: "none".to_owned(),
             data: environment.hash.clone(),
-            prompts: match tool_model.is_offline() {
-                true => String::new(),
-                false => instructions_hash(),
+            prompts: match tool_model.endpoint {
+                None => String::new(),
+                Some(_) => instructions_hash(),
             },
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),

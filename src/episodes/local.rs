@@ -27,7 +27,7 @@ impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
     pub(crate) fn new(tools: Arc<Tools>, rules: EpisodeRules) -> Self {
         let questions = tools.catalog().questions().iter();
-        let questions = QuestionList::new(questions.map(episode_question).collect());
+        let questions = QuestionList::new(questions.map(episode_question));
         Self {
             tools,
             rules,

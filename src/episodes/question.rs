@@ -13,25 +13,24 @@ use finqa_env::episode::QuestionOrder;
 
 /// The questions of an environment, in its order.
 pub(super) struct QuestionList {
-    questions: Vec<EpisodeQuestion>,
+    questions: Vec<Question>,
     /// The first place of each: an environment may repeat one.
     places: HashMap<QuestionIdentity, usize>,
 }
 
 impl QuestionList {
-    pub(super) fn new(questions: Vec<EpisodeQuestion>) -> Self {
+    pub(super) fn new(asked: impl Iterator<Item = EpisodeQuestion>) -> Self {
+        let questions: Vec<Question> = asked.map(|asked| question_of(&asked)).collect();
         let mut places = HashMap::new();
         for (at, question) in questions.iter().enumerate() {
-            let key = QuestionIdentity::of_episode(question);
-            places.entry(key).or_insert(at);
+            places.entry(identity(question)).or_insert(at);
         }
         Self { questions, places }
     }
 
     /// The place of a question.
     pub(super) fn place(&self, question: &Question) -> Option<usize> {
-        let key = QuestionIdentity::of_question(question);
-        self.places.get(&key).copied()
+        self.places.get(&identity(question)).copied()
     }
 
     /// The first `n` questions, or all of them, in the order of a seed, or else in their own;
@@ -47,87 +46,58 @@ impl QuestionList {
             None => QuestionOrder::in_file_order(self.questions.len()),
         };
         let order = self.questions.iter().filter_map(|_| order.next_index());
-        let asked = order.filter_map(|at| {
-            let question = self.questions.get(at)?;
-            let first = self.places.get(&QuestionIdentity::of_episode(question));
-            (first == Some(&at)).then_some((at, question))
-        });
+        let asked = order.filter_map(|at| Some((at, self.questions.get(at)?)));
         asked
+            .filter(|(at, question)| self.place(question) == Some(*at))
             .take(n.unwrap_or(usize::MAX))
             .enumerate()
-            .map(|(index, (at, asked))| planned(asked, index, gold(at)))
+            .map(|(index, (at, question))| planned(question.clone(), index, gold(at)))
             .collect()
     }
 }
 
-/// The identity of a question: its key, its cluster and its text. Ids alone may be missing
-/// or repeated.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct QuestionIdentity {
-    key: QuestionKey,
-    cluster: String,
-    text: String,
+/// What a question is known by. Ids alone may be missing or repeated.
+type QuestionIdentity = (QuestionKey, String);
+
+pub(super) fn identity(question: &Question) -> QuestionIdentity {
+    (question.key.clone(), question.text.clone())
 }
 
-impl QuestionIdentity {
-    fn of_question(question: &Question) -> Self {
-        Self {
-            key: question.key.clone(),
-            cluster: question.document.filename.clone(),
-            text: question.text.clone(),
-        }
-    }
-
-    /// The identity of the question that [`planned`] makes.
-    fn of_episode(asked: &EpisodeQuestion) -> Self {
-        let (key, cluster) = match question_key(&asked.id) {
-            Some(key) => {
-                let cluster = filename_of(&key.id).to_owned();
-                (key, cluster)
-            }
-            None => {
-                let (id, part) = (asked.id.clone(), String::new());
-                (QuestionKey { id, part }, asked.company.clone())
-            }
-        };
-        Self {
-            key,
-            cluster,
-            text: bare_question(&asked.text).to_owned(),
-        }
-    }
-}
-
-/// True if an episode asks this question.
-pub(super) fn asks(asked: &EpisodeQuestion, question: &Question) -> bool {
-    QuestionIdentity::of_episode(asked) == QuestionIdentity::of_question(question)
-}
-
-/// The question at `index` of a run. The page itself is not available: the tools
+/// The question that an episode asks. The page itself is not available: the tools
 /// show it. Questions about one page, or else one company, are not independent.
-pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> PlannedQuestion {
-    let QuestionIdentity { key, cluster, text } = QuestionIdentity::of_episode(asked);
-    let kind = match key.id.starts_with("Double_") {
-        true => RecordKind::Double,
-        false => RecordKind::Single,
+pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
+    let (key, filename) = match question_key(&asked.id) {
+        Some(key) => {
+            let filename = filename_of(&key.id).to_owned();
+            (key, filename)
+        }
+        None => {
+            let (id, part) = (asked.id.clone(), String::new());
+            (QuestionKey { id, part }, asked.company.clone())
+        }
     };
     let document = Document {
-        filename: cluster,
+        filename,
         id: key.id.clone(),
         ..Document::default()
     };
+    Question {
+        key,
+        document: Arc::new(document),
+        text: bare_question(&asked.text).to_owned(),
+        history: Vec::new(),
+    }
+}
+
+/// The question at `index` of a run.
+pub(super) fn planned(question: Question, index: usize, gold: Gold) -> PlannedQuestion {
     PlannedQuestion {
         index,
-        case: Arc::new(Case {
-            question: Question {
-                key,
-                document: Arc::new(document),
-                text,
-                history: Vec::new(),
-            },
-            gold,
-        }),
-        kind,
+        kind: match question.key.id.starts_with("Double_") {
+            true => RecordKind::Double,
+            false => RecordKind::Single,
+        },
+        case: Arc::new(Case { question, gold }),
         epoch: 0,
         turns: None,
     }

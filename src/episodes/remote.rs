@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
@@ -45,7 +46,7 @@ pub(super) struct RemoteSession {
     pub(super) opened: Instant,
     /// The token, to redact if the server repeats it.
     token: Option<SecretString>,
-    to: mpsc::Sender<String>,
+    to: SplitSink<Socket, Message>,
     from: mpsc::Receiver<Result<String, String>>,
     task: JoinHandle<()>,
 }
@@ -67,9 +68,9 @@ impl RemoteSession {
                 url: url.clone(),
                 reason: "no answer in time".to_owned(),
             })??;
-        let (to, outgoing) = mpsc::channel(4);
+        let (to, arriving) = socket.split();
         let (incoming, from) = mpsc::channel(MAX_WAITING);
-        let task = tokio::spawn(converse(socket, outgoing, incoming));
+        let task = tokio::spawn(receive(arriving, incoming));
         let mut remote = Self {
             url,
             opened,
@@ -87,18 +88,17 @@ impl RemoteSession {
         // The reset reply of core 0.2.3 does not hold the question; the state does.
         let state = self.state().await?;
         let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
-        let (Some(question), Some(company)) = (text("current_question"), text("current_company"))
-        else {
-            return Err(self.protocol("its `state` holds no current_question and current_company"));
-        };
-        if question.trim().is_empty() {
-            return Err(self.protocol("its `state` has no question after a reset"));
+        match (text("current_question"), text("current_company")) {
+            (Some(question), Some(_)) if question.trim().is_empty() => {
+                Err(self.protocol("its `state` has no question after a reset"))
+            }
+            (Some(question), Some(company)) => Ok(EpisodeQuestion {
+                id: text("question_id").unwrap_or_default(),
+                text: question,
+                company,
+            }),
+            _ => Err(self.protocol("its `state` holds no current_question and current_company")),
         }
-        Ok(EpisodeQuestion {
-            id: text("question_id").unwrap_or_default(),
-            text: question,
-            company,
-        })
     }
 
     pub(crate) async fn step(
@@ -125,7 +125,8 @@ impl RemoteSession {
     /// is in its log.
     pub(crate) async fn close(mut self) {
         let end = async {
-            let _ = self.to.send(json!({"type": "close"}).to_string()).await;
+            let close = Message::text(json!({"type": "close"}).to_string());
+            let _ = self.to.send(close).await;
             while let Some(Ok(_)) = self.from.recv().await {}
         };
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;
@@ -145,22 +146,17 @@ impl RemoteSession {
     }
 
     fn read_step(&self, data: &Value) -> Result<StepReply, RemoteError> {
-        let seen = data
-            .get("observation")
-            .and_then(Value::as_object)
-            .ok_or_else(|| self.protocol("a step was answered without an observation"))?;
-        let done = data
-            .get("done")
-            .and_then(Value::as_bool)
-            .ok_or_else(|| self.protocol("a step was answered without `done`"))?;
-        let reward = match data.get("reward") {
-            None | Some(Value::Null) => None,
-            Some(reward) => Some(
-                reward
-                    .as_f64()
-                    .ok_or_else(|| self.protocol("a reward is not a number"))?,
-            ),
+        let seen = data.get("observation").and_then(Value::as_object);
+        let seen =
+            seen.ok_or_else(|| self.protocol("a step was answered without an observation"))?;
+        let done = data.get("done").and_then(Value::as_bool);
+        let done = done.ok_or_else(|| self.protocol("a step was answered without `done`"))?;
+        let reward = data.get("reward").filter(|reward| !reward.is_null());
+        let number = |reward: &Value| {
+            let number = reward.as_f64();
+            number.ok_or_else(|| self.protocol("a reward is not a number"))
         };
+        let reward = reward.map(number).transpose()?;
         let error = seen.get("error").filter(|error| !error.is_null());
         let error = error.map(|error| {
             let text = |key: &str| error.get(key).and_then(Value::as_str);
@@ -170,43 +166,40 @@ impl RemoteSession {
         });
         let result = seen.get("result").filter(|result| !result.is_null());
         let metadata = [data.get("metadata"), seen.get("metadata")];
-        let ground_truth = metadata
-            .into_iter()
-            .flatten()
-            .find_map(|metadata| metadata.get("ground_truth")?.as_str());
+        let mut metadata = metadata.into_iter().flatten();
+        let truth = metadata.find_map(|metadata| metadata.get("ground_truth")?.as_str());
         Ok(StepReply {
             text: result.map(text_of),
             error,
             reward,
             done,
-            ground_truth: ground_truth.map(cut),
+            ground_truth: truth.map(cut),
         })
     }
 
     /// Sends a message; gives the `data` of its answer.
     async fn ask(&mut self, message: Value) -> Result<Value, RemoteError> {
-        let asked = message
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
+        let asked = message.get("type").and_then(Value::as_str);
+        let asked = asked.unwrap_or_default();
         // A socket that is closing may still hold the reason.
-        let _ = self.to.send(message.to_string()).await;
+        let _ = self.to.send(Message::text(message.to_string())).await;
         let received = tokio::time::timeout(ANSWER_TIMEOUT, self.from.recv()).await;
-        let lost = |reason: String| RemoteError::Lost {
-            url: self.url.clone(),
-            reason,
-        };
-        let text = match received {
-            Ok(Some(Ok(text))) => text,
-            Ok(Some(Err(reason))) => return Err(lost(reason)),
-            Ok(None) => return Err(lost("the server closed it".to_owned())),
+        let reason = match received {
+            Ok(Some(Ok(text))) => return self.read_answer(asked, &text),
+            Ok(Some(Err(reason))) => reason,
+            Ok(None) => "the server closed it".to_owned(),
             Err(_) => {
                 let seconds = ANSWER_TIMEOUT.as_secs();
-                return Err(lost(format!("no answer to `{asked}` in {seconds} s")));
+                format!("no answer to `{asked}` in {seconds} s")
             }
         };
-        let mut answer: Value = serde_json::from_str(&text)
+        let url = self.url.clone();
+        Err(RemoteError::Lost { url, reason })
+    }
+
+    /// The `data` of the answer to what was asked.
+    fn read_answer(&self, asked: &str, text: &str) -> Result<Value, RemoteError> {
+        let mut answer: Value = serde_json::from_str(text)
             .map_err(|_| self.protocol("it sent a message that is not JSON"))?;
         if let Some(token) = &self.token {
             redact_json(&mut answer, &[token.expose_secret()]);
@@ -215,31 +208,20 @@ impl RemoteSession {
         let kind = cut(kind.unwrap_or_default());
         let data = answer.get_mut("data").map(Value::take);
         let data = data.ok_or_else(|| self.protocol("an answer has no `data`"))?;
-        if kind == "error" {
-            return Err(self.error_of(&data));
-        }
-        let wanted = if asked == "state" {
-            "state"
-        } else {
-            "observation"
-        };
-        if kind == wanted {
-            Ok(data)
-        } else {
-            Err(self.protocol(&format!("`{asked}` was answered with `{kind}`")))
-        }
-    }
-
-    fn error_of(&self, data: &Value) -> RemoteError {
-        let text = |key: &str| {
-            let text = data.get(key).and_then(Value::as_str);
-            cut(text.unwrap_or_default())
-        };
-        let (url, code, message) = (self.url.clone(), text("code"), text("message"));
-        if code == "CAPACITY_REACHED" {
-            RemoteError::Full { url, message }
-        } else {
-            RemoteError::Answer { url, code, message }
+        match (kind.as_str(), asked) {
+            ("state", "state") | ("observation", "reset" | "step") => Ok(data),
+            ("error", _) => {
+                let text = |key: &str| {
+                    let text = data.get(key).and_then(Value::as_str);
+                    cut(text.unwrap_or_default())
+                };
+                let (url, code, message) = (self.url.clone(), text("code"), text("message"));
+                Err(match code.as_str() {
+                    "CAPACITY_REACHED" => RemoteError::Full { url, message },
+                    _ => RemoteError::Answer { url, code, message },
+                })
+            }
+            _ => Err(self.protocol(&format!("`{asked}` was answered with `{kind}`"))),
         }
     }
 
@@ -253,19 +235,15 @@ impl RemoteSession {
 
 /// A tool's text, wherever this generation of servers puts it.
 fn text_of(result: &Value) -> String {
-    [
-        "/data", "/content/0/text", "/structured_content/result", "/structuredContent/result",
-    ]
-    .into_iter()
-    .find_map(|path| result.pointer(path)?.as_str())
-    .map_or_else(
-        || {
-            result
-                .as_str()
-                .map_or_else(|| result.to_string(), str::to_owned)
-        },
-        str::to_owned,
-    )
+    let places = [
+        "", "/data", "/content/0/text", "/structured_content/result", "/structuredContent/result",
+    ];
+    let mut texts = places
+        .iter()
+        .filter_map(|path| result.pointer(path)?.as_str());
+    texts
+        .next()
+        .map_or_else(|| result.to_string(), str::to_owned)
 }
 
 /// The beginning of a text of an error.
@@ -276,11 +254,9 @@ fn cut(text: &str) -> String {
 type Socket = WebSocketStream<reqwest::Upgraded>;
 
 async fn connect(address: &Address) -> Result<Socket, RemoteError> {
-    let shown = address.shown();
-    let unreachable = |reason: String| RemoteError::Unreachable {
-        url: shown.clone(),
-        reason,
-    };
+    let url = || address.shown();
+    let unreachable = |reason: String| RemoteError::Unreachable { url: url(), reason };
+    let failed = |error: reqwest::Error| unreachable(innermost(&error.without_url()).to_string());
     let client = llm::upgrade_client(CONNECT_TIMEOUT, address.is_loopback())
         .map_err(|error| unreachable(error.to_string()))?;
     let key = generate_key();
@@ -293,76 +269,48 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     if let Some(token) = &address.token {
         request = request.bearer_auth(token.expose_secret());
     }
-    let answer = request
-        .send()
-        .await
-        .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
+    let answer = request.send().await.map_err(failed)?;
     let status = answer.status().as_u16();
     if status != 101 {
+        let hint = match status {
+            401 | 403 => "; it may require a token: --token, or FINQA_TOKEN",
+            404 | 405 | 426 => {
+                "; check that it is an OpenEnv server and that the address is complete"
+            }
+            _ => "",
+        };
         return Err(RemoteError::Refused {
-            url: shown,
+            url: url(),
             status,
-            hint: match status {
-                401 | 403 => "; it may require a token: --token, or FINQA_TOKEN",
-                404 | 405 | 426 => {
-                    "; check that it is an OpenEnv server and that the address is complete"
-                }
-                _ => "",
-            },
+            hint,
         });
     }
     let accepted = answer.headers().get("sec-websocket-accept");
-    if accepted
-        .is_none_or(|accepted| accepted.as_bytes() != derive_accept_key(key.as_bytes()).as_bytes())
-    {
+    if accepted.is_none_or(|accepted| accepted != &derive_accept_key(key.as_bytes())) {
         return Err(RemoteError::Protocol {
-            url: shown,
+            url: url(),
             reason: "its WebSocket handshake is wrong".to_owned(),
         });
     }
-    let stream = answer
-        .upgrade()
-        .await
-        .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
+    let stream = answer.upgrade().await.map_err(failed)?;
     let limits = WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE_BYTES))
         .max_frame_size(Some(MAX_MESSAGE_BYTES));
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
 }
 
-/// Sends what is to be sent and hands on what arrives, until either side ends.
-async fn converse(
-    mut socket: Socket,
-    mut outgoing: mpsc::Receiver<String>,
+/// Hands on what arrives until either side ends. Pings are answered by the socket itself.
+async fn receive(
+    mut arriving: SplitStream<Socket>,
     incoming: mpsc::Sender<Result<String, String>>,
 ) {
-    loop {
-        let end = tokio::select! {
-            text = outgoing.recv() => match text {
-                None => return,
-                Some(text) => socket.send(Message::text(text)).await.err().map(|e| e.to_string()),
-            },
-            message = socket.next() => match message {
-                None | Some(Ok(Message::Close(_))) => Some("the server closed it".to_owned()),
-                Some(Err(error)) => Some(error.to_string()),
-                Some(Ok(Message::Text(text))) => {
-                    if incoming.send(Ok(text.as_str().to_owned())).await.is_err() {
-                        return;
-                    }
-                    None
-                }
-                // Pings are answered by the socket itself.
-                Some(Ok(_)) => None,
-            },
+    while let Some(message) = arriving.next().await {
+        let text = match message {
+            Ok(Message::Text(text)) => Ok(text.as_str().to_owned()),
+            Ok(_) => continue,
+            Err(error) => Err(error.to_string()),
         };
-        if let Some(reason) = end {
-            // What the server said before it closed is read before this.
-            while let Some(Ok(message)) = socket.next().await {
-                if let Message::Text(text) = message {
-                    let _ = incoming.send(Ok(text.as_str().to_owned())).await;
-                }
-            }
-            let _ = incoming.send(Err(reason)).await;
+        if incoming.send(text).await.is_err() {
             return;
         }
     }

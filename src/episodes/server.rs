@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::address::Address;
 use super::error::RemoteError;
-use super::question::{asks, planned};
+use super::question::{identity, planned, question_of};
 use super::remote::RemoteSession;
 use super::sessions::{Note, SessionPool};
 use super::tasks::ServerTasks;
@@ -64,7 +64,7 @@ impl ServerEnvironment {
                 id: (index + 1).to_string(),
                 ..EpisodeQuestion::default()
             };
-            planned(&unknown, index, Gold::default())
+            planned(question_of(&unknown), index, Gold::default())
         };
         (0..n.unwrap_or_default()).map(episode).collect()
     }
@@ -96,22 +96,22 @@ impl ServerEnvironment {
         session: &mut RemoteSession,
         data: &Value,
     ) -> Result<EpisodeQuestion, RemoteError> {
-        let mut refusals = 0;
+        const REFUSED: [&str; 2] = ["EXECUTION_ERROR", "VALIDATION_ERROR"];
+        let mut refusals = 0..MAX_REFUSALS;
         loop {
-            match session.reset(data).await {
+            let message = match session.reset(data).await {
                 Err(RemoteError::Answer { code, message, .. })
-                    if refusals < MAX_REFUSALS
-                        && !self.lists_tasks()
-                        && ["EXECUTION_ERROR", "VALIDATION_ERROR"].contains(&code.as_str()) =>
+                    if !self.lists_tasks()
+                        && REFUSED.contains(&code.as_str())
+                        && !refusals.is_empty() =>
                 {
-                    refusals += 1;
-                    if refusals == 1 {
-                        (self.sessions.note)(format!(
-                            "a question was refused by the environment: {message}"
-                        ));
-                    }
+                    message
                 }
                 other => return other,
+            };
+            if refusals.next() == Some(0) {
+                let line = format!("a question was refused by the environment: {message}");
+                (self.sessions.note)(line);
             }
         }
     }
@@ -124,18 +124,17 @@ impl ToolEnvironment for ServerEnvironment {
             message,
             fatal: None,
         };
-        let data = self
-            .reset_data(question)
-            .ok_or_else(|| failed(format!("the server has no question {}", question.key)))?;
+        let data = self.reset_data(question);
+        let data =
+            data.ok_or_else(|| failed(format!("the server has no question {}", question.key)))?;
         let since = Instant::now();
-        let taken = self.sessions.take().await.map_err(|error| {
+        let mut remote = self.sessions.take().await.map_err(|error| {
             let over = !error.may_pass() || self.sessions.count_loss(since, &error);
             EnvironmentError {
                 message: error.to_string(),
                 fatal: over.then(|| error.fault()),
             }
-        });
-        let mut remote = taken?;
+        })?;
         let asked = self.reset(&mut remote, &data).await;
         let mut session = ServerSession {
             pool: Arc::clone(&self.sessions),
@@ -149,13 +148,12 @@ impl ToolEnvironment for ServerEnvironment {
             }
             lost
         })?;
-        if self.lists_tasks() && !asks(&asked, question) {
+        if self.lists_tasks() && identity(&question_of(&asked)) != identity(question) {
             return Err(failed(format!(
                 "the server asks another question than its task {data} of the list"
             )));
         }
-        let started: StartedEpisode = (asked, Box::new(session));
-        Ok(started)
+        Ok((asked, Box::new(session)))
     }
 }
 
@@ -176,7 +174,7 @@ impl ServerSession {
 
     fn lost(&mut self, error: &RemoteError) -> EnvironmentError {
         let session = self.session.take();
-        let over = session.is_some_and(|session| self.pool.lose(&session, error));
+        let over = session.is_some_and(|session| self.pool.count_loss(session.opened, error));
         EnvironmentError {
             message: error.to_string(),
             fatal: over.then(|| error.fault()),

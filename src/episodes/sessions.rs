@@ -1,11 +1,10 @@
-//! The open sessions of an environment's server. An episode takes an idle one, or opens one
-//! while the server has a free slot, and gives it back at its end.
+//! The open sessions of an environment's server. An episode takes an idle one, or opens one,
+//! and gives it back at its end.
 
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use super::address::Address;
 use super::error::RemoteError;
@@ -26,18 +25,12 @@ pub(crate) type Note = Box<dyn Fn(String) + Send + Sync>;
 pub(super) struct SessionPool {
     address: Address,
     pub(super) note: Note,
-    sessions: Mutex<OpenSessions>,
-    /// A session has become idle, or is lost.
-    freed: Notify,
+    sessions: Mutex<IdleSessions>,
 }
 
 #[derive(Default)]
-struct OpenSessions {
+struct IdleSessions {
     idle: Vec<RemoteSession>,
-    /// Sessions that exist, those in play among them.
-    open: usize,
-    /// The server has no other session.
-    full: bool,
     /// Losses in a row, and the time of the last one.
     lost: u32,
     last_loss: Option<Instant>,
@@ -49,7 +42,6 @@ impl SessionPool {
             address,
             note,
             sessions: Mutex::default(),
-            freed: Notify::new(),
         }
     }
 
@@ -59,39 +51,20 @@ impl SessionPool {
         join_all(idle.into_iter().map(RemoteSession::close)).await;
     }
 
-    /// A session in which no episode is played: one that is idle, else a new one, else the next
-    /// that becomes idle.
+    /// A session in which no episode is played: one that is idle, or else a new one.
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
-            let (idle, others, full) = {
-                let mut sessions = self.sessions.lock();
-                (sessions.idle.pop(), sessions.open, sessions.full)
-            };
+            let idle = self.sessions.lock().idle.pop();
             if let Some(session) = idle {
                 return Ok(session);
             }
-            if full && others > 0 {
-                self.freed.notified().await;
-                continue;
-            }
-            let full = match RemoteSession::open(&self.address).await {
-                Err(full @ RemoteError::Full { .. }) => full,
-                opened => {
-                    self.sessions.lock().open += usize::from(opened.is_ok());
-                    return opened;
+            let opened = RemoteSession::open(&self.address).await;
+            match (&opened, waits.next()) {
+                (Err(RemoteError::Full { .. }), Some(millis)) => {
+                    tokio::time::sleep(Duration::from_millis(millis)).await;
                 }
-            };
-            match waits.next() {
-                Some(millis) => {
-                    let wait = Duration::from_millis(millis);
-                    let _ = tokio::time::timeout(wait, self.freed.notified()).await;
-                }
-                None if self.sessions.lock().open > 0 => {
-                    (self.note)(format!("{full}: continuing with fewer sessions"));
-                    self.sessions.lock().full = true;
-                }
-                None => return Err(full),
+                _ => return opened,
             }
         }
     }
@@ -101,17 +74,6 @@ impl SessionPool {
         let mut sessions = self.sessions.lock();
         sessions.lost = 0;
         sessions.idle.push(session);
-        self.freed.notify_one();
-    }
-
-    /// Takes note of a lost session; true if the server is to be given up.
-    pub(super) fn lose(&self, session: &RemoteSession, error: &RemoteError) -> bool {
-        {
-            let mut sessions = self.sessions.lock();
-            sessions.open = sessions.open.saturating_sub(1);
-        }
-        self.freed.notify_one();
-        self.count_loss(session.opened, error)
     }
 
     /// Counts a loss of a session that was opened, or begun to be opened, at `since`; true if

@@ -49,7 +49,7 @@ impl ServerTasks {
         let is_asked = |question: &EpisodeQuestion| !question.text.is_empty();
         let lists = !questions.is_empty() && questions.iter().all(is_asked);
         lists.then(|| Self {
-            questions: QuestionList::new(questions),
+            questions: QuestionList::new(questions.into_iter()),
             places,
         })
     }

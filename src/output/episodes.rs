@@ -4,7 +4,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::run::{Journal, Row, RunMeta};
@@ -16,19 +15,6 @@ use super::staged::StagedFile;
 
 /// The version of a line's layout.
 const FORMAT: u32 = 1;
-
-/// True if a file holds episodes of this run only, or none.
-pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Line {
-        run: String,
-    }
-    let text = std::fs::read_to_string(path);
-    text.is_ok_and(|text| {
-        let mut lines = text.lines();
-        lines.all(|line| serde_json::from_str::<Line>(line).is_ok_and(|line| line.run == run))
-    })
-}
 
 /// Writes the episodes of a run, in the order of its plan.
 pub(crate) fn write_episodes(

@@ -19,7 +19,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 pub(crate) use answer::AnswerView;
 pub(crate) use csv::CsvFile;
-pub(crate) use episodes::{is_export_of, write_episodes};
+pub(crate) use episodes::write_episodes;
 pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;

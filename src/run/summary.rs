@@ -126,18 +126,23 @@ impl Summary {
 
     /// A note about settings that were not sent, in one line.
     pub(crate) fn left_out_line(&self) -> Option<String> {
-        let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
-        (!names.is_empty()).then(|| left_out_line(&names))
+        left_out_line(&self.left_out)
     }
 }
 
 /// A note that a model does not support these settings, in one line.
-pub(crate) fn left_out_line(names: &[&str]) -> String {
-    format!(
-        "{} not sent: the model does not support {}",
-        names.join(" and "),
-        if names.len() == 1 { "it" } else { "them" }
-    )
+pub(crate) fn left_out_line<'n>(names: impl IntoIterator<Item = &'n String>) -> Option<String> {
+    let names: BTreeSet<&str> = names.into_iter().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let them = match names.len() {
+        0 => return None,
+        1 => "it",
+        _ => "them",
+    };
+    let names = names.join(" and ");
+    Some(format!(
+        "{names} not sent: the model does not support {them}"
+    ))
 }
 
 /// Sums a run up, row by row.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::super::{Exit, stdout};
+use super::super::Exit;
+use super::super::stdout::print_text;
 use crate::dataset::{self, Source};
 use crate::env_build::build;
 use finqa_core::text::counted;
@@ -22,33 +23,23 @@ pub(crate) struct BuildArgs {
 pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let dataset = dataset::load(&Source::from_name(&args.data_path))?;
     let built = build(&dataset, &args.output)?;
-    stdout::print_words(|out| {
-        writeln!(
-            out,
-            "{}: {} about {}, {}: {} with their sentences",
-            args.output.display(),
-            counted(built.questions, "question"),
-            counted(built.companies, "company"),
-            counted(built.tables, "table"),
-            counted(built.tables / 2, "page"),
-        )?;
-        for (count, noun, reason) in [
-            (built.without_gold, "stand-alone question", "without gold"),
-            (
-                dataset.turn_count(),
-                "turn",
-                "of conversations, which cannot be asked alone",
-            ),
-        ] {
-            if count > 0 {
-                writeln!(out, "left out: {} {reason}", counted(count, noun))?;
-            }
-        }
-        writeln!(
-            out,
-            "serve it: convfinqa env serve --data-path {}",
-            args.output.display()
-        )
-    })?;
-    Ok(Exit::Done)
+    let to = args.output.display();
+    let mut text = format!(
+        "{to}: {} about {}, {}: {} with their sentences\n",
+        counted(built.questions, "question"),
+        counted(built.companies, "company"),
+        counted(built.tables, "table"),
+        counted(built.tables / 2, "page"),
+    );
+    if built.without_gold > 0 {
+        let questions = counted(built.without_gold, "stand-alone question");
+        text.push_str(&format!("left out: {questions} without gold\n"));
+    }
+    if dataset.turn_count() > 0 {
+        let turns = counted(dataset.turn_count(), "turn");
+        let line = format!("left out: {turns} of conversations, which cannot be asked alone\n");
+        text.push_str(&line);
+    }
+    text.push_str(&format!("serve it: convfinqa env serve --data-path {to}\n"));
+    print_text(&text)
 }

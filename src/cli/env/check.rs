@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::super::{Exit, stdout};
+use super::super::Exit;
+use super::super::stdout::print_text;
 use super::catalog;
 use finqa_core::text::counted;
 
@@ -18,23 +19,17 @@ pub(crate) struct CheckArgs {
 pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data_path.as_deref())?;
     let report = catalog.check();
-    stdout::print_words(|out| {
-        writeln!(
-            out,
-            "{}: {}, {}, {}",
-            catalog.source(),
-            counted(report.companies, "company"),
-            counted(report.tables, "table"),
-            counted(report.questions, "question")
-        )?;
-        for problem in &report.problems {
-            writeln!(out, "{problem}")?;
-        }
-        Ok(())
-    })?;
-    Ok(if report.problems.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Data
+    let head = format!(
+        "{}: {}, {}, {}\n",
+        catalog.source(),
+        counted(report.companies, "company"),
+        counted(report.tables, "table"),
+        counted(report.questions, "question")
+    );
+    let problems = report.problems.iter().map(|problem| format!("{problem}\n"));
+    let done = print_text(&std::iter::once(head).chain(problems).collect::<String>())?;
+    Ok(match report.problems.is_empty() {
+        true => done,
+        false => Exit::Data,
     })
 }

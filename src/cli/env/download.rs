@@ -1,15 +1,15 @@
 //! `convfinqa env download`: the published benchmark, fetched and verified.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::output::terminal::{ProgressOptions, TerminalWriter};
+use crate::output::terminal::download_bar;
 use finqa_agents::llm;
 use finqa_core::text::counted;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
-use super::super::{Exit, runtime, stdout};
+use super::super::stdout::print_text;
+use super::super::{Exit, runtime};
 
 /// The arguments of `env download`.
 #[derive(clap::Args, Debug)]
@@ -27,22 +27,16 @@ pub(crate) struct HubArgs {
 
 /// Fetches it and prints what is there now.
 pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
-    let defaults = HubOptions::default();
-    let options = HubOptions {
-        hub: args
-            .hub
-            .filter(|hub| !hub.is_empty())
-            .unwrap_or(defaults.hub),
+    let mut options = HubOptions {
         revision: args.revision,
         ..HubOptions::default()
     };
+    if let Some(hub) = args.hub.filter(|hub| !hub.is_empty()) {
+        options.hub = hub;
+    }
     let client = llm::download_client(Duration::from_secs(10))?;
-    let writer = TerminalWriter::new(ProgressOptions {
-        terminal: std::io::stderr().is_terminal(),
-        ..ProgressOptions::default()
-    });
+    let (writer, bar) = download_bar("{bar:30} {pos}/{len} files {eta}");
     writer.line(NOTICE);
-    let bar = writer.styled_bar("{bar:30} {pos}/{len} files {eta}");
     let on_event = |event: HubEvent| match event {
         HubEvent::Listed {
             commit,
@@ -59,23 +53,16 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let report = Catalog::load(&args.output)?.check();
     let to = args.output.display();
-    stdout::print_words(|out| {
-        writeln!(
-            out,
-            "{to}: {} about {}, {}; commit {}, every file verified",
-            counted(report.questions, "question"),
-            counted(report.companies, "company"),
-            counted(report.tables, "table"),
-            commit
-        )?;
-        if !report.problems.is_empty() {
-            writeln!(
-                out,
-                "found {}; run `convfinqa env check --data-path {to}`",
-                counted(report.problems.len(), "problem")
-            )?;
-        }
-        Ok(())
-    })?;
-    Ok(Exit::Done)
+    let mut text = format!(
+        "{to}: {} about {}, {}; commit {commit}, every file verified\n",
+        counted(report.questions, "question"),
+        counted(report.companies, "company"),
+        counted(report.tables, "table")
+    );
+    if !report.problems.is_empty() {
+        let problems = counted(report.problems.len(), "problem");
+        let line = format!("found {problems}; run `convfinqa env check --data-path {to}`\n");
+        text.push_str(&line);
+    }
+    print_text(&text)
 }

@@ -15,7 +15,7 @@ use clap::ArgMatches;
 use crate::dataset::Source;
 use crate::output::terminal::TerminalStyle;
 use finqa_core::text::counted;
-use finqa_env::data::{Catalog, EnvError};
+use finqa_env::data::{Catalog, EnvError, QUESTIONS};
 
 use super::{Exit, Failure};
 
@@ -69,17 +69,19 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
 
 /// Distinguishes a folder of another kind from one with a damaged file.
 fn with_directory_hint(error: EnvError) -> anyhow::Error {
-    let other_folder = matches!(&error, EnvError::Io { path, source }
-        if path.ends_with("benchmark_questions/finqa.csv")
-            && matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory));
-    if !other_folder {
-        return error.into();
+    const MISSING: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    match &error {
+        EnvError::Io { path, source }
+            if path.ends_with(QUESTIONS) && MISSING.contains(&source.kind()) =>
+        {
+            let message = format!(
+                "{error}: this is not a data directory; make one with `convfinqa env build`, fetch \
+                 one with `convfinqa env download`, or leave it out for the built-in sample"
+            );
+            Failure::new(Exit::Data, message).into()
+        }
+        _ => error.into(),
     }
-    let message = format!(
-        "{error}: this is not a data directory; make one with `convfinqa env build`, fetch one with \
-         `convfinqa env download`, or leave it out for the built-in sample"
-    );
-    Failure::new(Exit::Data, message).into()
 }
 
 /// The problems of data that can be used in spite of them, in one line.

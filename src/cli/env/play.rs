@@ -1,7 +1,7 @@
 //! `convfinqa env play`: an agent plays episodes.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -18,7 +18,7 @@ use crate::episodes::{
     ServerEnvironment, tool_specs,
 };
 use crate::output::terminal::TerminalStyle;
-use crate::output::{is_export_of, write_episodes};
+use crate::output::write_episodes;
 use crate::pipeline::{
     LockedRun, Notify, Run, RunContext, RunNotice, RunResults, RunStart, unused_server,
 };
@@ -122,14 +122,10 @@ pub(crate) fn execute(
         RunKind::Episodes,
         &[(EXPORT_EPISODES, args.export_episodes.as_deref())],
     )?;
-    let run = resumed.as_ref().map(|run| run.meta().id.as_str());
-    if let Some(path) = &args.export_episodes {
-        if settings.shards.shard.is_some() {
-            let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
-                        `env play --resume RUN`";
-            return Err(Failure::usage(line).into());
-        }
-        refuse_foreign(path, run)?;
+    if args.export_episodes.is_some() && settings.shards.shard.is_some() {
+        let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
+                    `env play --resume RUN`";
+        return Err(Failure::usage(line).into());
     }
     settings.keep_for_episodes();
     let mut command = EpisodeRun {
@@ -217,16 +213,16 @@ impl EpisodeRun<'_> {
         };
         let (url, data_path) = match &was {
             Some(was) if args.url.is_none() && args.data_path.is_none() => {
-                let environment = Some(was.environment.clone());
+                let place = was.environment.clone();
                 match was.server {
-                    true => (environment, None),
-                    false => (None, environment.map(OsString::from)),
+                    true => (Some(place), None),
+                    false => (None, Some(place.into())),
                 }
             }
             _ => (args.url.clone(), args.data_path.clone()),
         };
-        let named = |name: &str| dotenv::variable(name).map(OsString::from);
-        let data_path = data_path.or_else(|| named("FINQA_DATA_PATH"));
+        let variable = || dotenv::variable("FINQA_DATA_PATH").map(OsString::from);
+        let data_path = data_path.or_else(variable);
         let mut options = EpisodeOptions {
             environment: match url {
                 Some(url) => on_server(&url, args, settings, notify).await?,
@@ -296,15 +292,4 @@ fn in_process(
         hash,
         invented,
     })
-}
-
-/// Refuses to replace a file of episodes that this run has not written.
-fn refuse_foreign(path: &Path, run: Option<&str>) -> Result<(), Failure> {
-    if !path.exists() || run.is_some_and(|run| is_export_of(path, run)) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "{}: the file exists and is not replaced; name another file",
-        path.display()
-    )))
 }

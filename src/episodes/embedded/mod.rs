@@ -37,10 +37,11 @@ impl EmbeddedModel {
     fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
         let (question, company) = question_and_company(messages);
         let seen = ShownResults::of(messages);
-        let Some(listed) = seen.results("get_descriptions").next() else {
+        let of_table = |tool: &str, table: &str| seen.text(tool, Some(table));
+        let Some(listed) = seen.text("get_descriptions", None) else {
             return vec![("get_descriptions", json!({ "company_name": company }))];
         };
-        let names: Vec<String> = serde_json::from_str(listed.text).unwrap_or_default();
+        let names: Vec<String> = serde_json::from_str(listed).unwrap_or_default();
         let tables = named_tables(question, &names);
         if tables.is_empty() {
             return vec![submit(NO_ANSWER)];
@@ -50,7 +51,7 @@ impl EmbeddedModel {
         };
         let unknown: Vec<_> = tables
             .iter()
-            .filter(|table| seen.of_table("get_table_info", table).is_none())
+            .filter(|table| of_table("get_table_info", table).is_none())
             .map(|table| on("get_table_info", table))
             .collect();
         if !unknown.is_empty() {
@@ -58,11 +59,11 @@ impl EmbeddedModel {
         }
         let known: Vec<TableColumns> = tables
             .iter()
-            .filter_map(|table| TableColumns::read(table, seen.of_table("get_table_info", table)?))
+            .filter_map(|table| TableColumns::read(table, of_table("get_table_info", table)?))
             .collect();
         let unread: Vec<_> = known
             .iter()
-            .filter(|table| seen.of_table("sql_query", &table.name).is_none())
+            .filter(|table| of_table("sql_query", &table.name).is_none())
             .map(|table| {
                 let (tool, mut arguments) = on("sql_query", &table.name);
                 if let Some(map) = arguments.as_object_mut() {
@@ -76,7 +77,7 @@ impl EmbeddedModel {
         }
         let read: Vec<_> = known
             .iter()
-            .filter_map(|table| table.rows(seen.of_table("sql_query", &table.name)?))
+            .filter_map(|table| table.rows(of_table("sql_query", &table.name)?))
             .collect();
         let answer = self.solve(bare_question(question), documents(&read));
         vec![submit(answer.as_deref().unwrap_or(NO_ANSWER))]
@@ -131,49 +132,28 @@ fn submission_text(guess: &RankedAnswer) -> String {
     format!("{}%", round5(percent))
 }
 
-/// The tool results of a conversation, with the calls they are of.
-struct ShownResults<'m> {
-    results: Vec<ShownResult<'m>>,
-}
-
-struct ShownResult<'m> {
-    tool: &'m str,
-    table: Option<String>,
-    text: &'m str,
-}
+/// The tool results of a conversation: tool, table and text.
+struct ShownResults<'m>(Vec<(&'m str, Option<String>, &'m str)>);
 
 impl<'m> ShownResults<'m> {
     fn of(messages: &'m [ChatMessage]) -> Self {
-        let text_of = |call: &ToolCall| {
-            let result = messages
-                .iter()
-                .find(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
-            Some(result.content.as_str())
-        };
         let calls = messages.iter().flat_map(|message| &message.tool_calls);
         let results = calls.filter_map(|call| {
+            let mut results = messages.iter();
+            let result = results.find(|it| it.tool_call_id.as_ref() == Some(&call.id))?;
             let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
             let table = arguments.get("table_name").and_then(Value::as_str);
-            Some(ShownResult {
-                tool: &call.name,
-                table: table.map(str::to_owned),
-                text: text_of(call)?,
-            })
+            let table = table.map(str::to_owned);
+            Some((call.name.as_str(), table, result.content.as_str()))
         });
-        Self {
-            results: results.collect(),
-        }
+        Self(results.collect())
     }
 
-    fn results(&self, tool: &str) -> impl Iterator<Item = &ShownResult<'m>> {
-        self.results.iter().filter(move |seen| seen.tool == tool)
-    }
-
-    fn of_table(&self, tool: &str, table: &str) -> Option<&'m str> {
-        let mut results = self.results(tool);
-        results
-            .find(|seen| seen.table.as_deref() == Some(table))
-            .map(|seen| seen.text)
+    /// The first result of a tool, of a table if it is about one.
+    fn text(&self, tool: &str, table: Option<&str>) -> Option<&'m str> {
+        let mut results = self.0.iter();
+        let found = results.find(|(name, of, _)| *name == tool && of.as_deref() == table);
+        found.map(|(_, _, text)| *text)
     }
 }
 

@@ -14,38 +14,40 @@ const INDENT: usize = 10;
 
 /// The answer with its steps, its evidence, its program and its verdicts.
 pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
-    let mut out = String::new();
-    let mut part = |title: &str, lines: &[String]| {
-        for (index, line) in lines.iter().enumerate() {
-            out.push_str(&entry(if index == 0 { title } else { "" }, line));
-        }
-    };
     let solution = view.solution;
-    part("Answer", &[headline(solution)]);
-    let answer = solution.answer.as_ref();
     let one_line = |text: &String| single_spaced(text);
+    let answer = solution.answer.as_ref();
     let error = solution.error.iter().filter(|_| !is_embedded(solution));
-    part("Error", &error.map(one_line).collect::<Vec<_>>());
     let steps = answer.map_or(&[][..], |answer| &answer.steps);
-    part("Steps", &steps.iter().map(one_line).collect::<Vec<_>>());
-    part("Evidence", &evidence(view));
-    let text = answer.and_then(|answer| answer.program.as_ref());
-    let error = answer.and_then(|answer| answer.program_error.as_ref());
-    let error = error.map(|error| format!("(not executed: {error})"));
-    let program: Vec<String> = text.map(one_line).into_iter().chain(error).collect();
-    part("Program", &program);
-    part("Critic", &critic(view));
-    let votes = solution.votes.as_ref().map(ToString::to_string);
-    part("Votes", &votes.into_iter().collect::<Vec<_>>());
-    part("Opinion", &opinion(solution));
-    let calls = solution.calls.len();
-    if calls > 0 {
-        let (input, output) = solution.tokens();
-        let tokens = format!(
-            "{}, {input} tokens in, {output} out",
-            counted(calls, "call")
-        );
-        part("Took", &[tokens]);
+    let program = answer.and_then(|answer| answer.program.as_ref());
+    let refused = answer.and_then(|answer| answer.program_error.as_ref());
+    let refused = refused.map(|error| format!("(not executed: {error})"));
+    let program = program.map(one_line).into_iter().chain(refused);
+    let (input, output) = solution.tokens();
+    let calls = counted(solution.calls.len(), "call");
+    let took = format!("{calls}, {input} tokens in, {output} out");
+    let took = (!is_embedded(solution)).then_some(took);
+    let parts = [
+        ("Answer", vec![headline(solution)]),
+        ("Error", error.map(one_line).collect()),
+        ("Steps", steps.iter().map(one_line).collect()),
+        ("Evidence", evidence(view)),
+        ("Program", program.collect()),
+        ("Critic", critic(view)),
+        (
+            "Votes",
+            solution.votes.iter().map(ToString::to_string).collect(),
+        ),
+        ("Opinion", opinion(solution).into_iter().collect()),
+        ("Took", took.into_iter().collect()),
+    ];
+    let mut out = String::new();
+    for (title, lines) in parts {
+        for (index, line) in lines.iter().enumerate() {
+            let title = if index == 0 { title } else { "" };
+            let text = broken(line, INDENT, INDENT + 2, WIDTH);
+            out.push_str(&format!("{title:INDENT$}{text}\n"));
+        }
     }
     harmless(&out).into_owned()
 }
@@ -69,22 +71,19 @@ pub(crate) fn short_answer(solution: &Solution) -> String {
 fn headline(solution: &Solution) -> String {
     let mut line = short_answer(solution);
     let Some(answer) = &solution.answer else {
-        if let Some(error) = solution.error.as_ref().filter(|_| is_embedded(solution)) {
-            line = format!("{line}: {}", single_spaced(error));
-        }
-        return line;
+        return match &solution.error {
+            Some(error) if is_embedded(solution) => format!("{line}: {}", single_spaced(error)),
+            _ => line,
+        };
     };
     match &answer.doubt {
         Some(doubt) if answer.is_undefined() => line = format!("{line}: {doubt}"),
         Some(doubt) => line = format!("not sure ({doubt}); best guess: {line}"),
         None => {}
     }
-    if let Some(label) = answer
-        .label
-        .as_deref()
-        .filter(|label| !label.trim().is_empty())
-    {
-        line.push_str(&format!("  ({})", single_spaced(label)));
+    let label = single_spaced(answer.label.as_deref().unwrap_or_default());
+    if !label.is_empty() {
+        line.push_str(&format!("  ({label})"));
     }
     if let Some(confidence) = answer.confidence.filter(|_| !answer.is_undefined()) {
         line.push_str(&format!(", confidence {confidence:.2}"));
@@ -103,22 +102,16 @@ fn with_scale(answer: &str, unit: Unit) -> String {
 }
 
 fn evidence(view: &AnswerView<'_>) -> Vec<String> {
-    let id_width = view
-        .evidence
-        .iter()
-        .map(|cited| cited.id.len())
-        .max()
-        .unwrap_or(0);
-    view.evidence
-        .iter()
-        .map(|cited| {
-            let label = match cited.label.is_empty() {
-                true => "(no such place)".to_owned(),
-                false => single_spaced(&cited.label),
-            };
-            format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
-        })
-        .collect()
+    let ids = view.evidence.iter().map(|cited| cited.id.len());
+    let id_width = ids.max().unwrap_or(0);
+    let lines = view.evidence.iter().map(|cited| {
+        let label = match cited.label.is_empty() {
+            true => "(no such place)".to_owned(),
+            false => single_spaced(&cited.label),
+        };
+        format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
+    });
+    lines.collect()
 }
 
 fn critic(view: &AnswerView<'_>) -> Vec<String> {
@@ -140,27 +133,19 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
 }
 
 /// The second opinion in a line.
-fn opinion(solution: &Solution) -> Vec<String> {
-    let opinion = solution.opinion.as_ref().map(|other| {
-        let verdict = match other.agrees {
-            Some(true) => "agrees",
-            Some(false) => "differs",
-            None => "the only answer",
-        };
-        let choice = other.arbitration.map(|choice| format!("; {choice}"));
-        format!(
-            "{verdict}: {} by {}, confidence {:.2}{}",
-            single_spaced(&other.printed),
-            single_spaced(&other.program),
-            other.confidence,
-            choice.unwrap_or_default()
-        )
-    });
-    opinion.into_iter().collect()
-}
-
-/// A title and a text, which is broken at spaces.
-fn entry(title: &str, text: &str) -> String {
-    let text = broken(text, INDENT, INDENT + 2, WIDTH);
-    format!("{title:INDENT$}{text}\n")
+fn opinion(solution: &Solution) -> Option<String> {
+    let other = solution.opinion.as_ref()?;
+    let verdict = match other.agrees {
+        Some(true) => "agrees",
+        Some(false) => "differs",
+        None => "the only answer",
+    };
+    let choice = other.arbitration.map(|choice| format!("; {choice}"));
+    Some(format!(
+        "{verdict}: {} by {}, confidence {:.2}{}",
+        single_spaced(&other.printed),
+        single_spaced(&other.program),
+        other.confidence,
+        choice.unwrap_or_default()
+    ))
 }

@@ -106,41 +106,29 @@ pub(in crate::output) fn p_value(p: f64) -> String {
     }
 }
 
-fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Option<String> {
+/// A line for each amount that both sides have.
+fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
     let spending = &comparison.spending;
-    let line = |name: &str, amounts: &Option<Amounts>, digits: usize| {
-        amounts.map(|amounts| {
-            vec![
-                name.to_owned(),
-                amounts.n.to_string(),
-                format!("{:.digits$}", amounts.mean_a),
-                format!("{:.digits$}", amounts.mean_b),
-                signed(amounts.difference, digits),
-                format!("{:.digits$}", amounts.total_a),
-                format!("{:.digits$}", amounts.total_b),
-            ]
-        })
-    };
-    let paid = spending
-        .cost_usd
-        .filter(|paid| paid.total_a + paid.total_b > 0.0);
-    let lines: Vec<_> = [
-        line("seconds", &spending.latency, 2),
-        line("rounds", &spending.rounds, 2),
-        line("US dollars", &paid, 5),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if lines.is_empty() {
-        return None;
-    }
-    let mut table = style.table(&[
-        "per question", "n", "mean A", "mean B", "B - A", "total A", "total B",
-    ]);
-    table.add_rows(lines);
-    align(&mut table, &[1, 2, 3, 4, 5, 6]);
-    Some(table.to_string())
+    let paid = |paid: &Amounts| paid.total_a + paid.total_b > 0.0;
+    let amounts = [
+        ("Seconds", spending.latency, 2),
+        ("Rounds", spending.rounds, 2),
+        ("US dollars", spending.cost_usd.filter(paid), 5),
+    ];
+    let lines = amounts.into_iter().filter_map(|(name, amounts, digits)| {
+        let amounts = amounts?;
+        Some(style.wrap(&format!(
+            "{name} per question: A {:.digits$}, B {:.digits$}, B - A {} (n {}); in all: \
+             A {:.digits$}, B {:.digits$}",
+            amounts.mean_a,
+            amounts.mean_b,
+            signed(amounts.difference, digits),
+            amounts.n,
+            amounts.total_a,
+            amounts.total_b
+        )))
+    });
+    lines.collect()
 }
 
 /// The questions that one side alone answers right.

@@ -10,7 +10,6 @@ mod runs;
 mod scores;
 mod style;
 mod summary;
-mod unsent;
 mod writer;
 
 pub(crate) use analysis::analysis_tables;
@@ -25,5 +24,4 @@ pub use scores::scorecard_tables;
 pub use style::TerminalStyle;
 pub(crate) use style::harmless;
 pub(crate) use summary::summary_text;
-pub(crate) use unsent::IgnoredSettings;
-pub(crate) use writer::{ProgressOptions, TerminalWriter};
+pub(crate) use writer::{ProgressOptions, TerminalWriter, download_bar};

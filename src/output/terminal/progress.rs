@@ -1,30 +1,22 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row, command};
-use finqa_agents::llm::{Cost, LimitStatus};
+use finqa_agents::llm::Cost;
 use finqa_core::text::{counted, single_spaced};
 
 use super::calls::CallActivity;
-use super::unsent::IgnoredSettings;
-use super::writer::{ProgressOptions, TerminalWriter};
+use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
-/// Seconds between two plain progress lines.
+/// Least time between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} {wide_msg}";
-
-fn set_template(bar: &ProgressBar, template: &str) {
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("━╸─"));
-    }
-}
 
 /// Shows a run's events on stderr.
 pub(crate) struct RunProgress {
@@ -41,10 +33,7 @@ pub(crate) struct RunProgress {
     /// Episodes that have a reward, and their sum.
     rewards: (usize, f64),
     failed: usize,
-    /// Questions that are asked again later.
-    postponed: BTreeSet<usize>,
     calls: CallActivity,
-    left_out: IgnoredSettings,
     /// The folder of the run's output.
     output: PathBuf,
     /// The command that continues the run.
@@ -73,9 +62,7 @@ impl RunProgress {
             right: 0,
             rewards: (0, 0.0),
             failed: 0,
-            postponed: BTreeSet::new(),
             calls: CallActivity::default(),
-            left_out: IgnoredSettings::default(),
             output: output.to_owned(),
             continuation: command("--resume", output),
             cost: Cost::default(),
@@ -91,6 +78,7 @@ impl RunProgress {
 
     /// Takes one event.
     pub(crate) fn on(&mut self, event: &Event) {
+        let verbose = self.options.verbose;
         match event {
             Event::Started {
                 meta,
@@ -98,33 +86,47 @@ impl RunProgress {
                 answered,
             } => {
                 self.continuation = meta.continuation(&self.output);
-                self.begin(*total, *answered);
-            }
-            Event::Round { key, round } => {
-                if self.options.verbose {
-                    let verdict = verdict_text(round);
-                    self.say(&format!(
-                        "  {key}: round {}: {}, {verdict}",
-                        round.number, round.answer.printed
-                    ));
+                self.total = *total;
+                self.bar.set_length(*total as u64);
+                if *answered > 0 {
+                    let questions = counted(*total, "question");
+                    self.say(&format!("resuming: {answered} of {questions} answered"));
                 }
             }
+            Event::Round { key, round } if verbose => {
+                let (number, answer) = (round.number, &round.answer.printed);
+                let verdict = verdict_text(round);
+                self.say(&format!("  {key}: round {number}: {answer}, {verdict}"));
+            }
+            Event::Postponed { key, reason, .. } if verbose => self.say(&format!(
+                "  {key}: the provider failed ({reason}); asked again later"
+            )),
+            Event::Round { .. } | Event::Postponed { .. } => {}
             Event::Answered { row, resumed } => self.answered(row, *resumed),
-            Event::Postponed { index, key, reason } => {
-                self.postponed.insert(*index);
-                if self.options.verbose {
-                    self.say(&format!(
-                        "  {key}: the provider failed ({reason}); asked again later"
-                    ));
-                }
-            }
             Event::Retry {
                 attempt,
                 delay,
                 reason,
-            } => self.retried(*attempt, *delay, reason),
+            } => {
+                self.calls.retries += 1;
+                self.show();
+                let seconds = delay.as_secs_f64();
+                if verbose {
+                    self.say(&format!(
+                        "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
+                    ));
+                } else if !self.options.logged && self.is_line_due(self.calls.retries == 1) {
+                    self.say(&format!("{}: {reason}", self.status()));
+                }
+            }
             Event::Batch(line) => self.say(line),
-            Event::Limits(status) => self.limited(*status),
+            Event::Limits(status) => {
+                let waits = self.calls.limited(*status);
+                self.show();
+                if waits && self.is_line_due(false) {
+                    self.say(&self.status());
+                }
+            }
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
     }
@@ -139,49 +141,19 @@ impl RunProgress {
         self.writer.say(line);
     }
 
-    fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
-        let due = self.calls.retried();
-        self.show();
-        if self.options.verbose {
-            let seconds = delay.as_secs_f64();
-            self.say(&format!(
-                "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
-            ));
-        } else if due && !self.options.terminal && !self.options.logged {
-            // Where no bar shows it.
-            self.say(&format!("{}: {reason}", self.status()));
-        }
-    }
-
-    fn limited(&mut self, status: LimitStatus) {
-        let due = self.calls.limited(status);
-        self.show();
+    /// True if a plain line, which stands for the bar, is `wanted` or due.
+    fn is_line_due(&mut self, wanted: bool) -> bool {
+        let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         if due && !self.options.terminal {
-            self.say(&self.status());
+            self.last_line = Instant::now();
         }
-    }
-
-    fn begin(&mut self, total: usize, answered: usize) {
-        self.total = total;
-        self.bar.set_length(total as u64);
-        if answered > 0 {
-            let questions = counted(total, "question");
-            self.say(&format!("resuming: {answered} of {questions} answered"));
-        }
+        due && !self.options.terminal
     }
 
     fn answered(&mut self, row: &Row, resumed: bool) {
         self.answered += 1;
         self.resumed += usize::from(resumed);
-        self.postponed.remove(&row.index);
-        let calls = row.solution.calls.iter();
-        let replies = calls.filter_map(|call| call.reply.as_ref());
-        if let Some(line) = self.left_out.add(replies.flat_map(|reply| &reply.left_out)) {
-            self.say(&line);
-        }
-        if row.solution.outcome != Outcome::Answered {
-            self.failed += 1;
-        }
+        self.failed += usize::from(row.solution.outcome != Outcome::Answered);
         if let Some(verdict) = &row.scores.financial_equivalence {
             self.scored += 1;
             self.right += usize::from(verdict.accepted);
@@ -195,55 +167,40 @@ impl RunProgress {
         self.bar.set_position(self.answered as u64);
         if self.options.verbose && !resumed {
             self.say(&verbose_lines(row));
-        } else if !self.options.terminal && self.last_line.elapsed() >= PLAIN_INTERVAL {
-            self.last_line = Instant::now();
+        } else if self.is_line_due(false) {
             self.say(&format!("{} {}", self.status(), self.eta()));
         }
     }
 
     /// Brings the bar up to date.
     fn show(&self) {
-        self.bar
-            .set_message(format!("{} {}", self.message(), self.eta()));
-        let Some(calls) = self.calls.text().filter(|_| self.total > 0) else {
-            return;
-        };
-        if self.bar.prefix().is_empty() {
+        let message = format!("{} {}", self.message(), self.eta());
+        self.bar.set_message(message);
+        if let Some(calls) = self.calls.text().filter(|_| self.total > 0) {
             set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
+            self.bar.set_prefix(calls);
         }
-        self.bar.set_prefix(calls);
     }
 
     /// The number of answered questions, and the message.
     fn status(&self) -> String {
-        let mut parts = vec![
-            format!("{}/{}", self.answered, self.total),
-            self.message(),
-            self.calls.text().unwrap_or_default(),
-        ];
-        parts.retain(|part| !part.is_empty());
+        let mut parts = vec![format!("{}/{}", self.answered, self.total)];
+        parts.extend(Some(self.message()).filter(|message| !message.is_empty()));
+        parts.extend(self.calls.text());
         parts.join(" · ")
     }
 
     /// Right answers so far, cost and failures. Counts, because a rate would need its
     /// interval, and NM its floor.
     fn message(&self) -> String {
-        let mut parts = Vec::new();
-        if self.rewards.0 > 0 {
-            let mean = self.rewards.1 / self.rewards.0 as f64;
-            parts.push(format!("reward {mean:.3}"));
-        }
-        if self.scored > 0 {
-            parts.push(format!("{} of {} right (FE)", self.right, self.scored));
-        }
-        parts.extend(self.cost.brief());
-        if self.failed > 0 {
-            parts.push(format!("{} without an answer", self.failed));
-        }
-        if !self.postponed.is_empty() {
-            parts.push(format!("{} to ask again", self.postponed.len()));
-        }
-        parts.join(" · ")
+        let (episodes, sum) = self.rewards;
+        let parts = [
+            (episodes > 0).then(|| format!("reward {:.3}", sum / episodes as f64)),
+            (self.scored > 0).then(|| format!("{} of {} right (FE)", self.right, self.scored)),
+            self.cost.brief(),
+            (self.failed > 0).then(|| format!("{} without an answer", self.failed)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
     /// The time left at the pace of this process: answers of others took none of its time.
@@ -260,38 +217,31 @@ impl RunProgress {
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
         self.calls.finished();
         self.bar.finish_and_clear();
-        let answered = format!("{} of {}", self.answered, self.total);
+        let answered = format!("questions answered: {} of {}", self.answered, self.total);
         let again = &self.continuation;
-        let seconds = elapsed.as_secs_f64();
-        match finish {
-            Finish::Complete => self.say(&format!("{}, {seconds:.1} s", self.status())),
-            Finish::Partial { left, reason } => {
-                self.say(&format!("{}, {seconds:.1} s", self.status()));
-                self.say(&format!(
-                    "{} without an outcome because the provider failed ({reason}); {again} asks again",
-                    counted(*left, "question")
-                ));
-            }
+        let status = format!("{}, {:.1} s", self.status(), elapsed.as_secs_f64());
+        let line = match finish {
+            Finish::Complete => status,
+            Finish::Partial { left, reason } => format!(
+                "{status}\n{} without an outcome because the provider failed ({reason}); {again} asks again",
+                counted(*left, "question")
+            ),
             Finish::BudgetReached { limit, spent, left } => {
-                let left = format!("{} left to ask", counted(*left, "question"));
-                let spent = spent
-                    .as_ref()
-                    .map_or_else(String::new, |spent| format!("{spent}, "));
-                self.say(&format!(
-                    "paused at {}: {spent}{left}; continue with {again}{}",
+                let spent = spent.iter().map(|spent| format!("{spent}, "));
+                format!(
+                    "paused at {}: {}{} left to ask; continue with {again}{}",
                     limit.option(),
+                    spent.collect::<String>(),
+                    counted(*left, "question"),
                     limit.more()
-                ));
+                )
             }
-            Finish::Interrupted => self.say(&format!(
-                "interrupted; questions answered: {answered}; continue with {again}"
-            )),
+            Finish::Interrupted => format!("interrupted; {answered}; continue with {again}"),
             Finish::Fatal(_) | Finish::Bug(_) => {
-                self.say(&format!(
-                    "stopped; questions answered: {answered}; continue with {again}"
-                ));
+                format!("stopped; {answered}; continue with {again}")
             }
-        }
+        };
+        self.say(&line);
     }
 }
 

@@ -1,63 +1,44 @@
 //! The list of runs: plain columns, so that an id is never broken in two.
 
+use comfy_table::{ContentArrangement, Table, presets};
+
 use crate::run::{RunMeta, RunStage, RunState};
 
 use super::style::harmless;
 
-const HEADER: [&str; 5] = ["run", "started", "model", "done", "status"];
-
 /// The runs with id, time, model, questions answered and progress, one line each.
 pub(crate) fn runs_list(runs: &[(String, Result<RunState, String>)]) -> String {
-    let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
-    columns(&rows)
-}
-
-fn columns(runs: &[[String; HEADER.len()]]) -> String {
-    let header = HEADER.map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(&header).chain(runs).collect();
-    let mut widths = [0; HEADER.len()];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(*row) {
-            *width = cell.chars().count().max(*width);
-        }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["run", "started", "model", "done", "status"]);
+    table.add_rows(runs.iter().map(|(id, state)| row(id, state)));
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
     }
-    let lines = rows.iter().map(|row| {
-        let cells = row.iter().zip(widths);
-        let cells = cells.map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    table.trim_fmt()
 }
 
-fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
-    match state {
-        Ok(RunState {
-            meta,
-            answered,
-            stage,
-        }) => {
+fn row(id: &str, state: &Result<RunState, String>) -> [String; 5] {
+    let cells = match state {
+        Ok(state) => {
+            let meta = &state.meta;
             // Seconds are enough to tell runs apart.
             let started = meta.started.get(..19).unwrap_or(&meta.started);
             [
-                harmless(id).into_owned(),
+                id.to_owned(),
                 format!("{started}Z"),
-                harmless(meta.model()).into_owned(),
-                meta.progress(*answered),
-                status(stage, meta),
+                meta.model().to_owned(),
+                meta.progress(state.answered),
+                status(&state.stage, meta),
             ]
         }
         Err(error) => {
-            let error = harmless(error).into_owned();
-            let unknown = || "-".to_owned();
-            [
-                harmless(id).into_owned(),
-                unknown(),
-                unknown(),
-                unknown(),
-                format!("unreadable: {error}"),
-            ]
+            let error = format!("unreadable: {error}");
+            [id, "-", "-", "-", &error].map(str::to_owned)
         }
-    }
+    };
+    cells.map(|cell| harmless(&cell).into_owned())
 }
 
 fn status(stage: &RunStage, meta: &RunMeta) -> String {

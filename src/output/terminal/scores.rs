@@ -10,19 +10,33 @@ use super::style::TerminalStyle;
 
 /// The scores of a run, or of a file.
 pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
-    if scores.rates.iter().next().is_none() {
-        let why = match scores.questions {
-            0 => "No question was answered, so nothing is scored".to_owned(),
-            n => format!(
-                "No gold for {}, so nothing is scored",
-                counted(n, "question")
-            ),
-        };
-        let mut lines = vec![style.wrap(&why)];
-        lines.extend(outcome_line(scores, style));
-        lines.extend(latency_line(scores, style));
-        return lines.join("\n");
+    let is_scored = scores.rates.iter().next().is_some();
+    let mut lines = vec![match (is_scored, scores.questions) {
+        (true, _) => rules(scores, style),
+        (false, 0) => "No question was answered, so nothing is scored".to_owned(),
+        (false, n) => {
+            let questions = counted(n, "question");
+            style.wrap(&format!("No gold for {questions}, so nothing is scored"))
+        }
+    }];
+    lines.extend(outcome_line(scores, style));
+    let accepted: usize = scores.reasons.iter().map(|count| count.count).sum();
+    let counts = [
+        (format!("Accepted by FE ({accepted})"), &scores.reasons),
+        (
+            "Rejected by FE, recognized error".to_owned(),
+            &scores.diagnostics,
+        ),
+    ];
+    for (title, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
+        lines.push(style.wrap(&format!("{title}: {}", listed(counts.iter()))));
     }
+    lines.extend(conversation_lines(scores, style));
+    lines.extend(latency_line(scores, style));
+    lines.join("\n")
+}
+
+fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
         let cells = rate_row(rule_title(rule), &rate, floor_of(rule, &scores.rates));
@@ -33,30 +47,27 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
         }));
     }
     if let Some(without) = &scores.without_suspects {
-        for (rule, rate) in without.rates.iter() {
-            let short = match rule {
-                Rule::NumericalMatch => "NM",
-                Rule::FinancialEquivalence => "FE",
-                _ => continue,
-            };
+        for (rule, short) in [
+            (Rule::NumericalMatch, "NM"),
+            (Rule::FinancialEquivalence, "FE"),
+        ] {
             let note = match floor_of(rule, &without.rates) {
                 floor if floor.is_empty() => format!("{} left out", without.suspects),
                 floor => floor,
             };
-            table.add_row(rate_row(
-                &format!("{short}, suspect golds out"),
-                &rate,
-                note,
-            ));
+            let title = format!("{short}, suspect golds out");
+            let rate = without.rates.get(rule);
+            table.add_rows(rate.map(|rate| rate_row(&title, &rate, note)));
         }
     }
     align(&mut table, &[1, 2, 3]);
-    let mut lines = vec![table.to_string()];
-    lines.extend(outcome_line(scores, style));
-    lines.extend(reasons_lines(scores, style));
-    lines.extend(conversation_lines(scores, style));
-    lines.extend(latency_line(scores, style));
-    lines.join("\n")
+    table.to_string()
+}
+
+/// `3 rounded, 1 percent as fraction`
+fn listed<'c>(counts: impl Iterator<Item = &'c Count>) -> String {
+    let counts = counts.map(|count| format!("{} {}", count.count, count.name.replace('_', " ")));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn align(table: &mut Table, right: &[usize]) {
@@ -109,37 +120,17 @@ fn rate_row(title: &str, rate: &Rate, note: String) -> Vec<String> {
 }
 
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
-    let others: Vec<String> = scores
-        .outcomes
-        .iter()
-        .filter(|count| count.name != "answered")
-        .map(|count| format!("{} {}", count.count, count.name.replace('_', " ")))
-        .collect();
+    let outcomes = scores.outcomes.iter();
+    let others = listed(outcomes.filter(|count| count.name != "answered"));
     let answered = scores.answered.get(Rule::FinancialEquivalence);
     (!others.is_empty()).then(|| {
         let of_answered = answered
             .map(|rate| format!("; of the {} answered, FE {}", rate.n, with_interval(&rate)))
             .unwrap_or_default();
         style.wrap(&format!(
-            "Without an answer (counted as wrong): {}{of_answered}",
-            others.join(", ")
+            "Without an answer (counted as wrong): {others}{of_answered}"
         ))
     })
-}
-
-fn reasons_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
-    let line = |title: &str, counts: &[Count]| {
-        let named = counts.iter();
-        let named = named.map(|count| format!("{} {}", count.count, count.name.replace('_', " ")));
-        let named = named.collect::<Vec<_>>().join(", ");
-        (!named.is_empty()).then(|| style.wrap(&format!("{title}: {named}")))
-    };
-    let accepted: usize = scores.reasons.iter().map(|count| count.count).sum();
-    let lines = [
-        line(&format!("Accepted by FE ({accepted})"), &scores.reasons),
-        line("Rejected by FE, recognized error", &scores.diagnostics),
-    ];
-    lines.into_iter().flatten().collect()
 }
 
 /// How whole conversations go, and whether one error causes the next, by each rule.
@@ -172,10 +163,9 @@ fn conversation_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
 fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let latency = scores.latency.as_ref()?;
     // The embedded analyst takes less than a hundredth of a second.
-    let (unit, of_second, digits) = if latency.max < 1.0 {
-        ("ms", 1000.0, 0)
-    } else {
-        ("s", 1.0, 1)
+    let (unit, of_second, digits) = match latency.max < 1.0 {
+        true => ("ms", 1000.0, 0),
+        false => ("s", 1.0, 1),
     };
     let [median, p95] = [latency.p50, latency.p95].map(|seconds| of_second * seconds);
     Some(style.wrap(&format!(

@@ -87,11 +87,12 @@ impl TerminalStyle {
         }
     }
 
-    /// Breaks a line at spaces so that it can be read; a figure keeps its unit.
+    /// Breaks a line at spaces, not at no-break ones, so that it can be read; a figure keeps its
+    /// unit.
     pub(crate) fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
         let text = text.replace(" %", "\u{a0}%");
-        broken(&text, 0, 2, limit).replace("\u{a0}%", " %")
+        broken(&text, 0, 2, limit).replace('\u{a0}', " ")
     }
 }
 

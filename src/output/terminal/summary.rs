@@ -32,24 +32,22 @@ pub(crate) fn summary_text(
             parts.extend(outcome_line(&summary.scores, style));
         }
     }
-    parts.push(epoch_lines(summary, style));
-    parts.extend(critic_line(summary, verbose).map(|line| style.wrap(&line)));
-    parts.extend(opinion_line(summary).map(|line| style.wrap(&line)));
-    parts.extend(spent_line(summary).map(|line| style.wrap(&line)));
-    parts.extend(unfinished_line(summary, output).map(|line| style.wrap(&line)));
-    let left_out = summary.left_out_line();
-    parts.extend(left_out.map(|line| style.wrap(&format!("Note: {line}."))));
+    let mut lines = epoch_lines(summary);
+    lines.extend(critic_line(summary, verbose));
+    lines.extend(opinion_line(summary));
+    lines.extend(spent_line(summary));
+    lines.extend(unfinished_line(summary, output));
+    lines.extend(summary.left_out_line().map(|line| format!("Note: {line}.")));
     if summary.run.invented {
-        parts.push(style.wrap(
-            "The built-in sample is fictional: its companies do not exist, and its score says \
-             nothing about ConvFinQA (convfinqa data download fetches the real data).",
-        ));
+        let line = "The built-in sample is fictional: its companies do not exist, and its score says \
+                    nothing about ConvFinQA (convfinqa data download fetches the real data).";
+        lines.push(line.to_owned());
     }
-    parts.retain(|part| !part.is_empty());
+    parts.extend(lines.iter().map(|line| style.wrap(line)));
     parts.join("\n")
 }
 
-/// What was measured, and the score that is quoted first.
+/// What was measured, and the score that is quoted first, which is not broken in two.
 fn headline(summary: &Summary) -> String {
     let score = match summary.scores.rates.get(Rule::FinancialEquivalence) {
         Some(rate) => format!(
@@ -62,6 +60,7 @@ fn headline(summary: &Summary) -> String {
         None => "no question has a gold answer, so nothing is scored".to_owned(),
     };
     let questions = counted(summary.scores.questions, "question");
+    let score = score.replace(' ', "\u{a0}");
     format!("{}, {questions}: {score}", measured(&summary.run))
 }
 
@@ -105,17 +104,15 @@ fn other_rules(scores: &Scorecard) -> Option<String> {
     Some(line)
 }
 
-fn epoch_lines(summary: &Summary, style: TerminalStyle) -> String {
+fn epoch_lines(summary: &Summary) -> Vec<String> {
     let lines = summary.epochs.iter().map(|card| {
-        let name = if card.rule == Rule::NumericalMatch.name() {
-            "NM"
-        } else {
-            "FE"
+        let name = match card.rule == Rule::NumericalMatch.name() {
+            true => "NM",
+            false => "FE",
         };
-        let floor = card
-            .floor
-            .map(|floor| format!(", floor {:.1} %", 100.0 * floor.rate));
-        style.wrap(&format!(
+        let floor = card.floor.map(|floor| 100.0 * floor.rate);
+        let floor = floor.map(|floor| format!(", floor {floor:.1} %"));
+        format!(
             "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {}{})",
             card.k,
             with_interval(&card.mean),
@@ -125,74 +122,55 @@ fn epoch_lines(summary: &Summary, style: TerminalStyle) -> String {
             with_interval(&card.pass_hat_k),
             card.n,
             floor.unwrap_or_default()
-        ))
+        )
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.collect()
 }
 
-/// What the critic changed; with `--verbose` also what that cost.
+/// What the critic changed.
 fn critic_line(summary: &Summary, verbose: bool) -> Option<String> {
     let critic = &summary.critic;
     let answered = critic.first_draft_n;
     let reviewed = match critic.reviewed {
         n if 0 < n && n < answered => format!("reviewed {n} and "),
+        _ if critic.sent_back == 0 => return None,
         _ => String::new(),
     };
-    if critic.sent_back == 0 && reviewed.is_empty() {
-        return None;
-    }
-    let mut line = format!(
-        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong",
+    let drafts = critic.first_drafts.filter(|_| verbose);
+    let drafts = drafts.map(|rate| format!("; first drafts alone FE {}", with_interval(&rate)));
+    Some(format!(
+        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong{}",
         critic.sent_back,
         counted(answered, "answer"),
         critic.fixed,
-        critic.broken
-    );
-    if let Some(rate) = critic.first_drafts.filter(|_| verbose) {
-        line.push_str(&format!("; first drafts alone FE {}", with_interval(&rate)));
-    }
-    match critic.cost.total() {
-        Some(cost) if verbose && !cost.is_zero() => {
-            line.push_str(&format!("; reviews and revisions cost ${cost:.4}"));
-        }
-        _ => {}
-    }
-    Some(line)
+        critic.broken,
+        drafts.unwrap_or_default()
+    ))
 }
 
 /// How far agreement with the embedded analyst tells right answers from wrong ones.
 fn opinion_line(summary: &Summary) -> Option<String> {
     let agreement = summary.second_opinion.as_ref()?;
-    let part = |rate: Option<Rate>, which: &str| {
-        rate.map(|rate| {
-            let (n, percent) = (rate.n, 100.0 * rate.rate);
-            format!(
-                "{which} for {} ({percent:.1} % right)",
-                counted(n, "question")
-            )
-        })
+    let part = |rate: Rate, which: &str| {
+        let (questions, percent) = (counted(rate.n, "question"), 100.0 * rate.rate);
+        format!("{which} for {questions} ({percent:.1} % right)")
     };
-    let arbitration = agreement.arbitration.map(|effect| {
-        format!(
-            "it replaced {} of {}, of which {} became right and {} wrong",
-            effect.taken,
-            counted(effect.weighed, "answer"),
-            effect.fixed,
-            effect.broken
-        )
-    });
     let parts = [
-        part(agreement.agreed, "the same answer"),
-        part(agreement.differed, "another answer"),
-        arbitration,
+        agreement.agreed.map(|rate| part(rate, "the same answer")),
+        agreement.differed.map(|rate| part(rate, "another answer")),
+        agreement.arbitration.map(|effect| {
+            format!(
+                "it replaced {} of {}, of which {} became right and {} wrong",
+                effect.taken,
+                counted(effect.weighed, "answer"),
+                effect.fixed,
+                effect.broken
+            )
+        }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| {
-        format!(
-            "Second opinion of the embedded analyst: {}",
-            parts.join(", ")
-        )
-    })
+    let parts = Some(parts.join(", ")).filter(|parts| !parts.is_empty())?;
+    Some(format!("Second opinion of the embedded analyst: {parts}"))
 }
 
 fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
@@ -210,38 +188,6 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
 fn spent_line(summary: &Summary) -> Option<String> {
     let spent = &summary.spent;
     let used = spent.nodes.total();
-    (spent.calls > 0).then(|| {
-        format!(
-            "{} · tokens in {} · tokens out {}{}",
-            counted(spent.calls, "call"),
-            tokens(&used, used.tokens.input_tokens),
-            tokens(&used, used.tokens.output_tokens),
-            cost_text(summary)
-        )
-    })
-}
-
-/// Tokens that a server did not give, or of an answer that was lost, are not in
-/// the sum.
-fn tokens(node: &NodeUsage, count: u64) -> String {
-    if node.without_usage > 0 || node.lost > 0 {
-        format!("{count} (at least)")
-    } else {
-        count.to_string()
-    }
-}
-
-/// What caches saved, and the cost.
-fn cost_text(summary: &Summary) -> String {
-    let used = summary.spent.nodes.total();
-    let cached = used.tokens.cached_input_tokens as f64 / used.tokens.input_tokens.max(1) as f64;
-    let share = match cached {
-        0.0 => String::new(),
-        _ => format!(
-            " · {:.1} % of the tokens in from the provider's cache",
-            100.0 * cached
-        ),
-    };
     let hits = match used.cached_calls {
         0 => String::new(),
         calls => format!(
@@ -250,7 +196,24 @@ fn cost_text(summary: &Summary) -> String {
             used.saved_tokens
         ),
     };
-    format!("{share}{hits} · cost {}", summary.spent.cost)
+    (spent.calls > 0).then(|| {
+        format!(
+            "{} · tokens in {} · tokens out {}{hits} · cost {}",
+            counted(spent.calls, "call"),
+            tokens(&used, used.tokens.input_tokens),
+            tokens(&used, used.tokens.output_tokens),
+            spent.cost
+        )
+    })
+}
+
+/// Tokens that a server did not give, or of an answer that was lost, are not in
+/// the sum.
+fn tokens(node: &NodeUsage, count: u64) -> String {
+    match node.without_usage > 0 || node.lost > 0 {
+        true => format!("{count} (at least)"),
+        false => count.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lines on stderr that do not tear a progress bar.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -44,30 +44,20 @@ impl TerminalWriter {
         self.bar.clone()
     }
 
-    /// Like [`Self::bar`], with a template in indicatif's syntax.
-    pub(crate) fn styled_bar(&self, template: &str) -> ProgressBar {
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
-        }
-        self.bar()
-    }
-
     /// Prints a line, unless `--quiet`.
     pub(crate) fn say(&self, line: &str) {
-        if self.options.quiet {
-        } else if self.options.logged {
-            tracing::info!("{line}");
-        } else {
-            self.line(line);
+        match self.options {
+            ProgressOptions { quiet: true, .. } => {}
+            ProgressOptions { logged: true, .. } => tracing::info!("{line}"),
+            _ => self.line(line),
         }
     }
 
     /// Prints a warning, even with `--quiet`.
     pub(crate) fn warn(&self, line: &str) {
-        if self.options.logged {
-            tracing::warn!("{line}");
-        } else {
-            self.line(line);
+        match self.options.logged {
+            true => tracing::warn!("{line}"),
+            false => self.line(line),
         }
     }
 
@@ -76,5 +66,22 @@ impl TerminalWriter {
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
         });
+    }
+}
+
+/// A writer whose bar shows a download by a template in indicatif's syntax.
+pub(crate) fn download_bar(template: &str) -> (TerminalWriter, ProgressBar) {
+    let writer = TerminalWriter::new(ProgressOptions {
+        terminal: std::io::stderr().is_terminal(),
+        ..ProgressOptions::default()
+    });
+    let bar = writer.bar();
+    set_template(&bar, template);
+    (writer, bar)
+}
+
+pub(super) fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("━╸─"));
     }
 }

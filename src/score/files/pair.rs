@@ -88,11 +88,8 @@ fn with_cases(
     rows: Vec<PredictionRow>,
     dataset: &Dataset,
 ) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
-    let records: HashMap<&str, &Record> = dataset
-        .records
-        .iter()
-        .map(|record| (record.document.id.as_str(), record))
-        .collect();
+    let records = dataset.records.iter();
+    let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
     let mut keyed = Vec::with_capacity(rows.len());
     for row in rows {
         let Some(record) = records.get(row.id.as_str()).copied() else {
@@ -209,16 +206,17 @@ fn scored_row(
         index,
         epoch: row.epoch.unwrap_or_default(),
         turns: turns.filter(|_| is_turn),
-        filename: match found {
-            Some((record, _)) => record.document.filename.clone(),
-            None => {
-                let own = row.filename.as_deref();
-                own.unwrap_or_else(|| filename_of(&row.id)).to_owned()
-            }
+        filename: match (found, row.filename) {
+            (Some((record, _)), _) => record.document.filename.clone(),
+            (None, Some(filename)) => filename,
+            (None, None) => filename_of(&row.id).to_owned(),
         },
-        kind: found
-            .map(|(record, _)| record.kind)
-            .or_else(|| kind_of(&row.id)),
+        kind: match found {
+            Some((record, _)) => Some(record.kind),
+            None if row.id.starts_with("Single_") => Some(RecordKind::Single),
+            None if row.id.starts_with("Double_") => Some(RecordKind::Double),
+            None => None,
+        },
         question: match found {
             Some((_, case)) if row.question.is_empty() => case.question.text.clone(),
             _ => row.question,
@@ -263,12 +261,4 @@ pub(crate) fn filename_of(id: &str) -> &str {
     let page = page.unwrap_or(id);
     let end = page.find(".pdf").map(|at| at + 4);
     end.and_then(|end| page.get(..end)).unwrap_or(page)
-}
-
-fn kind_of(id: &str) -> Option<RecordKind> {
-    match id {
-        _ if id.starts_with("Single_") => Some(RecordKind::Single),
-        _ if id.starts_with("Double_") => Some(RecordKind::Double),
-        _ => None,
-    }
 }

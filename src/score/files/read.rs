@@ -217,9 +217,14 @@ impl PredictionFile<'_> {
         if id.is_empty() {
             return Err(self.bad(line, "id", "", "a record id"));
         }
-        let seconds = |text: &str| python_float(text).filter(|seconds| seconds.is_finite());
-        let milliseconds = self.cell(line, "latency_ms", &cells.latency_ms, seconds, "a number")?;
-        let latency = self.cell(line, "latency", &cells.latency, seconds, "a number")?;
+        let number = "a number";
+        let milliseconds = self.cell(line, "latency_ms", &cells.latency_ms, number, seconds)?;
+        let latency = self.cell(line, "latency", &cells.latency, number, seconds)?;
+        let outcome = |text: &str| text.parse().ok();
+        let outcome = self.cell(line, "outcome", &cells.outcome, "a known outcome", outcome)?;
+        let whole_number = "a whole number";
+        let epoch = self.cell(line, "epoch", &cells.epoch, whole_number, whole_of)?;
+        let rounds = self.cell(line, "rounds", &cells.rounds, whole_number, whole_of)?;
         let answer = filled(cells.answer);
         Ok(PredictionRow {
             line,
@@ -235,31 +240,12 @@ impl PredictionFile<'_> {
             program: filled(cells.program),
             gold_program: filled(cells.gold_program),
             exe_ans: filled(cells.exe_ans).map(value_of),
-            outcome: self.cell(
-                line,
-                "outcome",
-                &cells.outcome,
-                |text| text.parse().ok(),
-                "a known outcome",
-            )?,
+            outcome,
             latency: latency.or(milliseconds.map(|thousandths| thousandths / 1e3)),
             filename: filled(cells.filename),
-            epoch: self.cell(line, "epoch", &cells.epoch, whole_number, "a whole number")?,
-            rounds: self.cell(
-                line, "rounds", &cells.rounds, whole_number, "a whole number",
-            )?,
-            // Data frames write small amounts as `1e-05`.
-            cost: self.cell(
-                line,
-                "cost_usd",
-                &cells.cost_usd,
-                |text| {
-                    text.parse()
-                        .or_else(|_| Decimal::from_scientific(text))
-                        .ok()
-                },
-                "an amount",
-            )?,
+            epoch,
+            rounds,
+            cost: self.cell(line, "cost_usd", &cells.cost_usd, "an amount", amount)?,
         })
     }
 
@@ -269,14 +255,14 @@ impl PredictionFile<'_> {
         line: usize,
         column: &'static str,
         text: &str,
-        read: impl Fn(&str) -> Option<T>,
         expected: &'static str,
+        read: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, ScoreError> {
         match text.trim() {
             "" => Ok(None),
             bare => match read(bare) {
-                Some(value) => Ok(Some(value)),
                 None => Err(self.bad(line, column, text, expected)),
+                value => Ok(value),
             },
         }
     }
@@ -313,8 +299,18 @@ fn whole(text: &str) -> &str {
     text.strip_suffix(".0").unwrap_or(text)
 }
 
-fn whole_number<T: std::str::FromStr>(text: &str) -> Option<T> {
+fn whole_of<T: std::str::FromStr>(text: &str) -> Option<T> {
     whole(text).parse().ok()
+}
+
+fn seconds(text: &str) -> Option<f64> {
+    python_float(text).filter(|seconds| seconds.is_finite())
+}
+
+/// Data frames write small amounts as `1e-05`.
+fn amount(text: &str) -> Option<Decimal> {
+    let read = text.parse().or_else(|_| Decimal::from_scientific(text));
+    read.ok()
 }
 
 /// A JSON scalar as text; `null`, lists and objects are not cells. A JSON number

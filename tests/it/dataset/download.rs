@@ -46,7 +46,7 @@ fn content(name: &str) -> String {
 }
 
 const NAMES: [&str; 4] = [
-    "__MACOSX/data/train.json", "data/train.json", "data/dev.json", "data/train_turn.json",
+    "__MACOSX/data/train.json", "data/train.json", "data/dev.json", "data/other.json",
 ];
 
 struct Case {
@@ -57,25 +57,15 @@ struct Case {
 
 fn case(names: &[&str]) -> Case {
     let body = archive(names);
-    let published = |name: &str, blob: Option<String>, required| PublishedFile {
-        name: name.to_owned(),
-        blob,
-        required,
+    let file = |name: &str| {
+        let blob = blob(content(name).as_bytes());
+        PublishedFile::new(name, Some(&blob))
     };
     Case {
         folder: tempfile::tempdir().unwrap(),
         options: DownloadOptions {
-            archive: published("data.zip", Some(blob(&body)), true),
-            files: vec![
-                published(
-                    "train.json",
-                    Some(blob(content("train.json").as_bytes())),
-                    true,
-                ),
-                published("dev.json", Some(blob(content("dev.json").as_bytes())), true),
-                published("train_turn.json", None, false),
-                published("dev_turn.json", None, false),
-            ],
+            archive: PublishedFile::new("data.zip", Some(&blob(&body))),
+            files: vec![file("train.json"), file("dev.json")],
             attempts: 3,
             first_pause: Duration::ZERO,
             longest_pause: Duration::ZERO,
@@ -129,7 +119,7 @@ impl Case {
     }
 
     fn assert_unpacked(&self) {
-        assert_eq!(self.names(), ["dev.json", "train.json", "train_turn.json"]);
+        assert_eq!(self.names(), ["dev.json", "train.json"]);
         for name in self.names() {
             let found = std::fs::read_to_string(self.path().join(&name)).unwrap();
             assert_eq!(found, content(&name), "{name}");
@@ -151,7 +141,7 @@ fn line(done: Done) -> String {
 async fn the_archive_is_fetched_verified_and_unpacked() {
     let case = case(&NAMES);
     let done = case.run(&[]).await;
-    assert_eq!(done.result.unwrap().len(), 3);
+    assert_eq!(done.result.unwrap().len(), 2);
     case.assert_unpacked();
     assert_eq!(done.requests, 1);
     let total = case.body.len() as u64;
@@ -159,12 +149,9 @@ async fn the_archive_is_fetched_verified_and_unpacked() {
         bytes: total,
         total: Some(total)
     }));
-    assert!(done.events.contains(&DownloadEvent::NotInArchive {
-        name: "dev_turn.json".into()
-    }));
     let again = case.run(&[]).await;
     assert_eq!(again.events, [DownloadEvent::AlreadyThere]);
-    assert_eq!(again.result.unwrap().len(), 3);
+    assert_eq!(again.result.unwrap().len(), 2);
     assert_eq!(again.requests, 0);
 }
 

@@ -193,7 +193,7 @@ fn no_two_pages_share_a_name() {
 }
 
 #[test]
-fn a_folder_with_other_files_is_refused_and_left_alone() {
+fn a_build_replaces_an_earlier_one_whole_and_nothing_else() {
     let place = Workplace::new();
     std::fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/thesis.txt", "years of work");
@@ -203,12 +203,7 @@ fn a_folder_with_other_files_is_refused_and_left_alone() {
         &["mine holds other files, such as thesis.txt", "an empty one"],
     );
     assert_eq!(files_in(&place.path("mine")).len(), 1);
-    assert_eq!(place.read("mine/thesis.txt"), "years of work");
-}
 
-#[test]
-fn a_build_replaces_an_earlier_one_whole() {
-    let place = Workplace::new();
     let made = place.path("made");
     let make = |from: &Dataset| build(from, &made).unwrap();
     make(&dataset(&records()));
@@ -218,45 +213,28 @@ fn a_build_replaces_an_earlier_one_whole() {
     let catalog = Catalog::load(&made).unwrap();
     assert_eq!(catalog.check().problems, Vec::<String>::new());
     assert!(catalog.invented(), "the sample stays the invented one");
+    // As after a crash before the last file.
     let before = files_in(&made);
+    std::fs::remove_file(made.join("benchmark_questions/finqa.csv")).unwrap();
+    let error = Catalog::load(&made).unwrap_err().to_string();
+    assert!(error.contains("finqa.csv"), "{error}");
     make(&sample().unwrap());
     assert_eq!(files_in(&made), before);
-}
 
-#[test]
-fn what_a_broken_build_left_is_not_an_environment_and_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let all = dataset(&records());
-    build(&all, folder.path()).unwrap();
-    // As after a crash before the last file.
-    std::fs::remove_file(folder.path().join("benchmark_questions/finqa.csv")).unwrap();
-    let error = Catalog::load(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("finqa.csv"), "{error}");
-    build(&all, folder.path()).unwrap();
-    assert_eq!(Catalog::load(folder.path()).unwrap().questions().len(), 2);
-}
-
-#[test]
-fn a_note_of_a_newer_version_or_none_at_all_is_named() {
-    let place = Workplace::new();
-    let made = place.path("made");
-    build(&sample().unwrap(), &made).unwrap();
     let note = place.read("made/convfinqa-env.json");
-    place.write(
-        "made/convfinqa-env.json",
-        &note.replace("\"version\":1", "\"version\":2"),
-    );
-    for command in [
-        vec!["check", "--data-path", "made"],
-        vec!["build", "--data-path", "sample", "--output", "made"],
+    let newer = note.replace("\"version\":1", "\"version\":2");
+    for (note, said) in [
+        (newer.as_str(), "version 2, not 1"),
+        ("{", "not written by"),
     ] {
-        let ran = place.run(&[vec!["env"], command].concat());
-        ran.fails(3, &["convfinqa-env.json", "version 2, not 1"]);
+        place.write("made/convfinqa-env.json", note);
+        for command in [
+            "check --data-path made", "build --data-path sample --output made",
+        ] {
+            let ran = place.run(&format!("env {command}"));
+            ran.fails(3, &["convfinqa-env.json: ", said]);
+        }
     }
-    place.write("made/convfinqa-env.json", "{");
-    place
-        .run("env check --data-path made")
-        .fails(3, &["convfinqa-env.json: not written by"]);
 }
 
 #[test]

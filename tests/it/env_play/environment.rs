@@ -181,25 +181,13 @@ fn a_server_that_wants_a_token_gets_it() {
 }
 
 #[test]
-fn a_server_with_few_sessions_is_played_in_those_there_are() {
-    let place = Workplace::new();
-    let options = ServerOptions {
-        max_sessions: 1,
-        ..ServerOptions::default()
-    };
-    let server = Serving::start(fixture(), options);
-    let summary = played(&place, &format!("--url {} -j 4", server.url));
-    assert_eq!(summary["played"], 12);
-}
-
-#[test]
 fn a_full_server_is_one_clear_line() {
     let place = Workplace::new();
     let full = json!({"type": "error", "data": {"code": "CAPACITY_REACHED", "active_sessions": 1,
         "max_sessions": 1, "message": "Server at capacity: 1/1 sessions active. Cannot accept new connections."}});
     let server = Double::start(move |_, _, _| Some(full.to_string()));
     let (ran, _) = play(&place, &format!("--url {} -j 2", server.url()));
-    ran.fails(5, &["Server at capacity: 1/1"]);
+    ran.fails(5, &["Server at capacity: 1/1", "-j"]);
     assert!(
         server.connections.load(Ordering::SeqCst) > 2,
         "it is asked again"

@@ -67,18 +67,6 @@ fn errors_of_any_length_are_cut() {
 }
 
 #[test]
-fn names_of_a_server_are_shown_and_not_obeyed() {
-    let server = changed("state", |answer| {
-        dealt(answer, "question_id", |id| {
-            format!("{id}\u{1b}[31m\u{202e}")
-        });
-    });
-    let (_, told, _) = played(&server, "");
-    assert!(told.contains("␛[31m<U+202E>"), "{told}");
-    assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
-}
-
-#[test]
 fn a_token_that_a_server_repeats_is_kept_nowhere() {
     const TOKEN: &str = "planted-token-0123";
     let server = changed("state", |answer| {

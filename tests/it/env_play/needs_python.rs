@@ -20,7 +20,7 @@ fn a_server_on_openenvs_own_framework_is_played(#[case] venv: &str) {
     let base = model.base_url();
     let url = &server.url;
     let line = format!(
-        "--model scripted --base-url {base} --url {url} -n 12 -j 3 --export-episodes a.jsonl"
+        "--model scripted --base-url {base} --url {url} -n 12 -j 2 --export-episodes a.jsonl"
     );
     let (ran, summary) = play(&place, &line);
     ran.succeeds();
@@ -34,7 +34,7 @@ fn a_server_on_openenvs_own_framework_is_played(#[case] venv: &str) {
     assert!(lines.iter().all(|line| line["ground_truth"].is_string()));
     let (ran, summary) = play(
         &place,
-        &format!("--url {url} -n 12 --export-episodes b.jsonl"),
+        &format!("--url {url} -n 12 -j 2 --export-episodes b.jsonl"),
     );
     ran.succeeds();
     assert_eq!(summary["outcomes"], json!({"submitted": 12}));

@@ -201,21 +201,6 @@ fn a_command_for_one_kind_of_run_names_the_command_that_resumes_the_other() {
 }
 
 #[test]
-fn a_file_that_is_there_is_refused_and_left_alone() {
-    let place = Workplace::new();
-    for text in ["my notes", "{\"id\": 1}\n", "{\"format\": 99}\n"] {
-        place.write("a.jsonl", text);
-        let (ran, _) = play(
-            &place,
-            &format!("--data-path {FIXTURE} --export-episodes a.jsonl"),
-        );
-        ran.fails(2, &["a.jsonl: the file exists", "name another file"]);
-        assert!(!ran.stderr.contains("0.1"), "{}", ran.stderr);
-        assert_eq!(place.read("a.jsonl"), text);
-    }
-}
-
-#[test]
 fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counted() {
     let place = Workplace::new();
     let truths = truths(&fixture());

@@ -74,11 +74,6 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert_eq!(said("retry").len(), 1);
     assert!(!ran.stderr.contains(KEY), "the key is redacted");
     assert!(ran.stdout.contains("95 % interval"));
-    // Plain by default; an unknown form is refused as everywhere.
-    assert!(!play(&Workplace::new(), "", &[]).stderr.contains("INFO"));
-    let place = Workplace::new();
-    let ran = place.run_with("env play", &[("CONVFINQA_LOG", "xml")]);
-    ran.fails(2, &["CONVFINQA_LOG: unknown variant `xml`"]);
 }
 
 #[test]
@@ -135,8 +130,4 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
         }
         assert_eq!(text.contains("Missing required"), content);
     }
-    // Not asked for, not written.
-    let place = Workplace::new();
-    play(&place, "", &[]);
-    assert!(!place.run_folder().join("traces.jsonl").exists());
 }

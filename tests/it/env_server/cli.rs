@@ -65,10 +65,6 @@ impl Served {
         }
     }
 
-    pub(super) fn id(&self) -> u32 {
-        self.process.id()
-    }
-
     /// Sends a request as it stands; gives the whole answer.
     fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("connected");
@@ -261,11 +257,4 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
         Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
     }
-}
-
-/// An empty variable left the server open without a word.
-#[test]
-fn an_empty_token_is_warned_of() {
-    let line = first_line(serve(&Workplace::new()).env("FINQA_TOKEN", ""));
-    assert!(line.starts_with("warning: the token is empty"), "{line}");
 }

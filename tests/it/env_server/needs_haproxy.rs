@@ -5,17 +5,12 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
-use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::cli::Served;
-use super::needs_python::run_script;
-use crate::support::cli::{Workplace, words};
-use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::json::has;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -195,53 +190,4 @@ async fn a_killed_server_ends_its_own_sessions_and_no_others() {
         }
     }
     assert_eq!(lost, 32);
-}
-
-/// A server dies while the model thinks in episodes on all of them.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs haproxy, which .ci/deploy installs"]
-async fn episodes_of_a_killed_server_are_played_again_on_the_others() {
-    let cluster = Cluster::start().await;
-    let process = cluster.servers[1].id().to_string();
-    let model = FaultServer::start(move |request| {
-        let messages = request.body["messages"].as_array().unwrap();
-        let results = messages.iter().filter(|message| message["role"] == "tool");
-        if request.index == 40 {
-            let killed = Command::new("kill").args(["-KILL", &process]).status();
-            assert!(killed.unwrap().success());
-        }
-        match results.count() {
-            0..3 => Reply::tool_calls(&[("get_descriptions", r#"{"company_name": "x"}"#.into())]),
-            _ => Reply::tool_calls(&[("submit_answer", r#"{"answer": "42"}"#.into())]),
-        }
-    });
-    let (url, model) = (cluster.url(""), model.base_url());
-    let ran = tokio::task::spawn_blocking(move || {
-        let given = format!("--url {url} --model m --base-url {model} --n 50 -j 12 --json");
-        Workplace::new().run(&[&["env", "play"], &words(&given)[..]].concat())
-    });
-    let ran = ran.await.unwrap();
-    ran.succeeds();
-    let summary = ran.json();
-    assert_eq!(summary["complete"], true, "{}", ran.stderr);
-    let episodes = &summary["episodes"];
-    has(episodes, json!({"played": 50, "failed": 0}));
-    ran.tells("connection to the environment broke");
-}
-
-#[rstest]
-#[case("openenv-0.2.3", 7)]
-#[case("openenv-0.10.0", 8)]
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs haproxy and .venv, which .ci/deploy and tests/python/setup.sh make"]
-async fn needs_python_openenv_clients_play_through_the_proxy(
-    #[case] venv: &str,
-    #[case] checks: usize,
-) {
-    let cluster = Cluster::start().await;
-    // Each client opens several sessions: they meet every server.
-    for _ in 0..3 {
-        let out = run_script(venv, "openenv_clients.py", &cluster.url("")).await;
-        assert_eq!(out.matches("ok: ").count(), checks, "{out}");
-    }
 }

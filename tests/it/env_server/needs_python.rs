@@ -41,13 +41,9 @@ async fn run(program: &Path, arguments: &[&str]) -> String {
     out
 }
 
-async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
-    run_script(venv, name, &server.url()).await
-}
-
 /// Runs a script of `tests/python` with the address of a server.
-pub(super) async fn run_script(venv: &str, name: &str, url: &str) -> String {
-    run(&program(venv, "python"), &[name, url]).await
+async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
+    run(&program(venv, "python"), &[name, &server.url()]).await
 }
 
 #[rstest]

@@ -12,8 +12,8 @@ use crate::files;
 use super::DownloadError;
 use super::options::{DownloadEvent, LARGEST, PublishedFile};
 
-/// The git blob id of a file with these bytes.
-fn blob_id(bytes: &[u8]) -> String {
+/// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` and the bytes.
+pub fn blob_id(bytes: &[u8]) -> String {
     let mut hasher = Sha1::new();
     hasher.update(format!("blob {}\0", bytes.len()));
     hasher.update(bytes);
@@ -21,21 +21,13 @@ fn blob_id(bytes: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks that the file is the published one; any file passes if no id is known.
-pub fn verify(path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
-    if published.blob.is_none() {
-        return Ok(());
-    }
-    let bytes = files::read(path).map_err(DownloadError::at(path))?;
-    verify_bytes(&bytes, path, published)
-}
-
-pub(super) fn verify_bytes(
+/// Checks that these bytes are the published file's; any pass if its blob id is not known.
+pub(super) fn verify(
     bytes: &[u8],
     path: &Path,
     published: &PublishedFile,
 ) -> Result<(), DownloadError> {
-    let Some(expected) = &published.blob else {
+    let Some(expected) = published.blob.as_ref() else {
         return Ok(());
     };
     let found = blob_id(bytes);
@@ -49,13 +41,14 @@ pub(super) fn verify_bytes(
     }
 }
 
-/// The paths of the files that are there, if they are all that is required, and verify.
+/// The paths of the files, if all of them are there and verify.
 pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
-    let path = |file: &PublishedFile| folder.join(&file.name);
-    let is_there = |file: &&PublishedFile| path(file).is_file();
-    let mut required = files.iter().filter(|file| file.required);
-    let complete = required.all(|file| is_there(&file) && verify(&path(file), file).is_ok());
-    complete.then(|| files.iter().filter(is_there).map(path).collect())
+    let intact = |file: &PublishedFile| {
+        let path = folder.join(&file.name);
+        let bytes = files::read(&path).ok()?;
+        verify(&bytes, &path, file).ok().map(|()| path)
+    };
+    files.iter().map(intact).collect()
 }
 
 /// Unpacks the files into the archive's folder, each under its name only once it is verified.
@@ -80,15 +73,11 @@ pub(super) fn unpack(
     for published in files {
         let name = published.name.clone();
         let Some(entry) = entry(&entries, &name) else {
-            if published.required {
-                return Err(DownloadError::NotInArchive {
-                    path: path.to_owned(),
-                    name,
-                    found: entries.join(", "),
-                });
-            }
-            progress(DownloadEvent::NotInArchive { name });
-            continue;
+            return Err(DownloadError::NotInArchive {
+                path: path.to_owned(),
+                name,
+                found: entries.join(", "),
+            });
         };
         let mut bytes = Vec::new();
         let entry = archive.by_name(entry).map_err(unreadable)?;
@@ -101,8 +90,8 @@ pub(super) fn unpack(
             });
         }
         let target = folder.join(&name);
-        verify_bytes(&bytes, &target, published)?;
-        write(&bytes, &target).map_err(DownloadError::at(&target))?;
+        verify(&bytes, &target, published)?;
+        write(&bytes, &target)?;
         let bytes = bytes.len() as u64;
         progress(DownloadEvent::Unpacked { name, bytes });
         out.push(target);
@@ -111,14 +100,20 @@ pub(super) fn unpack(
 }
 
 /// Writes a file whole or not at all.
-pub(super) fn write(bytes: &[u8], target: &Path) -> std::io::Result<()> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    files::let_others_read(file.as_file())?;
-    file.persist(target)?;
-    Ok(())
+///
+/// # Errors
+/// [`DownloadError::Write`].
+pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
+    let written = || {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        files::let_others_read(file.as_file())?;
+        file.persist(target)?;
+        Ok(())
+    };
+    written().map_err(DownloadError::at(target))
 }
 
 /// The entry with this file name in any folder, but not a resource fork of macOS.

@@ -1,13 +1,11 @@
 //! A file over HTTP, retried.
 
-use std::path::Path;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 
 use super::DownloadError;
-use super::archive::{verify_bytes, write};
 use super::options::{DownloadEvent, DownloadOptions};
 use crate::error::causes;
 use crate::net::retry_after;
@@ -23,22 +21,6 @@ enum AttemptFailure {
 
 fn transient(reason: impl Into<String>) -> AttemptFailure {
     AttemptFailure::Transient(reason.into(), None)
-}
-
-/// Fetches a file to `path` and verifies it first; gives the headers of the response.
-///
-/// # Errors
-/// See [`DownloadError`].
-pub async fn fetch(
-    client: &reqwest::Client,
-    path: &Path,
-    options: &DownloadOptions,
-    progress: OnEvent<'_>,
-) -> Result<HeaderMap, DownloadError> {
-    let (bytes, headers) = fetch_bytes(client, options, progress).await?;
-    verify_bytes(&bytes, path, &options.archive)?;
-    write(&bytes, path).map_err(DownloadError::at(path))?;
-    Ok(headers)
 }
 
 /// Fetches a file into memory; gives it with the response's headers.

@@ -11,9 +11,9 @@ mod options;
 
 use std::path::{Path, PathBuf};
 
-pub use archive::verify;
+pub use archive::{blob_id, write};
 pub use error::DownloadError;
-pub use http::{fetch, fetch_bytes};
+pub use http::fetch_bytes;
 pub use options::{DownloadEvent, DownloadOptions, PublishedFile};
 
 /// Fetches, verifies and unpacks into `folder`, which is made if need be; gives
@@ -37,7 +37,7 @@ pub async fn download(
     }
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
     let path = folder.join(&options.archive.name);
-    let verified = |bytes: &Vec<u8>| archive::verify_bytes(bytes, &path, &options.archive);
+    let verified = |bytes: &Vec<u8>| archive::verify(bytes, &path, &options.archive);
     let kept = crate::files::read(&path).ok();
     let archive = match kept.filter(|bytes| verified(bytes).is_ok()) {
         Some(kept) => kept,

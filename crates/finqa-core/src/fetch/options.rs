@@ -33,17 +33,14 @@ pub struct PublishedFile {
     pub name: String,
     /// The git blob id (SHA-1 of `blob <length>\0` and the bytes), if known.
     pub blob: Option<String>,
-    /// An archive without it is wrong.
-    pub required: bool,
 }
 
 impl PublishedFile {
-    /// A file by its name, its blob id where known, and whether it is required.
-    pub fn new(name: &str, blob: Option<&str>, required: bool) -> Self {
+    /// A file by its name, and its blob id where known.
+    pub fn new(name: &str, blob: Option<&str>) -> Self {
         Self {
             name: name.to_owned(),
             blob: blob.map(str::to_owned),
-            required,
         }
     }
 }
@@ -89,9 +86,5 @@ pub enum DownloadEvent {
     Unpacked {
         name: String,
         bytes: u64,
-    },
-    /// The archive does not hold this file, which is not required.
-    NotInArchive {
-        name: String,
     },
 }

@@ -18,7 +18,7 @@ use super::EnvError;
 use super::catalog::{METADATA, QUESTIONS};
 use super::note::{BuildNote, NOTE};
 use finqa_core::fetch::{
-    DownloadError, DownloadEvent, DownloadOptions, PublishedFile, fetch, fetch_bytes, verify,
+    DownloadError, DownloadEvent, DownloadOptions, PublishedFile, blob_id, fetch_bytes, write,
 };
 use finqa_core::files;
 
@@ -145,19 +145,23 @@ impl HubEntry {
         self.kind == "file" && (table || self.path == QUESTIONS)
     }
 
-    fn verify(&self, path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
-        let Some(large) = &self.lfs else {
-            return verify(path, published);
+    /// Checks that these bytes are the listed file's. A large file's blob id is that of its
+    /// pointer.
+    fn verify(&self, bytes: &[u8], path: &Path) -> Result<(), DownloadError> {
+        let (expected, found) = match &self.lfs {
+            None => (&self.oid, blob_id(bytes)),
+            Some(large) => {
+                let digest = Sha256::digest(bytes);
+                let hex = digest.iter().map(|b| format!("{b:02x}"));
+                (&large.oid, hex.collect())
+            }
         };
-        let bytes = files::read(path).map_err(|e| write_error(path, e))?;
-        let digest = Sha256::digest(&bytes);
-        let found: String = digest.iter().map(|b| format!("{b:02x}")).collect();
-        if found == large.oid {
+        if found == *expected {
             return Ok(());
         }
         Err(DownloadError::WrongHash {
             path: path.to_owned(),
-            expected: large.oid.clone(),
+            expected: expected.clone(),
             found,
         })
     }
@@ -264,7 +268,7 @@ impl Hub<'_> {
     ) -> Result<(T, Option<String>), HubError> {
         let base = format!("{}/api/datasets/{DATASET}", self.url);
         let url = format!("{base}/{path}");
-        let listing = self.one_file(&base, PublishedFile::new(path, None, true), PAGE_BYTES);
+        let listing = self.one_file(&base, path, PAGE_BYTES);
         let (bytes, headers) = fetch_bytes(self.client, &listing, &mut self.retries(&url)).await?;
         let answer = serde_json::from_slice(&bytes).map_err(|error| {
             let reason = error.to_string();
@@ -274,12 +278,12 @@ impl Hub<'_> {
         Ok((answer, link.and_then(next_query)))
     }
 
-    fn one_file(&self, base: &str, file: PublishedFile, most_bytes: u64) -> DownloadOptions {
+    fn one_file(&self, base: &str, name: &str, most_bytes: u64) -> DownloadOptions {
         DownloadOptions {
             attempts: self.options.attempts,
             first_pause: self.options.first_pause,
             most_bytes,
-            ..DownloadOptions::new(base.to_owned(), file)
+            ..DownloadOptions::new(base.to_owned(), PublishedFile::new(name, None))
         }
     }
 
@@ -291,22 +295,20 @@ impl Hub<'_> {
         entry: &HubEntry,
     ) -> Result<(), HubError> {
         let path = folder.join(&entry.path);
-        let published = PublishedFile {
-            name: utf8_percent_encode(&entry.path, PATH).to_string(),
-            // A large file's blob id is that of its pointer.
-            blob: entry.lfs.is_none().then(|| entry.oid.clone()),
-            required: true,
-        };
-        if !path.is_file() || entry.verify(&path, &published).is_err() {
+        let kept = files::read(&path).ok();
+        if kept.is_none_or(|bytes| entry.verify(&bytes, &path).is_err()) {
+            let name = utf8_percent_encode(&entry.path, PATH).to_string();
+            let single = self.one_file(base, &name, entry.bytes());
+            let retries = &mut self.retries(&entry.path);
+            let (bytes, _) = fetch_bytes(self.client, &single, retries).await?;
+            entry.verify(&bytes, &path)?;
             if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(|e| write_error(parent, e))?;
+                std::fs::create_dir_all(parent).map_err(|source| DownloadError::Write {
+                    path: parent.to_owned(),
+                    source,
+                })?;
             }
-            let single = self.one_file(base, published.clone(), entry.bytes());
-            fetch(self.client, &path, &single, &mut self.retries(&entry.path)).await?;
-            if let Err(wrong) = entry.verify(&path, &published) {
-                std::fs::remove_file(&path).map_err(|e| write_error(&path, e))?;
-                return Err(wrong.into());
-            }
+            write(&bytes, &path)?;
         }
         (self.on_event)(HubEvent::Done);
         Ok(())
@@ -331,11 +333,6 @@ fn next_query(link: &str) -> Option<String> {
         let (_, query) = address.split_once('?')?;
         relation.contains("rel=\"next\"").then(|| query.to_owned())
     })
-}
-
-fn write_error(path: &Path, source: std::io::Error) -> DownloadError {
-    let path = path.to_owned();
-    DownloadError::Write { path, source }
 }
 
 /// Characters of a path that are escaped in an address: all except slashes and

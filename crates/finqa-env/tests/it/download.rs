@@ -67,17 +67,6 @@ async fn a_listing_cannot_leave_the_folder() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-#[tokio::test]
-async fn an_address_that_is_not_a_hub_is_a_network_error() {
-    let server = FileServer::start(Vec::new(), []).await;
-    let dir = tempfile::tempdir().unwrap();
-    let error = failed(&server, dir.path()).await;
-    assert!(
-        error.is_network() && error.to_string().contains("404"),
-        "{error}"
-    );
-}
-
 /// Downloads; gives the events too.
 async fn fetch(hub: &FileServer, folder: &Path) -> (Result<String, HubError>, Vec<HubEvent>) {
     let events = parking_lot::Mutex::new(Vec::new());

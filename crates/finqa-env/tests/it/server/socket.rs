@@ -208,13 +208,6 @@ async fn messages_sent_ahead_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn close_is_answered_by_a_close_frame_alone() {
-    let (server, mut socket) = connect().await;
-    socket.close().await;
-    stop(server, socket).await;
-}
-
-#[tokio::test]
 async fn the_mcp_message_calls_tools_without_counting() {
     let (server, mut socket) = connect().await;
     let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
