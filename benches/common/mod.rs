@@ -140,7 +140,6 @@ fn reply(content: String) -> ChatReply {
         batch: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,
-        waited: Duration::ZERO,
     }
 }
 

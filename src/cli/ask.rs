@@ -99,7 +99,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         writer.say(&line);
     }
     let for_notes = writer.clone();
-    let observer: Observer = Arc::new(move |_node, event| {
+    let observer: Observer = Arc::new(move |event| {
         if let CallEvent::Retry(notice) = event {
             for_notes.say(&format!(
                 "trying again in {:.1} s: {}",

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::ArgMatches;
 use serde::Serialize;
@@ -98,7 +97,7 @@ fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
 }
 
 fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
-    let client = llm::http_client(Duration::from_secs(10), false)?;
+    let client = llm::http_client(false)?;
     let options = DownloadOptions {
         force,
         ..crate::dataset::published()

@@ -132,7 +132,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     let timeout = milliseconds.map_or(TIMEOUT, Duration::from_millis);
     Ok(Some(Otlp {
         endpoint: shown_address(url.as_str()),
-        client: http_client(timeout, loopback)?,
+        client: http_client(loopback)?,
         runtime: tokio::runtime::Handle::try_current()?,
         timeout,
     }))

@@ -257,7 +257,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     let url = || address.shown();
     let unreachable = |reason: String| RemoteError::Unreachable { url: url(), reason };
     let failed = |error: reqwest::Error| unreachable(innermost(&error.without_url()).to_string());
-    let client = llm::upgrade_client(CONNECT_TIMEOUT, address.is_loopback())
+    let client = llm::upgrade_client(address.is_loopback())
         .map_err(|error| unreachable(error.to_string()))?;
     let key = generate_key();
     let mut request = client

@@ -60,7 +60,7 @@ async fn one_split(address: &Address, split: &str) -> Option<TaskList> {
     let root = url.path().trim_end_matches('/').trim_end_matches("/ws");
     let path = format!("{root}/finqa_env/tasks");
     url.set_path(&path);
-    let client = llm::upgrade_client(CONNECT_TIMEOUT, address.is_loopback()).ok()?;
+    let client = llm::upgrade_client(address.is_loopback()).ok()?;
     let mut request = client
         .post(url)
         .timeout(CONNECT_TIMEOUT * 6)

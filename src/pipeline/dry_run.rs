@@ -66,7 +66,7 @@ pub(crate) async fn dry_run(
     let context = ModelContext {
         prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,
-        ..ModelContext::new(Arc::new(|_, _| {}))
+        ..ModelContext::new(Arc::new(|_| {}))
     };
     let setup = pair_setup(settings, variables, &context)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));

@@ -32,16 +32,11 @@ pub enum PipelineError {
     #[error("{0} lists no tasks: say with --n how many episodes to play")]
     NoTasks(String),
     #[error(
-        "--max-cost needs the price of `{model}` at {address}{listed}: write it into a file, such as \
+        "--max-cost needs the price of `{model}` at {address}: write it into a file, such as \
          {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\"}}}}}} \
          (US dollars per million tokens), and name it with --prices"
     )]
-    NoPrice {
-        model: String,
-        address: String,
-        /// For which server the user's own list has it.
-        listed: String,
-    },
+    NoPrice { model: String, address: String },
     #[error("{path}: {source}")]
     Prices {
         path: PathBuf,
@@ -60,8 +55,8 @@ pub enum PipelineError {
     )]
     ChangedPrices { id: String },
     #[error(
-        "run {id} was started without --max-cost or --max-tokens-total, and cannot get such a limit \
-         now: its requests so far were not counted; leave the limit out, or start a new run"
+        "run {id} was started without --max-cost, and cannot get such a limit now: its \
+         requests so far were not counted; leave the limit out, or start a new run"
     )]
     UnknownSpending { id: String },
     #[error("a batch run {0}")]

@@ -59,10 +59,6 @@ pub(super) fn http_model(
         return Err(PipelineError::NoPrice {
             model: connection.model.clone(),
             address: shown_address(&connection.base_url),
-            listed: match context.prices.server_of(&connection.model) {
-                Some(servers) => format!(" (--prices lists it for {servers})"),
-                None => String::new(),
-            },
         });
     }
     Ok(model)

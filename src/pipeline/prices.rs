@@ -2,7 +2,7 @@
 
 use crate::run::RunMeta;
 use crate::settings::{Origin, Settings};
-use finqa_agents::llm::{Budget, PriceList, Spending};
+use finqa_agents::llm::{Budget, PriceList};
 use finqa_core::files;
 
 use super::PipelineError;
@@ -45,9 +45,6 @@ pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), Pipe
         return Ok(());
     }
     let earlier = run.journal.begin_spending()?;
-    // A limit of tokens alone records no dollars.
-    let is_known = |spent: Spending| budget.limits().cost.is_none() || spent.dollars.is_some();
-    let earlier = earlier.filter(|earlier| is_known(earlier.spent));
     let earlier = earlier.ok_or_else(|| PipelineError::UnknownSpending {
         id: run.meta.id.clone(),
     })?;

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::settings::{Origin, Settings, Variables, flag};
+use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
@@ -258,15 +258,6 @@ fn server_setup(
             };
             llm::ModelConnection::resolve(&with_key, &asked)?
         }
-        Err(SettingsError::Url { value, reason, .. }) if model.base_url.is_some() => {
-            let variable = flag(address_key);
-            return Err(SettingsError::Url {
-                variable,
-                value,
-                reason,
-            }
-            .into());
-        }
         resolved => resolved?,
     };
     let address = shown_address(&resolved.base_url);
@@ -329,7 +320,7 @@ mod tests {
         };
         let key = |_: &str| Some("k".to_owned());
         let resolved = llm::ModelConnection::resolve(&key, &settings).unwrap();
-        resolved.timeouts.attempt.as_secs()
+        resolved.timeout.as_secs()
     }
 
     #[test]

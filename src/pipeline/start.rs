@@ -128,11 +128,10 @@ impl OpenRun {
         batches::check(&run, settings)?;
         replies::describe_run(models.replies.as_ref(), &run.meta)?;
         prices::count_earlier(&models.budget, &run)?;
+        let limits = models.limits;
         let models = RunModels {
-            limits: models.limits,
             budget: models.budget,
             batches: models.batches,
-            replays: models.replies.is_some_and(|replies| replies.replays()),
         };
         let scheduler = Scheduler {
             workload: job.workload,
@@ -140,7 +139,7 @@ impl OpenRun {
             stop: context.stop.clone(),
         };
         let (mut run, journal) = Run::new(settings, context, run, job.records, self.events)?;
-        run.limits = scheduler.models.limits.clone();
+        run.limits = limits;
         run.scheduler = Some(tokio::spawn(scheduler.run(journal, self.sender)));
         Ok(run)
     }
@@ -148,7 +147,7 @@ impl OpenRun {
 
 /// Turns retries and batch notices into events.
 fn observer(events: mpsc::Sender<Event>) -> Observer {
-    Arc::new(move |_node, event| {
+    Arc::new(move |event| {
         let event = match event {
             CallEvent::Retry(notice) => Event::Retry {
                 attempt: notice.attempt,
@@ -156,7 +155,6 @@ fn observer(events: mpsc::Sender<Event>) -> Observer {
                 reason: notice.words(),
             },
             CallEvent::Batch(notice) => Event::Batch(notice.clone()),
-            CallEvent::Correction(_) => return,
         };
         // A slow display loses a notice, never a retry.
         let _ = events.try_send(event);

@@ -1,7 +1,5 @@
 //! From settings and variables to a tracking server.
 
-use std::time::Duration;
-
 use crate::output::mlflow::{Credentials, MlflowError, TrackingServer, TrackingTarget};
 use crate::settings::{Settings, Variables};
 use finqa_agents::llm;
@@ -72,6 +70,6 @@ pub(crate) fn server(
         }
         .into());
     }
-    let http = llm::http::client(Duration::from_secs(5), target.is_loopback())?;
+    let http = llm::http::client(target.is_loopback())?;
     Ok(TrackingServer::new(http, target))
 }

@@ -89,7 +89,7 @@ mod tests {
         let mut known = RunEnding {
             failure: Some(bug.clone()),
             left: 0,
-            reached: Some(BudgetLimit::Tokens),
+            reached: Some(BudgetLimit::Cost),
             spent: None,
             interrupted: true,
             has_answered: true,
@@ -100,7 +100,7 @@ mod tests {
         let gone = JournalError::Empty { path: "j".into() };
         assert!(known.clone().finish(Ok(Err(gone))).is_err());
         let reached = Finish::BudgetReached {
-            limit: BudgetLimit::Tokens,
+            limit: BudgetLimit::Cost,
             spent: None,
             left: 2,
         };

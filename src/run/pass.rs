@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::llm::{BatchQueue, Limits};
+use finqa_agents::llm::BatchQueue;
 
 use super::ending::join_error_message;
 use super::event::Finish;
@@ -22,7 +22,6 @@ pub(super) struct PassResult {
 /// The number of units in flight at a time.
 pub(super) struct Concurrency {
     max: usize,
-    limits: Limits,
     batches: Option<BatchQueue>,
 }
 
@@ -31,20 +30,14 @@ impl Concurrency {
         match models.batches.clone() {
             None => Self {
                 max: max.max(1),
-                limits: models.limits.clone(),
                 batches: None,
             },
             // A wave holds a request of every unit.
             batches => Self {
                 max: usize::MAX,
-                limits: Limits::default(),
                 batches,
             },
         }
-    }
-
-    fn current(&self) -> usize {
-        self.limits.conversations().clamp(1, self.max)
     }
 }
 
@@ -64,15 +57,12 @@ pub(super) async fn pass(
     let beginning = batches.map(BatchQueue::unit);
     loop {
         let has_capacity = loop {
-            let asked = tasks.len();
-            let below_most = asked < width.max;
-            let has_capacity = asked < width.current();
+            let has_capacity = tasks.len() < width.max;
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break false,
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
                 () = std::future::ready(()), if has_capacity => break true,
-                () = width.limits.changed(), if below_most && !has_capacity => {}
             }
         };
         let Some(at) = has_capacity.then(|| units.next()).flatten() else {

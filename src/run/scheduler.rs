@@ -74,7 +74,6 @@ impl Scheduler {
             failures: Arc::clone(&failures),
             answered_before: earlier.any_answer,
             done: AtomicUsize::new(earlier.answered),
-            replays: models.replays,
         });
 
         let mut passed = ask_all(&worker, earlier.open_units, &width).await;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use rust_decimal::Decimal;
@@ -42,8 +42,6 @@ pub(super) struct Worker {
     pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
-    /// Calls are answered by stored replies, which say how long they took.
-    pub replays: bool,
 }
 
 /// The state in which a unit ended.
@@ -108,8 +106,7 @@ impl Worker {
         let index = planned.index;
         let key = case.question.key.clone();
         let memory = self.memory(index, earlier);
-        // Seconds that were spent before on replies that are now recalled.
-        let recalled = pair::total_seconds(&memory.replies);
+        let given_up = memory.failed.len();
         let events = self.events.clone();
         let on_round = move |round: &pair::Round| {
             // A slow listener loses a round's preview, never a row.
@@ -124,12 +121,10 @@ impl Worker {
             .instrument(span.clone())
             .await
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
-        let latency = match self.replays {
-            true => pair::total_seconds(&solution.calls),
-            false => {
-                let waited = solution.calls.iter().map(|call| call.waited).sum();
-                recalled + started.elapsed().saturating_sub(waited).as_secs_f64()
-            }
+        // Without those that failed before; an agent inside this process makes none.
+        let latency = match solution.calls.get(given_up..) {
+            None | Some([]) => started.elapsed().as_secs_f64(),
+            Some(calls) => pair::total_seconds(calls),
         };
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
@@ -184,11 +179,7 @@ impl Worker {
     }
 
     /// The recorded calls of a question, and the recorder of new ones.
-    fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
-        // What they waited is not part of the time that is measured now.
-        for call in &mut earlier {
-            call.waited = Duration::ZERO;
-        }
+    fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
         let (replies, failed) = earlier.into_iter().partition(|call| call.reply.is_some());
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
         CallMemory {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use finqa_agents::llm::{BatchQueue, Budget, Limits};
+use finqa_agents::llm::{BatchQueue, Budget};
 use finqa_agents::solve::Solver;
 
 use super::plan::Plan;
@@ -30,11 +30,7 @@ impl Workload {
 /// The state that the models of a run share.
 #[derive(Default)]
 pub struct RunModels {
-    /// The rate limits, which bound the units in flight.
-    pub limits: Limits,
     pub budget: Arc<Budget>,
     /// The batch queue, if any; all units are in flight then.
     pub batches: Option<BatchQueue>,
-    /// Calls are answered by stored replies.
-    pub replays: bool,
 }

@@ -10,7 +10,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use finqa_agents::llm::{BatchRecord, Spending};
+use finqa_agents::llm::BatchRecord;
+use rust_decimal::Decimal;
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
@@ -92,7 +93,7 @@ impl JournalWriter {
 
     /// Records what a request may have spent; resolves once that is durable, to `false` if
     /// writing has stopped.
-    pub(super) fn spending(&self, id: u64, amount: Spending) -> BoxFuture<'static, bool> {
+    pub(super) fn spending(&self, id: u64, amount: Decimal) -> BoxFuture<'static, bool> {
         self.store(JournalEntry::Spending { id, amount })
     }
 

@@ -1,4 +1,4 @@
-//! Limits of cost, tokens and time.
+//! Limits of cost and time.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::llm::{BudgetLimits, Dollars};
 
-/// Limits of cost, tokens and time.
+/// Limits of cost and time.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[command(next_help_heading = "Budget")]
 #[serde(default, deny_unknown_fields)]
@@ -20,10 +20,6 @@ pub struct BudgetSettings {
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Dollars>,
-    /// End the run with code 7 before it can use more than this many input and output tokens; to continue, resume it with a higher limit
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens_total: Option<u64>,
     /// End the run with code 7 after this much time, e.g. 90s or 2h30m, once the requests in flight have finished; resuming the run restarts the clock
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +36,6 @@ impl BudgetSettings {
     pub fn limits(&self) -> BudgetLimits {
         BudgetLimits {
             cost: self.max_cost.map(|dollars| dollars.0),
-            tokens: self.max_tokens_total,
             time: self.max_time.map(|limit| limit.0),
         }
     }

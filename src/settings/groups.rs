@@ -118,7 +118,7 @@ pub struct QuestionSettings {
 #[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum questions or conversations in progress at a time [default: with a remote model, 8 at first, then adapted to the provider's rate limits, up to 64; 2 with a model on this machine; the number of cores without a chat model]
+    /// Maximum questions or conversations in progress at a time [default: 64 with a remote model, whose rate limits decide how many requests are in flight; 2 with a model on this machine; the number of cores without a chat model]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

@@ -39,8 +39,8 @@ fn effect(key: &str) -> Effect {
         | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
         | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
-        | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_tokens_total" | "max_time"
-        | "prices" | "shard" | "run" | "engine" => Effect::Nothing,
+        | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_time" | "prices" | "shard"
+        | "run" | "engine" => Effect::Nothing,
         _ => Effect::Answers,
     }
 }
@@ -205,7 +205,6 @@ max_cost = '5.25'
 max_rounds = 5
 max_time = '30m'
 max_tokens = 6
-max_tokens_total = 8
 min_confidence = 0.5
 mlflow = 'off'
 mode = 'conversations'

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-use finqa_agents::llm::{BudgetLimits, DEFAULT_MAX_TOKENS};
+use finqa_agents::llm::DEFAULT_MAX_TOKENS;
 use finqa_core::files;
 use finqa_core::options::declared;
 
@@ -111,8 +111,7 @@ impl Layers {
 
 /// Gives replies an output limit where their requests are counted at the most that they can use.
 fn limit_replies(settings: &mut Settings) {
-    let BudgetLimits { cost, tokens, .. } = settings.budget.limits();
-    if cost.is_some() || tokens.is_some() {
+    if settings.budget.max_cost.is_some() {
         settings
             .sampling
             .max_tokens

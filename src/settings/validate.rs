@@ -117,7 +117,6 @@ impl Settings {
             ("samples", Some(self.agents.samples.into()), 1..=1_000),
             ("n", size(self.questions.n), 1..=ANY),
             ("concurrency", size(self.run.concurrency), 1..=10_000),
-            ("max_tokens_total", self.budget.max_tokens_total, 1..=ANY),
             (
                 "max_tokens",
                 self.sampling.max_tokens.map(u64::from),

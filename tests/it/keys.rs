@@ -247,6 +247,25 @@ fn a_key_that_a_server_repeats_is_kept_nowhere(#[case] reply: fn(&Request, &str)
     holds_no_key(&place, &ran);
 }
 
+#[test]
+fn a_key_in_anthropics_header_is_kept_nowhere() {
+    let place = Workplace::new();
+    let server = repeating_the_key(|_, key| {
+        let reply = Reply::error(401, "", &format!("x-api-key: invalid {key}"));
+        reply.header("request-id", key)
+    });
+    let mut command = place.command();
+    command.env("ANTHROPIC_BASE_URL", server.azure_endpoint());
+    command.env("ANTHROPIC_API_KEY", KEY);
+    command.args(words(
+        "--model m --data-path sample --n 1 --traces on --log json",
+    ));
+    let ran = Ran::of(&mut command);
+    assert_eq!(server.requests()[0].header("x-api-key"), Some(KEY));
+    assert!(place.run_folder().join("journal.sqlite").is_file());
+    holds_no_key(&place, &ran);
+}
+
 /// The scripted analysis with `key` in all of its texts.
 fn analysis(request: &Request, key: &str) -> Reply {
     if is_critic(request) {

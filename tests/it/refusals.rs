@@ -47,7 +47,6 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--max-cost -1", 2, &["--max-cost"]),
     ("--max-cost NaN", 2, &["--max-cost"]),
     ("--max-cost 0", 2, &["--max-cost is 0; it must be above 0"]),
-    ("--max-tokens-total 0", 2, &["--max-tokens-total is 0"]),
     ("--max-time 90", 2, &["--max-time", "a time with its unit"]),
     ("--ids a,,b", 2, &["--ids contains an empty id"]),
     ("--data-path ''", 2, &["--data-path is empty"]),
@@ -84,7 +83,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--model m --base-url http://127.0.0.1:9/v1 --data-path sample --cache page.md", 2,
         &["cannot use page.md for stored replies"]),
     ("--model m --base-url http://127.0.0.1:9/v1 --data-path sample --cache .", 2,
-        &[". is not empty and holds no stored replies"]),
+        &[". holds no stored replies", "a new or empty one"]),
     // Outputs
     ("score mine.csv --junit none/x.xml", 2, &["none/x.xml", "choose another path with --junit"]),
     ("score mine.csv --export-predictions mine", 2, &["mine", "choose another path with --export"]),
@@ -94,6 +93,8 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("compare mine.csv mine.csv --html none/x.html", 2, &["none/x.html", "--html FILE"]),
     ("env play -n 1 --config set.toml --export-episodes set.toml", 2, &["would replace it"]),
     ("env play -n 1 --export-episodes none/x.jsonl", 2, &["none/x.jsonl", "--export-episodes"]),
+    ("--model m --data-path sample --critic-provider anthropic", 2, &["name the critic's model"]),
+    ("--model m --data-path sample --provider anthropic --api responses", 2, &["leave it out"]),
     // Keys in addresses
     ("--base-url http://127.0.0.1:9/v1?key=KEY", 2, &["--base-url holds a query string"]),
     ("--model m --base-url http://127.0.0.1:9/v1#KEY", 2, &["--base-url holds a query string"]),

@@ -82,21 +82,6 @@ fn a_replay_gives_the_rows_of_a_run_with_faults_at_any_concurrency(
     assert_eq!(spent(&again), spent(&place));
 }
 
-/// A filter that settles a call is part of the run.
-#[test]
-fn a_filtered_question_is_replayed_with_its_error() {
-    let (place, again) = (Workplace::new(), Workplace::new());
-    let server = FaultServer::start(|request| match request.user().contains("2022") {
-        true => Reply::content_filter(),
-        false => scripted(request),
-    });
-    let ran = store(&place, &server, "--n 4");
-    assert!(rows(&place).iter().any(|row| !row["error"].is_empty()));
-    let replayed = replay(&place, &again, "");
-    assert_eq!(replayed.code, ran.code, "{}", replayed.stderr);
-    same_rows(&again, &place);
-}
-
 /// Nothing in the run's files says that a replay names what its recording took by default.
 #[rstest]
 #[case::sample(false)]
@@ -117,12 +102,13 @@ fn a_replay_of_the_default_data_needs_no_option(#[case] downloaded: bool) {
     same_rows(&again, &place);
 }
 
+const PRICES: &str = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8}}}"#;
+
 /// Own prices are a part of the run, like its settings.
 #[test]
 fn a_replay_and_its_dry_run_have_the_prices_of_the_recording() {
     let (place, again) = (Workplace::new(), Workplace::new());
-    let prices = r#"{"version": 1, "models": {"m": {"input": 2, "output": 8}}}"#;
-    place.write("prices.json", prices);
+    place.write("prices.json", PRICES);
     let server = FaultServer::start(scripted);
     store(&place, &server, "--n 2 --prices prices.json").succeeds();
     replay(&place, &again, "").succeeds();
@@ -329,10 +315,11 @@ fn a_kept_folder_is_replayed_without_another_option() {
 #[test]
 fn stored_replies_count_against_no_budget() {
     let place = Workplace::new();
+    place.write("prices.json", PRICES);
     let server = FaultServer::start(scripted);
     store(&place, &server, "--n 2 --max-tokens 500").succeeds();
     let sent = server.count();
-    let capped = "--n 2 --max-tokens 500 --max-tokens-total 1";
+    let capped = "--n 2 --max-tokens 500 --prices prices.json --max-cost 0.000001";
     store(&place, &server, &format!("{capped} -o second")).succeeds();
     assert_eq!(server.count(), sent);
     store(&place, &server, &format!("{capped} -o third --seed 9")).ends(7);

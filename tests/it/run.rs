@@ -8,7 +8,6 @@ mod continuation;
 mod files;
 mod kills;
 mod library;
-mod limits;
 mod merge;
 mod offline;
 mod outage;

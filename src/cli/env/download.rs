@@ -1,7 +1,6 @@
 //! `convfinqa env download`: the published benchmark, fetched and verified.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::output::terminal::download_bar;
 use finqa_agents::llm;
@@ -34,7 +33,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     if let Some(hub) = args.hub.filter(|hub| !hub.is_empty()) {
         options.hub = hub;
     }
-    let client = llm::download_client(Duration::from_secs(10))?;
+    let client = llm::download_client()?;
     let (writer, bar) = download_bar("{bar:30} {pos}/{len} files {eta}");
     writer.line(NOTICE);
     let on_event = |event: HubEvent| match event {

@@ -36,7 +36,7 @@ pub(crate) enum EnvCommand {
             "Seed for the order of the questions and, where the provider supports it, for sampling"
         )),
         mut_arg("concurrency", |arg| arg.help(
-            "Maximum episodes in progress at a time [default: with a remote model, 8 at first, then adapted to the provider's rate limits, up to 64; 2 with a model on this machine; the number of cores without a chat model]"
+            "Maximum episodes in progress at a time [default: 64 with a remote model, whose rate limits decide how many requests are in flight; 2 with a model on this machine; the number of cores without a chat model]"
         ))
     )]
     Play(Box<play::PlayArgs>),

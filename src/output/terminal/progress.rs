@@ -121,11 +121,8 @@ impl RunProgress {
             }
             Event::Batch(line) => self.say(line),
             Event::Limits(status) => {
-                let waits = self.calls.limited(*status);
+                self.calls.limits = *status;
                 self.show();
-                if waits && self.is_line_due(false) {
-                    self.say(&self.status());
-                }
             }
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }

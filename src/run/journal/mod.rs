@@ -18,8 +18,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use finqa_agents::llm::{BatchRecord, BudgetLimit, Spending};
+use finqa_agents::llm::{BatchRecord, BudgetLimit};
 use finqa_agents::pair::{Call, order_samples};
+use rust_decimal::Decimal;
 
 use super::run_meta::RunMeta;
 use crate::score::Row;
@@ -254,7 +255,7 @@ pub(super) enum JournalEntry {
     /// A question has its outcome. Its calls have their own entries.
     Answer(Arc<Row>),
     /// What a request may have spent; the last amount of an id is valid.
-    Spending { id: u64, amount: Spending },
+    Spending { id: u64, amount: Decimal },
     /// A batch, instead of what is stored under its number.
     Batch(BatchRecord),
     /// The limit that has paused the run.

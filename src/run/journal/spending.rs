@@ -4,15 +4,16 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
-
-use finqa_agents::llm::Spending;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Error, params};
+use rust_decimal::Decimal;
 
 use super::{Journal, JournalError};
 
 /// The spending of a run's earlier processes.
 pub(crate) struct EarlierSpending {
-    pub spent: Spending,
+    /// US dollars.
+    pub spent: Decimal,
     /// The last request that is counted.
     pub last_id: u64,
 }
@@ -29,30 +30,28 @@ impl Journal {
             self.sqlite(|connection| {
                 connection.execute_batch(
                     "CREATE TABLE spending
-                     (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
+                     (id INTEGER PRIMARY KEY, dollars TEXT NOT NULL) STRICT;",
                 )
             })?;
         }
         let amounts = self.amounts()?;
-        let mut spent = Spending::NONE;
-        amounts.values().for_each(|amount| spent += *amount);
+        let spent = amounts.values().sum();
         let last_id = amounts.into_keys().max().unwrap_or_default();
         Ok(Some(EarlierSpending { spent, last_id }))
     }
 
-    /// The amount counted for each request of a run with a limit; empty without.
-    pub(crate) fn amounts(&self) -> Result<HashMap<u64, Spending>, JournalError> {
+    /// The dollars counted for each request of a run with a limit; empty without.
+    pub(crate) fn amounts(&self) -> Result<HashMap<u64, Decimal>, JournalError> {
         if !self.has_table("spending")? {
             return Ok(HashMap::new());
         }
         self.sqlite(|connection| {
-            let mut statement = connection.prepare("SELECT id, dollars, tokens FROM spending")?;
+            let mut statement = connection.prepare("SELECT id, dollars FROM spending")?;
             let rows = statement.query_map([], |row| {
-                let dollars: Option<String> = row.get(1)?;
-                let amount = Spending {
-                    dollars: dollars.and_then(|amount| amount.parse().ok()),
-                    tokens: row.get(2)?,
-                };
+                let dollars: String = row.get(1)?;
+                let amount = dollars.parse::<Decimal>().map_err(|error| {
+                    Error::FromSqlConversionFailure(1, Type::Text, Box::new(error))
+                })?;
                 Ok((row.get(0)?, amount))
             });
             rows?.collect()
@@ -65,19 +64,15 @@ impl Journal {
         if !self.has_table("spending")? {
             return Ok(0);
         }
-        let sql = "SELECT count(*) FROM spending WHERE tokens > 0";
+        let sql = "SELECT count(*) FROM spending WHERE dollars != '0'";
         self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 }
 
 /// Stores what a request may have spent; the last amount of an id is valid.
-pub(super) fn store(connection: &Connection, id: u64, amount: Spending) -> rusqlite::Result<()> {
+pub(super) fn store(connection: &Connection, id: u64, amount: Decimal) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2, ?3)")?
-        .execute(params![
-            id,
-            amount.dollars.map(|dollars| dollars.to_string()),
-            i64::try_from(amount.tokens).unwrap_or(i64::MAX),
-        ])
+        .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2)")?
+        .execute(params![id, amount.to_string()])
         .map(drop)
 }

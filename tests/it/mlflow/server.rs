@@ -223,7 +223,7 @@ fn ask(
         .build()
         .unwrap();
     runtime.block_on(async {
-        let client = finqa_agents::llm::http::client(Duration::from_secs(5), true).unwrap();
+        let client = finqa_agents::llm::http::client(true).unwrap();
         let reply = make(&client).send().await?;
         let status = reply.status();
         Ok((status, reply.text().await?))

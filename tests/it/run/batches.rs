@@ -140,7 +140,7 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
 #[test]
 fn a_run_whose_time_is_over_leaves_its_batch_to_a_later_one_that_looks_and_ends() {
     let (rows_live, cost_live) = live("--n 4");
-    let (place, server) = (Workplace::new(), server(|_| Ending::Never(0)));
+    let (place, server) = (Workplace::new(), server(|_| Ending::Never));
     let ran = batched(&place, &server, "--n 4 --max-time 3s");
     ran.ends(7);
     ran.tells("batch batch_0 stays at the provider, requests: 4; --resume fetches its results");

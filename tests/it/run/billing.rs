@@ -258,35 +258,13 @@ fn a_run_stays_below_its_limit(seed: u64) -> bool {
 
 /// Runs with random prices, usage, faults, limits and concurrency, every fifth killed at
 /// first: never above the limit by the server's own count, and always the same rows.
-fn no_run_costs_more_than_its_limit(runs: u64) {
-    let seeds = Mutex::new(0..runs);
-    let next = || seeds.lock().unwrap().next();
-    let paused: usize = std::thread::scope(|scope| {
-        let threads = (0..10).map(|_| {
-            scope.spawn(|| {
-                let seeds = std::iter::from_fn(next);
-                seeds
-                    .filter(|seed| a_run_stays_below_its_limit(*seed))
-                    .count()
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        threads.into_iter().map(|it| it.join().unwrap()).sum()
-    });
-    let least = usize::try_from(runs / 2).unwrap();
-    assert!(
-        paused > least,
-        "only {paused} of {runs} reached their limit"
-    );
-}
-
 #[test]
 fn no_run_costs_more_than_its_limit_by_the_servers_count() {
-    no_run_costs_more_than_its_limit(10);
-}
-
-#[test]
-#[ignore = "needs 1 minute"]
-fn needs_time_50_runs_cost_no_more_than_their_limits() {
-    no_run_costs_more_than_its_limit(50);
+    let threads = (0..10).map(|seed| std::thread::spawn(move || a_run_stays_below_its_limit(seed)));
+    let threads: Vec<_> = threads.collect();
+    let paused = threads
+        .into_iter()
+        .filter_map(|it| it.join().unwrap().then_some(()));
+    let paused = paused.count();
+    assert!(paused > 5, "only {paused} of 10 reached their limit");
 }

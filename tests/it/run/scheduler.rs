@@ -1,7 +1,6 @@
 //! The scheduler over a model inside this process that does what a test says.
 
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use convfinqa::dataset::{self, Source};
@@ -225,26 +224,6 @@ async fn samples_after_the_first_are_asked_together_and_kept_in_their_order() {
         })
         .unwrap();
     assert_eq!(rows * nodes.len(), ran.requests.len());
-}
-
-#[tokio::test]
-async fn what_samples_waited_at_the_same_time_is_left_out_of_the_latency_once() {
-    const TIME: Duration = Duration::from_millis(20);
-    let together = OnceLock::new();
-    let ran = ran(1, 1, (Sampling::default(), 7), move |at, _, _| {
-        let waited = match at % 7 {
-            0 => Duration::ZERO,
-            _ => together.get_or_init(Instant::now).elapsed(),
-        };
-        std::thread::sleep(TIME);
-        Ok(ChatReply { waited, ..answer() })
-    })
-    .await;
-    let mut latencies = Vec::new();
-    ran.journal
-        .for_each_row(|row| latencies.push(row.latency.unwrap()))
-        .unwrap();
-    assert!(latencies[0] >= TIME.as_secs_f64(), "{latencies:?}");
 }
 
 #[tokio::test]

@@ -9,7 +9,6 @@
 //! A request that was lost, and one whose reply does not say what it used, stay counted at
 //! their upper bound, because they may have been billed.
 
-use std::ops::{Add, AddAssign, Sub};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,57 +20,11 @@ use tokio::sync::Notify;
 
 use super::types::Stop;
 
-/// Money and tokens, spent or reserved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spending {
-    /// US dollars; `None` if a part has no known price.
-    pub dollars: Option<Decimal>,
-    /// Tokens read and written.
-    pub tokens: u64,
-}
-
-impl Spending {
-    pub const NONE: Self = Self {
-        dollars: Some(Decimal::ZERO),
-        tokens: 0,
-    };
-}
-
-impl Add for Spending {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            dollars: self.dollars.zip(other.dollars).map(|(a, b)| a + b),
-            tokens: self.tokens.saturating_add(other.tokens),
-        }
-    }
-}
-
-impl AddAssign for Spending {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Sub for Spending {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self {
-            dollars: self.dollars.zip(other.dollars).map(|(a, b)| a - b),
-            tokens: self.tokens.saturating_sub(other.tokens),
-        }
-    }
-}
-
 /// The limits of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// US dollars (`--max-cost`).
     pub cost: Option<Decimal>,
-    /// Tokens read and written (`--max-tokens-total`).
-    pub tokens: Option<u64>,
     /// Time of this process (`--max-time`).
     pub time: Option<Duration>,
 }
@@ -83,7 +36,6 @@ impl BudgetLimits {
         let count = count.max(1);
         Self {
             cost: self.cost.map(|cost| cost / Decimal::from(count)),
-            tokens: self.tokens.map(|tokens| tokens / u64::from(count)),
             time: self.time,
         }
     }
@@ -94,7 +46,6 @@ impl BudgetLimits {
 #[serde(rename_all = "snake_case")]
 pub enum BudgetLimit {
     Cost,
-    Tokens,
     Time,
 }
 
@@ -103,7 +54,6 @@ impl BudgetLimit {
     pub fn option(self) -> &'static str {
         match self {
             Self::Cost => "--max-cost",
-            Self::Tokens => "--max-tokens-total",
             Self::Time => "--max-time",
         }
     }
@@ -112,7 +62,7 @@ impl BudgetLimit {
     pub fn more(self) -> String {
         match self {
             Self::Time => String::new(),
-            Self::Cost | Self::Tokens => format!(" {} MORE", self.option()),
+            Self::Cost => format!(" {} MORE", self.option()),
         }
     }
 }
@@ -120,7 +70,7 @@ impl BudgetLimit {
 /// Stores what request `id` of the run may have spent; the last amount of an id is valid.
 /// Resolves once it is durable, to `false` if it cannot be stored.
 pub(crate) type SpendingRecorder =
-    Arc<dyn Fn(u64, Spending) -> BoxFuture<'static, bool> + Send + Sync>;
+    Arc<dyn Fn(u64, Decimal) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// The limits and the spending of a run, shared by its models.
 #[derive(Default)]
@@ -132,30 +82,15 @@ pub struct Budget {
     recorder: Mutex<Option<SpendingRecorder>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct BudgetState {
     /// Settled requests, and lost ones at their upper bound.
-    spent: Spending,
-    /// The lost ones among them.
-    bounded: Spending,
-    in_flight: Spending,
+    spent: Decimal,
+    in_flight: Decimal,
     next_id: u64,
     reached: Option<BudgetLimit>,
     /// The upper bound of the first request that did not fit.
-    refused: Option<Spending>,
-}
-
-impl Default for BudgetState {
-    fn default() -> Self {
-        Self {
-            spent: Spending::NONE,
-            bounded: Spending::NONE,
-            in_flight: Spending::NONE,
-            next_id: 0,
-            reached: None,
-            refused: None,
-        }
-    }
+    refused: Option<Decimal>,
 }
 
 /// A request that may be sent. Dropped without [`BudgetReservation::settle`] it stays counted at
@@ -163,9 +98,9 @@ impl Default for BudgetState {
 pub(super) struct BudgetReservation {
     budget: Arc<Budget>,
     id: u64,
-    pub(super) upper: Spending,
+    upper: Decimal,
     /// Its actual spending, once known.
-    actual: Option<Spending>,
+    actual: Option<Decimal>,
 }
 
 /// The reason why a request cannot be reserved.
@@ -173,7 +108,7 @@ pub(super) struct BudgetReservation {
 pub(super) enum BudgetRefusal {
     /// The request may fit once others in flight have ended.
     Temporary,
-    Permanent(BudgetLimit),
+    Permanent,
 }
 
 impl BudgetReservation {
@@ -187,7 +122,7 @@ impl BudgetReservation {
     }
 
     /// Counts what the request used in place of its upper bound.
-    pub(super) fn record_actual(mut self, actual: Spending) {
+    pub(super) fn record_actual(mut self, actual: Decimal) {
         self.actual = Some(actual);
     }
 }
@@ -196,11 +131,8 @@ impl Drop for BudgetReservation {
     fn drop(&mut self) {
         {
             let mut state = self.budget.state.lock();
-            state.in_flight = state.in_flight - self.upper;
+            state.in_flight -= self.upper;
             state.spent += self.actual.unwrap_or(self.upper);
-            if self.actual.is_none() {
-                state.bounded += self.upper;
-            }
         }
         if let Some(actual) = self.actual {
             // The upper bound is already durable; the lower amount may follow later.
@@ -225,11 +157,11 @@ impl Budget {
 
     /// True if requests are counted, and so need an output limit.
     pub fn counts_requests(&self) -> bool {
-        self.limits.cost.is_some() || self.limits.tokens.is_some()
+        self.limits.cost.is_some()
     }
 
     /// Adds what earlier processes of the run have spent, with requests up to `last_id`.
-    pub fn add_earlier(&self, spent: Spending, last_id: u64) {
+    pub fn add_earlier(&self, spent: Decimal, last_id: u64) {
         let mut state = self.state.lock();
         state.spent += spent;
         state.next_id = last_id;
@@ -240,7 +172,7 @@ impl Budget {
         *self.recorder.lock() = recorder;
     }
 
-    fn record(&self, id: u64, amount: Spending) -> Option<BoxFuture<'static, bool>> {
+    fn record(&self, id: u64, amount: Decimal) -> Option<BoxFuture<'static, bool>> {
         let recorder = self.recorder.lock();
         recorder.as_ref().map(|record| record(id, amount))
     }
@@ -250,7 +182,7 @@ impl Budget {
     /// request can never fit, which drains the run.
     pub(super) async fn reserve(
         self: &Arc<Self>,
-        upper: Spending,
+        upper: Decimal,
         stop: &Stop,
     ) -> Option<BudgetReservation> {
         let reservation = loop {
@@ -263,8 +195,8 @@ impl Budget {
             }
             match self.try_reserve(upper) {
                 Ok(reservation) => break reservation,
-                Err(BudgetRefusal::Permanent(limit)) => {
-                    self.reach(limit, stop);
+                Err(BudgetRefusal::Permanent) => {
+                    self.reach(BudgetLimit::Cost, stop);
                     return None;
                 }
                 Err(BudgetRefusal::Temporary) => {}
@@ -280,7 +212,7 @@ impl Budget {
         if let Some(durable) = reservation.store()
             && !durable.await
         {
-            reservation.record_actual(Spending::NONE);
+            reservation.record_actual(Decimal::ZERO);
             stop.drain.cancel();
             return None;
         }
@@ -290,17 +222,15 @@ impl Budget {
     /// Reserves a request that may spend `upper`, if it fits now; it is not stored.
     pub(super) fn try_reserve(
         self: &Arc<Self>,
-        upper: Spending,
+        upper: Decimal,
     ) -> Result<BudgetReservation, BudgetRefusal> {
         let mut state = self.state.lock();
-        if let Some(limit) = self.exceeded_by(state.spent + upper) {
+        let exceeds = |total| self.limits.cost.is_some_and(|most| total > most);
+        if exceeds(state.spent + upper) {
             state.refused.get_or_insert(upper);
-            return Err(BudgetRefusal::Permanent(limit));
+            return Err(BudgetRefusal::Permanent);
         }
-        if self
-            .exceeded_by(state.spent + state.in_flight + upper)
-            .is_some()
-        {
+        if exceeds(state.spent + state.in_flight + upper) {
             return Err(BudgetRefusal::Temporary);
         }
         state.next_id += 1;
@@ -309,10 +239,10 @@ impl Budget {
 
     /// Takes up the reservation of a request that an earlier process has sent, or counts such
     /// a request that had none.
-    pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Spending) -> BudgetReservation {
+    pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Decimal) -> BudgetReservation {
         let mut state = self.state.lock();
         match id {
-            Some(_) => state.spent = state.spent - upper,
+            Some(_) => state.spent -= upper,
             None => state.next_id += 1,
         }
         self.reserved(&mut state, id, upper)
@@ -322,7 +252,7 @@ impl Budget {
         self: &Arc<Self>,
         state: &mut BudgetState,
         id: Option<u64>,
-        upper: Spending,
+        upper: Decimal,
     ) -> BudgetReservation {
         state.in_flight += upper;
         BudgetReservation {
@@ -353,41 +283,16 @@ impl Budget {
     }
 
     /// The spending in one line, requests of unknown cost at their upper bound. `None`
-    /// without a limit of cost or tokens, because nothing is counted then.
+    /// without a limit, because nothing is counted then.
     pub fn spent_line(&self) -> Option<String> {
-        if self.limits.cost.is_none() && self.limits.tokens.is_none() {
+        if !self.counts_requests() {
             return None;
         }
         let state = self.state.lock();
-        let (spent, bounded) = (state.spent, state.bounded);
-        let dollars = spent.dollars.filter(|_| self.limits.cost.is_some());
-        let amount = |of: Spending| match dollars.and(of.dollars) {
-            Some(dollars) => format!("${dollars:.4}"),
-            None => format!("{} tokens", of.tokens),
-        };
-        let most = match bounded {
-            Spending { tokens: 0, .. } => String::new(),
-            _ => format!(
-                ", of it at most {} for requests that were lost",
-                amount(bounded)
-            ),
-        };
         let next = state.refused.map_or_else(String::new, |upper| {
-            format!(", the next request needs up to {}", amount(upper))
+            format!(", the next request needs up to ${upper:.4}")
         });
-        Some(format!("{} spent{most}{next}", amount(spent)))
-    }
-
-    fn exceeded_by(&self, total: Spending) -> Option<BudgetLimit> {
-        let BudgetLimits { cost, tokens, .. } = self.limits;
-        let over = |most: Decimal| total.dollars.is_none_or(|dollars| dollars > most);
-        if cost.is_some_and(over) {
-            Some(BudgetLimit::Cost)
-        } else if tokens.is_some_and(|most| total.tokens > most) {
-            Some(BudgetLimit::Tokens)
-        } else {
-            None
-        }
+        Some(format!("${:.4} spent{next}", state.spent))
     }
 }
 

@@ -18,7 +18,7 @@ const TABLE: &str = include_str!("../../../../data/models.json");
 /// The published features of a model. What is not listed is accepted, or not known.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Capabilities {
+pub(super) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
@@ -111,16 +111,8 @@ impl Capabilities {
     }
 }
 
-/// A change of dialect after a refusal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Correction {
-    pub parameter: &'static str,
-    /// The change to make.
-    pub change: &'static str,
-}
-
-/// The dialect to try after a refusal in these `words`, if they name a parameter that
-/// can be dropped or renamed. `formatted`: a JSON format was requested.
+/// The dialect to try after a refusal in these `words`, and the parameter that it drops or
+/// renames, if they name one. `formatted`: a JSON format was requested.
 ///
 /// A server that refuses both names of the token limit would have it changed back and
 /// forth: the caller stops at a dialect that it has used before.
@@ -129,7 +121,7 @@ pub(super) fn corrected(
     dialect: ApiDialect,
     words: &ErrorDetails,
     formatted: bool,
-) -> Option<(ApiDialect, Correction)> {
+) -> Option<(ApiDialect, &'static str)> {
     let message = words.message.to_ascii_lowercase();
     let parameter = words.parameter.as_deref().unwrap_or_default();
     let names = |name: &str| {
@@ -143,56 +135,48 @@ pub(super) fn corrected(
     let about_format = formatted
         && dialect.format > FormatLevel::Text
         && is_about_format(protocol, &message, parameter);
-    let (parameter, change) = if about_format {
-        let (format, change) = match (protocol, dialect.format) {
+    let parameter = if about_format {
+        better.format = match (protocol, dialect.format) {
             (Protocol::ChatCompletions | Protocol::Responses, FormatLevel::JsonSchema) => {
-                (FormatLevel::JsonObject, "ask for a JSON object instead")
+                FormatLevel::JsonObject
             }
-            _ => (FormatLevel::Text, "ask for text instead"),
+            _ => FormatLevel::Text,
         };
-        better.format = format;
-        (protocol.format_parameter(), change)
+        protocol.format_parameter()
     } else if !is_unsupported(words, &message) {
         // A value out of range is the caller's to fix, not ours to drop.
         return None;
     } else if dialect.temperature && names("temperature") {
         better.temperature = false;
-        ("temperature", "leave it out")
+        "temperature"
     } else if dialect.seed && names("seed") {
         better.seed = false;
-        ("seed", "leave it out")
+        "seed"
     } else if dialect.cache_marks && names("cache_control") {
         better.cache_marks = false;
-        ("cache_control", "leave it out")
+        "cache_control"
     } else if protocol != Protocol::ChatCompletions {
         // The names of roles and limits are the same everywhere.
         return None;
     } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
-        let (system_role, change) = match dialect.system_role {
-            SystemRole::Developer => (SystemRole::System, "send instructions as system"),
-            SystemRole::System => (SystemRole::User, "send instructions as user"),
+        better.system_role = match dialect.system_role {
+            SystemRole::Developer => SystemRole::System,
+            SystemRole::System => SystemRole::User,
             SystemRole::User => return None,
         };
-        better.system_role = system_role;
-        ("role", change)
+        "role"
     } else {
-        let (token_limit, parameter, change) = match dialect.token_limit {
-            TokenLimit::MaxTokens if names("max_tokens") => (
-                TokenLimit::MaxCompletionTokens,
-                "max_tokens",
-                "send max_completion_tokens",
-            ),
-            TokenLimit::MaxCompletionTokens if names("max_completion_tokens") => (
-                TokenLimit::MaxTokens,
-                "max_completion_tokens",
-                "send max_tokens",
-            ),
-            _ => return None,
+        let (refused, other) = match dialect.token_limit {
+            TokenLimit::MaxTokens => ("max_tokens", TokenLimit::MaxCompletionTokens),
+            TokenLimit::MaxCompletionTokens => ("max_completion_tokens", TokenLimit::MaxTokens),
         };
-        better.token_limit = token_limit;
-        (parameter, change)
+        if !names(refused) {
+            return None;
+        }
+        better.token_limit = other;
+        refused
     };
-    Some((better, Correction { parameter, change }))
+    Some((better, parameter))
 }
 
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
@@ -226,7 +210,7 @@ mod tests {
         Capabilities::for_model(model).dialect(endpoint, Protocol::ChatCompletions)
     }
 
-    fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, Correction)> {
+    fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, &'static str)> {
         corrected(
             Protocol::ChatCompletions,
             dialect,
@@ -275,9 +259,9 @@ mod tests {
     #[test]
     fn refused_parameters_are_renamed_or_dropped() {
         let start = first("unheard-of", Endpoint::Compatible);
-        let (next, correction) = correct(start, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#).unwrap();
+        let (next, parameter) = correct(start, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#).unwrap();
         assert_eq!(next.token_limit, TokenLimit::MaxCompletionTokens);
-        assert_eq!(correction.parameter, "max_tokens");
+        assert_eq!(parameter, "max_tokens");
 
         let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}"#).unwrap();
         assert!(!next.temperature);

@@ -15,7 +15,6 @@ use finqa_core::secrets::redact;
 use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
-use super::retry::{FailedAttempt, RetryLimit};
 use super::transport::{Attempt, HttpReply};
 
 /// A server's description of a failure.
@@ -28,8 +27,6 @@ pub(super) struct ErrorDetails {
     /// `type`, lower case.
     pub kind: String,
     pub parameter: Option<String>,
-    /// Azure's inner code, lower case.
-    pub(crate) inner_code: String,
 }
 
 impl ErrorDetails {
@@ -88,11 +85,6 @@ impl ErrorDetails {
             code: word("code").to_ascii_lowercase(),
             kind: word("type").to_ascii_lowercase(),
             parameter: Some(parameter).filter(|name| !name.is_empty()),
-            inner_code: error
-                .pointer("/innererror/code")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_ascii_lowercase(),
         }
     }
 
@@ -120,8 +112,6 @@ impl ErrorDetails {
 
     fn is_content_filter(&self) -> bool {
         self.is_named("content_filter")
-            || self.is_named("content_policy_violation")
-            || self.inner_code == "responsibleaipolicyviolation"
             // How OpenAI's reasoning models are refused.
             || (self.is_named("invalid_prompt") && self.mentions("usage policy"))
     }
@@ -172,36 +162,23 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
 
 /// Classifies an attempt that gave no usable answer.
 ///
-/// `secret` is removed from everything that is kept. `reached`: this server has
-/// answered before.
-pub(super) fn classify_attempt(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
+/// `secret` is removed from everything that is kept.
+pub(super) fn classify_attempt(attempt: &Attempt, secret: &str) -> Box<ModelError> {
     let exchange = &attempt.exchange;
     if let Some(broken) = &attempt.broken {
-        let retry_limit = match broken.kind {
-            ErrorKind::Connect if !reached => RetryLimit::FirstContact,
-            ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::CutOff => RetryLimit::Full,
-            // Certificates do not fix themselves; a body too large comes again.
-            _ => RetryLimit::None,
-        };
         let mut error = broken.clone();
         if let Some(source) = &broken.source {
             error.message = one_line(&innermost(source.as_ref()).to_string());
         }
-        return FailedAttempt {
-            error: Box::new(with_exchange(error, exchange, secret)),
-            retry_limit,
-            hint: None,
-        };
+        return Box::new(with_exchange(error, exchange, secret));
     }
     let words = ErrorDetails::read(&exchange.body);
     let kind = kind_of(exchange.status, &words);
-    let message = match (kind == ErrorKind::Settings, location(exchange)) {
-        (true, Some(to)) => {
-            format!("the server redirects to {to}: name that address as the base URL")
-        }
-        _ => words.message.clone(),
+    let message = match kind {
+        ErrorKind::Settings => "it redirects: name the address that it redirects to",
+        _ => &words.message,
     };
-    classify_refusal(kind, &message, exchange, secret)
+    classify_refusal(kind, message, exchange, secret)
 }
 
 pub(super) fn classify_refusal(
@@ -209,23 +186,12 @@ pub(super) fn classify_refusal(
     message: &str,
     exchange: &HttpReply,
     secret: &str,
-) -> FailedAttempt {
-    let hint = server_hint(&exchange.headers);
-    // OpenAI's own clients obey this header too.
-    let told_not_to = exchange
-        .headers
-        .get("x-should-retry")
-        .is_some_and(|value| value == "false");
-    let retry_limit = match kind.is_transient() && !told_not_to {
-        true => RetryLimit::Full,
-        false => RetryLimit::None,
+) -> Box<ModelError> {
+    let error = ModelError {
+        retry_after: server_hint(&exchange.headers),
+        ..ModelError::new(kind, message)
     };
-    let error = with_exchange(ModelError::new(kind, message), exchange, secret);
-    FailedAttempt {
-        error: Box::new(error),
-        retry_limit,
-        hint,
-    }
+    Box::new(with_exchange(error, exchange, secret))
 }
 
 pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
@@ -236,14 +202,6 @@ pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     .find_map(|name| exchange.headers.get(*name))
     .and_then(|value| value.to_str().ok())
     .map(|id| redact(id, &[secret]).into_owned())
-}
-
-fn location(exchange: &HttpReply) -> Option<String> {
-    exchange
-        .headers
-        .get("location")
-        .and_then(|value| value.to_str().ok())
-        .map(one_line)
 }
 
 fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> ModelError {
@@ -270,7 +228,7 @@ fn server_hint(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// At most 300 characters of a text, on one line.
-pub(super) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text::one_line(text, 300)
 }
 
@@ -333,20 +291,6 @@ mod tests {
         }
         let both = [("retry-after", "1"), ("retry-after-ms", "900")];
         assert_eq!(hint(&both), Some(0.9));
-    }
-
-    #[test]
-    fn a_server_that_says_so_is_not_asked_again() {
-        for (hint, limit) in [("true", RetryLimit::Full), ("false", RetryLimit::None)] {
-            let mut exchange = HttpReply {
-                status: 500,
-                ..HttpReply::default()
-            };
-            let value = hint.parse().unwrap();
-            exchange.headers.insert("x-should-retry", value);
-            let failed = classify_refusal(ErrorKind::ServerError, "", &exchange, "");
-            assert_eq!(failed.retry_limit, limit, "{hint}");
-        }
     }
 
     #[test]
@@ -421,7 +365,7 @@ mod tests {
             exchange,
             broken: None,
         };
-        let error = classify_attempt(&attempt, "sk-very-secret", true).error;
+        let error = classify_attempt(&attempt, "sk-very-secret");
         assert_eq!(error.message, "wrong key [redacted]");
         assert!(!error.body.unwrap().contains("secret"));
     }

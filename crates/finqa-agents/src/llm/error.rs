@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 #[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
     /// The key is missing, wrong, or not allowed here (401, 403).
-    #[error("the provider refused the key")]
+    #[error("the provider refused access")]
     Unauthorized,
     /// No such model, deployment or path (404).
     #[error("the provider has no such model, deployment or path")]
@@ -47,12 +47,9 @@ pub enum ErrorKind {
     /// No complete answer within the time of an attempt.
     #[error("no complete answer in time")]
     Timeout,
-    /// No connection: dead host, refused port, unknown name.
+    /// No connection: dead host, refused port, unknown name, certificate that is not trusted.
     #[error("no connection to the provider")]
     Connect,
-    /// The encrypted connection could not be made: certificates, versions.
-    #[error("no encrypted connection to the provider")]
-    Tls,
     /// The connection broke, or the body ended before its announced length.
     #[error("the connection broke before the answer was complete")]
     CutOff,
@@ -129,9 +126,9 @@ pub struct ModelError {
     pub after_success: bool,
     /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
-    /// The time that the call waited for slots.
+    /// The wait that the server asked for before another attempt.
     #[serde(skip)]
-    pub waited: Duration,
+    pub retry_after: Option<Duration>,
     #[source]
     #[serde(skip)]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -152,7 +149,7 @@ impl ModelError {
             lost: 0,
             after_success: false,
             latency: Duration::ZERO,
-            waited: Duration::ZERO,
+            retry_after: None,
             source: None,
         }
     }
@@ -190,7 +187,7 @@ impl ModelError {
             | ErrorKind::Malformed => Scope::Provider,
             ErrorKind::QuotaExceeded | ErrorKind::NotStored => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
-            ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
+            ErrorKind::Connect if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings
                 if self.after_success =>
             {
@@ -199,20 +196,14 @@ impl ModelError {
             ErrorKind::Unauthorized
             | ErrorKind::NotFound
             | ErrorKind::Settings
-            | ErrorKind::Connect
-            | ErrorKind::Tls => Scope::Run,
+            | ErrorKind::Connect => Scope::Run,
         }
     }
 }
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The key has been accepted before, so it is not what is refused.
-        if self.kind == ErrorKind::Unauthorized && self.status == Some(403) && self.after_success {
-            f.write_str("the provider refused this request")?;
-        } else {
-            write!(f, "{}", self.kind)?;
-        }
+        write!(f, "{}", self.kind)?;
         if !self.message.is_empty() {
             write!(f, ": {}", self.message)?;
         }
@@ -249,23 +240,6 @@ mod tests {
             error.to_string(),
             "the provider failed: overloaded (status 503, request req_7, 4 attempts)"
         );
-    }
-
-    #[test]
-    fn a_403_after_an_answer_blames_the_request_and_not_the_key() {
-        let text = |status, after_success| {
-            let error = ModelError {
-                status: Some(status),
-                after_success,
-                ..ModelError::new(ErrorKind::Unauthorized, "no")
-            };
-            error.to_string()
-        };
-        let refused = "the provider refused this request: no (status 403)";
-        assert_eq!(text(403, true), refused);
-        for (status, after_success) in [(403, false), (401, true)] {
-            assert!(text(status, after_success).starts_with("the provider refused the key"));
-        }
     }
 
     fn scope(kind: ErrorKind, status: Option<u16>, after_success: bool) -> Scope {

@@ -12,6 +12,8 @@ use reqwest::redirect::Policy;
 
 use super::settings::SettingsError;
 
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Installs the process's crypto provider (ring); safe to call often.
 ///
 /// The first line of `main` calls it; so does everything here that builds a client.
@@ -23,30 +25,26 @@ pub fn install_crypto() {
 /// A redirect is refused because it would send the prompt, and on Azure the key,
 /// to a host that the user did not name. `direct` bypasses the proxy of the
 /// environment, for servers on this machine.
-pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
-    build(connect_timeout, direct, |builder| builder)
+pub fn client(direct: bool) -> Result<reqwest::Client, SettingsError> {
+    build(direct, |builder| builder)
 }
 
 /// A client for connections that are upgraded to a WebSocket, which HTTP/2 does not support
 /// in this form.
-pub fn upgrade_client(
-    connect_timeout: Duration,
-    direct: bool,
-) -> Result<reqwest::Client, SettingsError> {
-    build(connect_timeout, direct, ClientBuilder::http1_only)
+pub fn upgrade_client(direct: bool) -> Result<reqwest::Client, SettingsError> {
+    build(direct, ClientBuilder::http1_only)
 }
 
 /// Builds a client for public files whose bytes are verified: it follows
 /// redirects, because a hub keeps large files at other hosts.
-pub fn download_client(connect_timeout: Duration) -> Result<reqwest::Client, SettingsError> {
+pub fn download_client() -> Result<reqwest::Client, SettingsError> {
     const REDIRECTS: usize = 5;
-    build(connect_timeout, false, |builder| {
+    build(false, |builder| {
         builder.redirect(Policy::limited(REDIRECTS))
     })
 }
 
 fn build(
-    connect_timeout: Duration,
     direct: bool,
     change: fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<reqwest::Client, SettingsError> {
@@ -54,7 +52,7 @@ fn build(
     let builder = || {
         let builder = ClientBuilder::new()
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(connect_timeout)
+            .connect_timeout(CONNECT_TIMEOUT)
             .redirect(Policy::none())
             // The one retry loop is ours; reqwest's would hide requests from the count.
             .retry(reqwest::retry::never())

@@ -6,6 +6,7 @@
 //! the HTTP request, and `HttpCall::attempt` is where each one is sent.
 
 mod call;
+mod spending;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,11 +21,10 @@ use super::budget::Budget;
 use super::capabilities::Capabilities;
 use super::event::Observer;
 use super::http::client;
-use super::limits::Limiter;
+use super::limits::{LimitOptions, Limiter};
 use super::price::PriceList;
 use super::protocol::{ApiDialect, Protocol};
 use super::provider::Endpoint;
-use super::request_budget::RequestBudget;
 use super::settings::{ModelConnection, SettingsError};
 use super::transport::Transport;
 
@@ -36,14 +36,13 @@ pub struct HttpModel {
     settings: ModelConnection,
     /// The present dialect; a refusal changes it for the rest of the process.
     dialect: Mutex<ApiDialect>,
-    /// The server has answered a request.
-    reached: AtomicBool,
     /// A call was answered.
     answered: AtomicBool,
     observer: Option<Observer>,
     batches: Option<BatchSender>,
-    budget: RequestBudget,
-    limiter: Option<Limiter>,
+    own_prices: Arc<PriceList>,
+    budget: Arc<Budget>,
+    limiter: Limiter,
 }
 
 impl HttpModel {
@@ -51,24 +50,24 @@ impl HttpModel {
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let protocol = settings.protocol();
-        let http = client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
+        let http = client(endpoint == Endpoint::Loopback)?;
         let dialect = Capabilities::for_model(&settings.model).dialect(endpoint, protocol);
         Ok(Self {
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
-            transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
+            transport: Transport::new(http, settings.timeout),
             protocol,
             dialect: Mutex::new(dialect),
-            budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
+            own_prices: Arc::default(),
+            budget: Arc::default(),
             settings,
-            reached: AtomicBool::new(false),
             answered: AtomicBool::new(false),
             observer: None,
             batches: None,
-            limiter: None,
+            limiter: Limiter::new(LimitOptions::fixed(usize::MAX)),
         })
     }
 
-    /// Reports retries and corrections to `observer`.
+    /// Reports retries to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
         self.observer = Some(observer);
@@ -78,7 +77,7 @@ impl HttpModel {
     /// Applies these limits.
     #[must_use]
     pub fn with_limiter(mut self, limiter: Limiter) -> Self {
-        self.limiter = Some(limiter);
+        self.limiter = limiter;
         self
     }
 
@@ -98,25 +97,12 @@ impl HttpModel {
     /// Prices tokens by the user's list before the built-in one, and spends from a budget.
     #[must_use]
     pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
-        self.budget = RequestBudget::new(&self.settings, own, budget);
+        self.own_prices = own;
+        self.budget = budget;
         self
-    }
-
-    /// True if the price of its tokens is known.
-    pub fn has_price(&self) -> bool {
-        self.budget.has_price()
     }
 
     pub fn settings(&self) -> &ModelConnection {
         &self.settings
-    }
-}
-
-impl std::fmt::Debug for HttpModel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HttpModel")
-            .field("settings", &self.settings)
-            .field("dialect", &*self.dialect.lock())
-            .finish_non_exhaustive()
     }
 }

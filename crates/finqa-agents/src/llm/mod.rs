@@ -7,7 +7,7 @@
 mod address;
 mod batch;
 mod budget;
-pub mod capabilities;
+mod capabilities;
 mod classify;
 mod cost;
 mod difference;
@@ -20,7 +20,6 @@ mod price;
 mod protocol;
 mod provider;
 mod replies;
-mod request_budget;
 mod resolve;
 pub mod retry;
 pub mod settings;
@@ -30,8 +29,7 @@ pub mod types;
 pub mod usage;
 
 pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
-pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
-pub use capabilities::Correction;
+pub use budget::{Budget, BudgetLimit, BudgetLimits};
 pub use cost::Cost;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use event::{CallEvent, Observer};

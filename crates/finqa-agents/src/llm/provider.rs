@@ -89,12 +89,7 @@ impl Provider {
         [profile.key_variable, profile.address_variable]
     }
 
-    /// The provider's own address; on Azure each resource has another.
-    pub fn default_base_url(self) -> Option<&'static str> {
-        self.profile().base_url
-    }
-
-    fn all() -> impl Iterator<Item = Self> {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         Self::value_variants().iter().copied()
     }
 

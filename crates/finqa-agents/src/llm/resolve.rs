@@ -15,7 +15,7 @@ use super::capabilities::Capabilities;
 use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError, Timeouts,
+    AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError,
 };
 
 type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -23,18 +23,21 @@ type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
 impl ModelConnection {
     /// Chooses provider, address and key.
     ///
-    /// `--provider` decides. Without it: Azure, or else Anthropic, if its variables are set
-    /// and neither OpenAI's nor `--base-url` is, else OpenAI. An empty variable counts as
-    /// unset. Only the three companies' own servers need a key.
+    /// `--provider` decides. Without it and `--base-url`: the first provider of which a
+    /// variable is set. An empty one counts as unset. Only the three companies' own servers
+    /// need a key.
     pub fn resolve(vars: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
                 .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty())
         };
-        let provider = flags
-            .provider
-            .unwrap_or_else(|| default_provider(&var, flags.base_url.is_some()));
+        let is_set = |provider: &Provider| provider.variables().iter().any(|it| var(it).is_some());
+        let by_variable = match flags.base_url {
+            Some(_) => None,
+            None => Provider::all().find(is_set),
+        };
+        let provider = flags.provider.or(by_variable).unwrap_or(Provider::OpenAi);
         if provider.profile().protocol.is_some()
             && let Some(api) = flags.api.and_then(|api| api.to_possible_value())
         {
@@ -61,15 +64,11 @@ impl ModelConnection {
                 host: host(),
             });
         }
-        let only = |of: Provider, variable: &str| var(variable).filter(|_| provider == of);
-        let api_version = only(Provider::Azure, "OPENAI_API_VERSION");
-        let mut timeouts = Timeouts::default();
-        match flags.timeout {
-            Some(seconds) => timeouts.attempt = Duration::from_secs(seconds),
-            // A local model on a small machine takes minutes.
-            None if endpoint == Endpoint::Loopback => timeouts.attempt = Duration::from_secs(600),
-            None => {}
-        }
+        // A local model on a small machine takes minutes.
+        let timeout = flags.timeout.unwrap_or(match endpoint {
+            Endpoint::Loopback => 600,
+            Endpoint::Own(_) | Endpoint::Compatible => 120,
+        });
         let model = checked_model(provider, &flags.name)?;
         let api = flags.api.unwrap_or(match endpoint {
             Endpoint::Own(Provider::OpenAi) => Capabilities::for_model(&model).api,
@@ -80,35 +79,14 @@ impl ModelConnection {
             api,
             base_url: base_url(provider, &url),
             api_key: api_key.map(SecretString::from),
-            api_version: api_version.unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
-            organization: only(Provider::OpenAi, "OPENAI_ORG_ID"),
-            project: only(Provider::OpenAi, "OPENAI_PROJECT_ID"),
+            api_version: var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             model,
-            timeouts,
+            timeout: Duration::from_secs(timeout),
             retry: RetryOptions {
                 max_attempts: flags.attempts,
                 ..RetryOptions::default()
             },
-            max_body: Self::MAX_BODY,
         })
-    }
-}
-
-fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
-    let endpoint = var("AZURE_OPENAI_ENDPOINT").is_some();
-    let key = var("AZURE_OPENAI_API_KEY").is_some();
-    // One of the two alone is a slip worth reporting, unless another server is named.
-    let azure = (endpoint && key) || ((endpoint || key) && var("OPENAI_BASE_URL").is_none());
-    let anthropic = var("OPENAI_BASE_URL").is_none()
-        && (var("ANTHROPIC_API_KEY").is_some() || var("ANTHROPIC_BASE_URL").is_some());
-    if var("OPENAI_API_KEY").is_some() || has_base_flag {
-        Provider::OpenAi
-    } else if azure {
-        Provider::Azure
-    } else if anthropic {
-        Provider::Anthropic
-    } else {
-        Provider::OpenAi
     }
 }
 
@@ -121,38 +99,23 @@ fn address(
     let profile = provider.profile();
     let variable = profile.address_variable;
     match (&flags.base_url, var(variable), profile.base_url) {
-        (Some(flag), ..) => checked_url("--base-url", flag),
+        (Some(flag), ..) => checked_url("the base URL", flag),
         (None, Some(set), _) => checked_url(variable, &set),
         (None, None, Some(own)) => checked_url(variable, own),
         (None, None, None) => Err(SettingsError::NoVariable(variable)),
     }
 }
 
-fn checked_url(variable: &str, value: &str) -> Result<Url, SettingsError> {
-    const SCHEME: &str = "write it with http:// or https://";
+fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError> {
     let value = value.trim();
-    let fail = |reason: &str| SettingsError::Url {
-        variable: variable.to_owned(),
+    let url = Url::parse(value).ok().filter(|url| {
+        let is_web = matches!(url.scheme(), "http" | "https");
+        is_web && url.has_host() && !value.contains(['@', '?', '#'])
+    });
+    url.ok_or_else(|| SettingsError::Url {
+        variable,
         value: shown_address(value),
-        reason: reason.to_owned(),
-    };
-    if value.contains('@') {
-        return Err(fail(
-            "it contains a user name; give the key in its variable",
-        ));
-    }
-    let url = Url::parse(value).map_err(|source| fail(&format!("{source}; {SCHEME}")))?;
-    if url.query().is_some() || url.fragment().is_some() {
-        Err(fail(
-            "it contains a query string or fragment; give the key in its variable",
-        ))
-    } else if !matches!(url.scheme(), "http" | "https") {
-        Err(fail(SCHEME))
-    } else if url.host_str().is_none_or(str::is_empty) {
-        Err(fail("it has no host"))
-    } else {
-        Ok(url)
-    }
+    })
 }
 
 /// The address without trailing slashes. Anthropic's own clients take theirs without the
@@ -165,31 +128,18 @@ fn base_url(provider: Provider, url: &Url) -> String {
     }
 }
 
+/// A deployment of Azure becomes a part of the path.
 fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {
     let name = name.trim();
-    let what = match provider {
-        Provider::OpenAi | Provider::Anthropic => "model",
-        Provider::Azure => "deployment",
+    let is_usable = match provider {
+        Provider::OpenAi | Provider::Anthropic => !name.contains(char::is_control),
+        Provider::Azure => name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
     };
-    let reason = if name.is_empty() {
-        Some("it is empty")
-    } else if name.chars().any(char::is_control) {
-        Some("it contains a control character")
-    } else if provider == Provider::Azure
-        // It becomes part of the path; these are the characters that Azure allows.
-        && !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    {
-        Some("Azure allows letters, digits, `-`, `_` and `.`")
-    } else {
-        None
-    };
-    match reason {
-        None => Ok(name.to_owned()),
-        Some(reason) => Err(SettingsError::Model {
-            what,
-            name: name.to_owned(),
-            reason,
-        }),
+    match is_usable && !name.is_empty() {
+        true => Ok(name.to_owned()),
+        false => Err(SettingsError::Model(name.to_owned())),
     }
 }
 

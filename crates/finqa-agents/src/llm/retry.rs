@@ -18,9 +18,6 @@ use super::types::Stop;
 pub struct RetryOptions {
     /// Maximum attempts of one request, the first included; at least one is made.
     pub max_attempts: u32,
-    /// Maximum attempts to reach a server that has not answered once in this process: a
-    /// mistyped host should be reported in less than a minute.
-    pub first_contact_attempts: u32,
     /// No attempt starts later than this after the first one.
     pub total: Duration,
     /// The first wait; each further one is twice as long.
@@ -36,7 +33,6 @@ impl Default for RetryOptions {
     fn default() -> Self {
         Self {
             max_attempts: DEFAULT_ATTEMPTS,
-            first_contact_attempts: 3,
             total: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
@@ -65,41 +61,6 @@ impl RetryNotice {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct FailedAttempt {
-    /// The error if it was the last attempt.
-    pub error: Box<ModelError>,
-    pub(crate) retry_limit: RetryLimit,
-    /// The delay that the server asked for.
-    pub(crate) hint: Option<Duration>,
-}
-
-/// The number of attempts that a failure is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RetryLimit {
-    None,
-    /// [`RetryOptions::first_contact_attempts`].
-    FirstContact,
-    /// [`RetryOptions::max_attempts`].
-    Full,
-}
-
-impl FailedAttempt {
-    /// A failure that another attempt would not fix.
-    pub(crate) fn permanent(error: ModelError) -> Self {
-        Self {
-            error: Box::new(error),
-            retry_limit: RetryLimit::None,
-            hint: None,
-        }
-    }
-
-    /// The call was stopped from outside.
-    pub(crate) fn cancelled() -> Self {
-        Self::permanent(cancelled())
-    }
-}
-
 /// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as
 /// the options allow, or is stopped: draining ends a wait at once, aborting ends a running
 /// attempt too, unless its outcome is there.
@@ -111,7 +72,7 @@ pub(super) async fn retry<T, F, Fut>(
 ) -> Result<T, ModelError>
 where
     F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, FailedAttempt>>,
+    Fut: Future<Output = Result<T, Box<ModelError>>>,
 {
     let started = Instant::now();
     // Each wait is between half and all of its delay, so that calls that failed together do
@@ -138,23 +99,18 @@ where
             },
             outcome = &mut running => outcome,
         };
-        let failed = match outcome {
+        let error = match outcome {
             Ok(value) => return Ok(value),
-            Err(failed) => failed,
-        };
-        let most = match failed.retry_limit {
-            RetryLimit::None => 1,
-            RetryLimit::FirstContact => options.first_contact_attempts.min(options.max_attempts),
-            RetryLimit::Full => options.max_attempts,
+            Err(error) => *error,
         };
         let own = waits.next_backoff().unwrap_or(options.max_delay);
-        let delay = match failed.hint {
+        let delay = match error.retry_after {
             // Every refused call got the same hint: spread them behind it.
             Some(hint) => hint.max(own).saturating_add(own / 4),
             None => own,
         };
-        let error = *failed.error;
-        if attempt >= most || started.elapsed().saturating_add(delay) > options.total {
+        let is_late = || started.elapsed().saturating_add(delay) > options.total;
+        if !error.kind.is_transient() || attempt >= options.max_attempts || is_late() {
             return Err(error);
         }
         notify(RetryNotice {
@@ -173,7 +129,8 @@ where
     Err(cancelled())
 }
 
-fn cancelled() -> ModelError {
+/// The call was stopped from outside.
+pub(super) fn cancelled() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
 }
 
@@ -184,18 +141,16 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use tokio::sync::Notify;
 
-    fn failure(retry_limit: RetryLimit, hint: Option<u64>) -> FailedAttempt {
-        FailedAttempt {
-            error: Box::new(ModelError::new(ErrorKind::RateLimited, "slow down")),
-            retry_limit,
-            hint: hint.map(Duration::from_millis),
-        }
+    fn failure(hint: Option<u64>) -> Box<ModelError> {
+        Box::new(ModelError {
+            retry_after: hint.map(Duration::from_millis),
+            ..ModelError::new(ErrorKind::RateLimited, "slow down")
+        })
     }
 
     /// Milliseconds in place of seconds: the arithmetic is the same.
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
-        first_contact_attempts: 3,
         total: Duration::from_secs(60),
         first_delay: Duration::from_micros(500),
         max_delay: Duration::from_millis(30),
@@ -203,7 +158,7 @@ mod tests {
 
     async fn run(
         options: RetryOptions,
-        make: impl Fn(u32) -> Result<u32, FailedAttempt>,
+        make: impl Fn(u32) -> Result<u32, Box<ModelError>>,
     ) -> (Result<u32, ModelError>, Vec<RetryNotice>, u32) {
         let notices = Mutex::new(Vec::new());
         let calls = AtomicU32::new(0);
@@ -224,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn attempts_are_bounded_and_waits_double() {
-        let (outcome, notices, calls) = run(QUICK, |_| Err(failure(RetryLimit::Full, None))).await;
+        let (outcome, notices, calls) = run(QUICK, |_| Err(failure(None))).await;
         assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
         assert_eq!(calls, 6);
         assert_eq!(notices.len(), 5);
@@ -237,23 +192,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_repeated_as_often_as_it_is_worth() {
-        for (limit, most) in [(RetryLimit::None, 1), (RetryLimit::FirstContact, 3)] {
-            let (outcome, notices, calls) = run(QUICK, |_| Err(failure(limit, Some(1)))).await;
-            assert!(outcome.is_err());
-            assert_eq!(
-                (calls, notices.len()),
-                (most, most as usize - 1),
-                "{limit:?}"
-            );
-        }
-    }
-
-    #[tokio::test]
     async fn a_hint_is_obeyed_and_never_shortens_our_own_wait() {
         let (_, notices, _) = run(QUICK, |attempt| {
             Err(failure(
-                RetryLimit::Full,
                 [Some(3), Some(20), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
             ))
         })
@@ -272,7 +213,7 @@ mod tests {
     async fn a_retry_after_above_90_seconds_is_obeyed_and_above_the_total_time_ends_the_call() {
         let hint = |seconds: u64| {
             move |attempt| match attempt {
-                1 => Err(failure(RetryLimit::Full, Some(seconds * 1000))),
+                1 => Err(failure(Some(seconds * 1000))),
                 _ => Ok(42),
             }
         };
@@ -301,7 +242,7 @@ mod tests {
             retry(PATIENT, &stop, &|_| (), || async {
                 starts.fetch_add(1, Ordering::Relaxed);
                 arrived.notified().await;
-                Ok::<_, FailedAttempt>(42)
+                Ok::<_, Box<ModelError>>(42)
             })
         };
         let mut answered = Box::pin(call());

@@ -38,22 +38,22 @@ pub enum SettingsError {
         "{variable} contains a line break or another character that a header cannot carry: set it again"
     )]
     HeaderValue { variable: &'static str },
-    #[error("{variable} `{value}` is not a usable address: {reason}")]
+    #[error(
+        "{variable} `{value}` is not a usable address: write http:// or https:// and a host, \
+         without user name, query string and fragment; the key has a variable of its own"
+    )]
     Url {
         /// The variable or setting that holds it.
-        variable: String,
+        variable: &'static str,
         /// Without a password.
         value: String,
-        reason: String,
     },
     #[error("Azure needs {0}: set it (in the environment or in .env)")]
     NoVariable(&'static str),
-    #[error("`{name}` is not a usable {what} name: {reason}")]
-    Model {
-        what: &'static str,
-        name: String,
-        reason: &'static str,
-    },
+    #[error(
+        "`{0}` is not a usable name of a model; Azure allows letters, digits, `-`, `_` and `.`"
+    )]
+    Model(String),
     #[error("--api {0} is one of OpenAI's APIs: leave it out with --provider anthropic")]
     NotOpenAiApi(String),
     #[error("cannot build an HTTP client")]
@@ -74,23 +74,6 @@ pub enum OpenAiApi {
     Responses,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For a connection.
-    pub(crate) connect: Duration,
-    /// For one whole attempt: connection, answer, body.
-    pub attempt: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            attempt: Duration::from_secs(120),
-        }
-    }
-}
-
 /// A server, a model on it, and how to reach them.
 #[derive(Debug, Clone)]
 pub struct ModelConnection {
@@ -104,14 +87,11 @@ pub struct ModelConnection {
     pub api_key: Option<SecretString>,
     /// Azure's API version; unused for other providers.
     pub api_version: String,
-    pub organization: Option<String>,
-    pub project: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
-    pub timeouts: Timeouts,
+    /// For one whole attempt: connection, answer, body.
+    pub timeout: Duration,
     pub retry: RetryOptions,
-    /// Maximum bytes of a body.
-    pub max_body: usize,
 }
 
 /// Which model is asked, and how its server is reached.
@@ -123,7 +103,7 @@ pub struct ModelSettings {
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,
-    /// Provider of the model or, with --base-url, the provider whose API the server implements [default: openai with --base-url or OPENAI_API_KEY; otherwise azure if both of its variables are set; otherwise openai with OPENAI_BASE_URL; otherwise the first of azure and anthropic for which a variable is set; otherwise openai]
+    /// Provider of the model or, with --base-url, the provider whose API the server implements [default: openai with --base-url; otherwise the first of openai, azure and anthropic whose key or address is set in the environment; otherwise openai]
     #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
@@ -175,9 +155,6 @@ impl ModelSettings {
 }
 
 impl ModelConnection {
-    /// Default limit of a body in bytes; a long answer takes a few hundred kilobytes.
-    pub(crate) const MAX_BODY: usize = 16 * 1024 * 1024;
-
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.base_url)
     }
@@ -188,6 +165,11 @@ impl ModelConnection {
             (None, OpenAiApi::Chat) => Protocol::ChatCompletions,
             (None, OpenAiApi::Responses) => Protocol::Responses,
         }
+    }
+
+    /// True for Azure's paths without OpenAI's version, under which its newer ones are.
+    pub(super) fn has_deployment_paths(&self) -> bool {
+        self.provider == Provider::Azure && !self.base_url.ends_with("/openai/v1")
     }
 
     pub(super) fn key(&self) -> &str {

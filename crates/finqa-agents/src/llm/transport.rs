@@ -5,7 +5,6 @@
 //! integer codes, `retry-after-ms`). It classifies nothing.
 
 use std::error::Error;
-use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -78,11 +77,13 @@ struct CallAccount {
 }
 
 impl Transport {
-    pub(crate) fn new(client: reqwest::Client, timeout: Duration, max_body: usize) -> Self {
+    pub(crate) fn new(client: reqwest::Client, timeout: Duration) -> Self {
+        /// A long answer takes a few hundred kilobytes.
+        const MAX_BODY: usize = 16 * 1024 * 1024;
         Self {
             client,
             timeout,
-            max_body,
+            max_body: MAX_BODY,
             call: Arc::default(),
         }
     }
@@ -156,7 +157,7 @@ impl Transport {
         let ended = self.send(request).await;
         let is_unsent = matches!(
             &ended.broken,
-            Some(error) if matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls)
+            Some(error) if error.kind == ErrorKind::Connect
         );
         let mut call = self.call.lock();
         let waited = std::mem::take(&mut call.waited);
@@ -236,25 +237,9 @@ impl tower::Service<HttpRequestFactory> for Transport {
 /// What an error of the HTTP client means; `answered` if a status has come.
 fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
     match error {
-        error if error.is_connect() && is_tls(error) => ErrorKind::Tls,
         error if error.is_connect() => ErrorKind::Connect,
         error if error.is_timeout() => ErrorKind::Timeout,
         error if !answered && error.is_builder() => ErrorKind::Settings,
         _ => ErrorKind::CutOff,
     }
-}
-
-fn is_tls(error: &reqwest::Error) -> bool {
-    let mut next = error.source();
-    while let Some(error) = next {
-        if error.is::<rustls::Error>() {
-            return true;
-        }
-        // An I/O error skips the error that it wraps when asked for its source.
-        next = match error.downcast_ref().and_then(io::Error::get_ref) {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    false
 }

@@ -341,9 +341,6 @@ pub struct ChatReply {
     /// From the first request sent to the complete answer, retries and their waits included,
     /// waiting for a slot, a batch or the budget excluded.
     pub latency: Duration,
-    /// The time waited for slots, batches and the budget.
-    #[serde(skip)]
-    pub waited: Duration,
 }
 
 impl ChatReply {

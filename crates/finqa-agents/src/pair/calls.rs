@@ -1,8 +1,6 @@
 //! The model calls about one question: recorded before they are used, and recalled when
 //! an interrupted run is resumed.
 
-use std::time::Duration;
-
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +28,6 @@ pub struct Call {
     pub attempts: u32,
     /// From the first request to the reply, retries included, waiting for a slot excluded.
     pub seconds: f64,
-    /// The time that it waited for slots, if this process made it. Of parallel calls only
-    /// the first has it, for all of them: the longest wait.
-    #[serde(skip)]
-    pub waited: Duration,
     /// The price of a reply is unknown where none is listed; requests that were lost may
     /// have been billed.
     pub cost: Cost,
@@ -125,16 +119,7 @@ impl RecordedCalls {
             .into_iter()
             .map(|one| self.ask(model, round, one, 0));
         let (calls, results): (Vec<_>, Vec<_>) = join_all(asked).await.into_iter().unzip();
-        let made = self.calls.len();
         self.calls.extend(calls.into_iter().flatten());
-        let together = self.calls.get_mut(made..).unwrap_or_default();
-        let waited = together
-            .iter_mut()
-            .map(|call| std::mem::take(&mut call.waited));
-        let longest = waited.max().unwrap_or_default();
-        if let Some(first) = together.first_mut() {
-            first.waited = longest;
-        }
         results
     }
 
@@ -187,10 +172,6 @@ impl RecordedCalls {
             error: None,
             attempts: 0,
             seconds: 0.0,
-            waited: match &answered {
-                Ok(reply) => reply.waited,
-                Err(error) => error.waited,
-            },
             cost: Cost::default(),
         };
         let result = match answered {
@@ -207,8 +188,8 @@ impl RecordedCalls {
             }
             Err(mut error) => {
                 // An earlier process does not know whether the host is there now.
-                error.after_success |= self.memory.answered_before
-                    && !matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls);
+                error.after_success |=
+                    self.memory.answered_before && error.kind != ErrorKind::Connect;
                 call.attempts = error.attempts;
                 call.seconds = error.latency.as_secs_f64();
                 call.cost = Cost::unknown(u64::from(error.lost));

@@ -4,7 +4,7 @@ use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::Finish;
 use rstest::rstest;
 
-use super::{BatchServer, Ending, Workplace, batched, later, live, nothing_twice, resume, server};
+use super::{BatchServer, Ending, Workplace, batched, later, live, server};
 use crate::support::cli::CommandExt;
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::asking;
@@ -70,23 +70,6 @@ fn a_file_that_the_provider_rejects_ends_the_run_and_loses_nothing() {
     server.end_as(Ending::Complete);
     later(&place, "--resume").succeeds();
     assert_eq!(place.unmeasured_rows(), live("--n 3").0);
-}
-
-#[test]
-fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
-    let (place, server) = (Workplace::new(), server(|_| Ending::Never(0)));
-    batched(&place, &server, "--n 3 --max-time 3s").ends(7);
-    let mut other = resume(&place, "--resume --max-time 5m");
-    let ran = other.env("OPENAI_API_KEY", "secret-of-another").ran();
-    ran.fails(5, &["GET /batches/batch_0", "another account"]);
-    assert!(!ran.stderr.contains("secret-of-another"));
-    server.end_as(Ending::Complete);
-    later(&place, "--resume --max-time 5m").succeeds();
-    assert_eq!(place.unmeasured_rows(), live("--n 3").0);
-    nothing_twice(&server);
-    let journal = std::fs::read(place.journal_path()).unwrap();
-    let key = b"secret-of-another";
-    assert!(!journal.windows(key.len()).any(|part| part == key));
 }
 
 #[test]

@@ -54,16 +54,6 @@ fn a_run_that_is_asked_to_end_at_each_request_loses_no_result() {
     assert!(struck > 5, "{struck}");
 }
 
-#[rstest]
-#[ignore = "needs minutes"]
-fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run(
-    #[values(Form::OpenAi, Form::Anthropic)] form: Form,
-    #[values(Blow::Before, Blow::After)] blow: Blow,
-) {
-    let killed = run_struck(form, "--n 30 --epochs 10", blow);
-    println!("{form:?}, {blow:?}: {killed} processes killed");
-}
-
 #[test]
 fn a_submission_whose_reply_is_lost_is_found_by_its_metadata() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));

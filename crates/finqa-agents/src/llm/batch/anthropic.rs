@@ -1,5 +1,7 @@
 //! Anthropic's Message Batches: requests in the body, results by line, no metadata.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,11 +14,6 @@ use crate::llm::transport::HttpReply;
 const CLOCK_SKEW: i64 = 60_000;
 
 #[derive(Serialize)]
-struct InlineSubmission<'a> {
-    requests: Vec<SubmittedRequest<'a>>,
-}
-
-#[derive(Serialize)]
 struct SubmittedRequest<'a> {
     custom_id: &'a str,
     params: &'a RawValue,
@@ -27,9 +24,8 @@ pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawV
     let requests = lines
         .iter()
         .map(|&(custom_id, params)| SubmittedRequest { custom_id, params });
-    to_raw_value(&InlineSubmission {
-        requests: requests.collect(),
-    })
+    let requests: Vec<_> = requests.collect();
+    to_raw_value(&BTreeMap::from([("requests", requests)]))
 }
 
 /// True if a batch in the list may be the planned one: it has as many requests, was created
@@ -84,8 +80,8 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
             let id = error.get("request_id").and_then(Value::as_str);
             HttpReply::of_json(status, error, id)
         }
-        "expired" | "canceled" => return Some(BatchResult::Unprocessed),
+        "expired" | "canceled" => return Some(None),
         _ => return None,
     };
-    Some(BatchResult::Reply(reply))
+    Some(Some(reply))
 }

@@ -35,20 +35,5 @@ pub(super) enum BatchState {
     },
 }
 
-/// The result of one request.
-#[derive(Debug)]
-pub(super) enum BatchResult {
-    Reply(HttpReply),
-    /// Not processed, because the batch ended before.
-    Unprocessed,
-}
-
-/// An id that a provider gave, if it can be a part of a path.
-pub(super) fn plain_id(id: Option<&str>) -> Result<String, String> {
-    let id = id.ok_or("it has no `id`")?;
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    match !id.is_empty() && id.bytes().all(is_plain) {
-        true => Ok(id.to_owned()),
-        false => Err(format!("its id {id:?} cannot be a part of a path")),
-    }
-}
+/// The result of one request; `None` if it was not processed, because the batch ended before.
+pub(super) type BatchResult = Option<HttpReply>;

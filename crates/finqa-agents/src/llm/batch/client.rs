@@ -13,13 +13,13 @@ use serde_json::value::RawValue;
 
 use finqa_core::secrets::{redact_json, shown_address};
 
-use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch, plain_id};
+use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
 use super::{anthropic, openai};
 use crate::llm::address::ServerAddress;
 use crate::llm::classify;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::provider::Provider;
-use crate::llm::retry::{FailedAttempt, retry};
+use crate::llm::retry::retry;
 use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
@@ -53,7 +53,7 @@ impl BatchClient {
         let path = settings.protocol().path();
         Self {
             client,
-            transport: transport.within(settings.timeouts.attempt.max(LEAST_TIMEOUT), MOST_BYTES),
+            transport: transport.within(settings.timeout.max(LEAST_TIMEOUT), MOST_BYTES),
             name: format!("{} {address} {} {path}", settings.provider, settings.model),
             settings: settings.clone(),
         }
@@ -98,7 +98,7 @@ impl BatchClient {
                 let endpoint = self.endpoint();
                 let file = openai::file(lines, &endpoint).map_err(unsendable)?;
                 let file = self.send(&ApiRequest::Upload(file), stop).await?;
-                let file = self.id(&file).map_err(|failed| *failed.error)?;
+                let file = self.id(&file).map_err(|error| *error)?;
                 openai::submission(planned, &endpoint, &file)
             }
         };
@@ -125,7 +125,10 @@ impl BatchClient {
         retry(self.settings.retry, stop, &|_| {}, find).await
     }
 
-    async fn find_once(&self, planned: &PlannedBatch<'_>) -> Result<Option<String>, FailedAttempt> {
+    async fn find_once(
+        &self,
+        planned: &PlannedBatch<'_>,
+    ) -> Result<Option<String>, Box<ModelError>> {
         let path = format!("{}?limit=100", self.path());
         let list = self.json(&self.attempt(&ApiRequest::Get(&path)).await?)?;
         let is_planned = match self.identifies_batches() {
@@ -137,8 +140,7 @@ impl BatchClient {
         // submitted later may have as many requests.
         let mut batches = batches.into_iter().flatten();
         let found = batches.rfind(|batch| is_planned(batch, planned));
-        let id = found.map(|batch| plain_id(batch.get("id").and_then(Value::as_str)));
-        id.transpose().map_err(unreadable)
+        found.map(id_of).transpose()
     }
 
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
@@ -151,7 +153,7 @@ impl BatchClient {
             };
             state.map_err(unreadable)
         });
-        state.map_err(|failed| *failed.error)
+        state.map_err(|error| *error)
     }
 
     /// What is at `path`.
@@ -159,13 +161,13 @@ impl BatchClient {
         self.send(&ApiRequest::Get(path), stop).await
     }
 
-    /// The path for the requests of a file. Azure's API versions before `/openai/v1` omit
-    /// the version.
+    /// The path for the requests of a file.
     fn endpoint(&self) -> String {
-        let unversioned = self.settings.provider == Provider::Azure
-            && !self.settings.base_url.ends_with("/openai/v1");
-        let version = if unversioned { "" } else { "/v1" };
-        format!("{version}{}", self.settings.protocol().path())
+        let path = self.settings.protocol().path();
+        match self.settings.has_deployment_paths() {
+            true => path.to_owned(),
+            false => format!("/v1{path}"),
+        }
     }
 
     /// Sends a request, with retries.
@@ -176,7 +178,7 @@ impl BatchClient {
     }
 
     /// Sends a request once.
-    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<HttpReply, FailedAttempt> {
+    async fn attempt(&self, request: &ApiRequest<'_>) -> Result<HttpReply, Box<ModelError>> {
         let transport = self.transport.fresh();
         let client = self.client.clone().with_http_service(transport.clone());
         let sent: Result<IgnoredAny, OpenAIError> = async {
@@ -193,26 +195,26 @@ impl BatchClient {
         // The transport keeps the reply.
         let Some(attempt) = transport.take() else {
             let message = sent.err().map(|error| error.to_string());
-            let error = ModelError::new(ErrorKind::Settings, message.unwrap_or_default());
-            return Err(FailedAttempt::permanent(error));
+            let message = message.unwrap_or_default();
+            return Err(ModelError::new(ErrorKind::Settings, message).into());
         };
         let status = attempt.exchange.status;
         if attempt.broken.is_some() || !(200..300).contains(&status) {
             let key = self.settings.key();
-            return Err(classify::classify_attempt(&attempt, key, status != 0));
+            return Err(classify::classify_attempt(&attempt, key));
         }
         Ok(attempt.exchange)
     }
 
-    fn json(&self, reply: &HttpReply) -> Result<Value, FailedAttempt> {
+    fn json(&self, reply: &HttpReply) -> Result<Value, Box<ModelError>> {
         let mut json: Value =
             serde_json::from_slice(&reply.body).map_err(|error| unreadable(error.to_string()))?;
         redact_json(&mut json, &[self.settings.key()]);
         Ok(json)
     }
 
-    fn id(&self, reply: &HttpReply) -> Result<String, FailedAttempt> {
-        plain_id(self.json(reply)?.get("id").and_then(Value::as_str)).map_err(unreadable)
+    fn id(&self, reply: &HttpReply) -> Result<String, Box<ModelError>> {
+        id_of(&self.json(reply)?)
     }
 
     /// The error with the request that failed, and with the address where none was reached.
@@ -232,10 +234,7 @@ impl BatchClient {
                 "{address} has no Batch API ({words}); continue without it: \
                  `convfinqa --resume --engine live`"
             ),
-            (ErrorKind::NotFound, ApiRequest::Get(_)) => format!(
-                "{words}; the key may be of another account than the one that submitted the batch"
-            ),
-            (ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Timeout, _) => {
+            (ErrorKind::Connect | ErrorKind::Timeout, _) => {
                 format!("{address}: {words}")
             }
             _ => words,
@@ -248,7 +247,13 @@ fn unsendable(error: serde_json::Error) -> ModelError {
     ModelError::new(ErrorKind::Settings, error.to_string())
 }
 
-fn unreadable(why: String) -> FailedAttempt {
+fn id_of(created: &Value) -> Result<String, Box<ModelError>> {
+    let id = created.get("id").and_then(Value::as_str);
+    let id = id.ok_or_else(|| unreadable("it has no `id`".to_owned()))?;
+    Ok(id.to_owned())
+}
+
+fn unreadable(why: String) -> Box<ModelError> {
     let why = format!("of the batch API: {why}");
-    FailedAttempt::permanent(ModelError::new(ErrorKind::Malformed, why))
+    Box::new(ModelError::new(ErrorKind::Malformed, why))
 }

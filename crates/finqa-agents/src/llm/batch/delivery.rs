@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::api::{BatchResult, BatchState};
 use super::driver::{Driver, OpenBatch};
 use super::queue::BatchReply;
 use super::record::BatchStage;
-use crate::llm::budget::Spending;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
@@ -68,14 +68,14 @@ impl Driver<'_> {
         calls.extend(left.into_values().map(|call| (call, None)));
         for ((number, mut reservation), result) in calls {
             let is_lost = result.is_none() && !is_early;
-            let mut reply = if let Some(BatchResult::Reply(reply)) = result {
+            let mut reply = if let Some(Some(reply)) = result {
                 given += 1;
                 errors += usize::from(reply.status != 200);
                 reply
             } else {
                 without += 1;
                 if let Some(reservation) = reservation.take_if(|_| !is_lost) {
-                    reservation.record_actual(Spending::NONE);
+                    reservation.record_actual(Decimal::ZERO);
                 }
                 let message = format!("no result in batch {}, which {why}", open.id());
                 HttpReply::of_json(503, &json!({"error": {"message": message}}), None)

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::Timestamp;
+use rust_decimal::Decimal;
 
 use super::api::{BatchState, PlannedBatch};
 use super::client::BatchClient;
 use super::queue::{BatchQueue, QueueShared, RunBatches};
 use super::record::{BatchRecord, BatchStage, BatchedRequest};
-use crate::llm::budget::{BudgetRefusal, BudgetReservation, Spending};
+use crate::llm::budget::{BudgetLimit, BudgetRefusal, BudgetReservation};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::types::Stop;
 
@@ -166,7 +167,8 @@ impl Driver<'_> {
 
     /// Finds a batch of an earlier process, and the calls that wait for its results.
     async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
-        let Some(client) = self.queue.client(&record.server) else {
+        let client = self.queue.state.lock().clients.get(&record.server).cloned();
+        let Some(client) = client else {
             let (number, server) = (record.number, record.server);
             let message = format!("batch {number} is at {server}, which this run does not ask");
             return Err(ModelError::new(ErrorKind::Settings, message));
@@ -249,7 +251,7 @@ impl Driver<'_> {
     pub(super) async fn give_back(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         for (number, reservation) in open.calls.into_values() {
             if let Some(reservation) = reservation {
-                reservation.record_actual(Spending::NONE);
+                reservation.record_actual(Decimal::ZERO);
             }
             if let Some(call) = self.queue.state.lock().calls.get_mut(&number) {
                 call.is_sent = false;
@@ -331,9 +333,9 @@ impl Driver<'_> {
                 None => None,
                 Some(Ok(reservation)) => Some(reservation),
                 Some(Err(BudgetRefusal::Temporary)) => break,
-                Some(Err(BudgetRefusal::Permanent(limit))) => {
+                Some(Err(BudgetRefusal::Permanent)) => {
                     if planned.is_empty() {
-                        budget.reach(limit, self.stop);
+                        budget.reach(BudgetLimit::Cost, self.stop);
                     }
                     break;
                 }

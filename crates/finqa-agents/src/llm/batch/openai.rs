@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch, plain_id};
+use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
 use crate::llm::transport::HttpReply;
 
 /// The metadata keys that identify a batch.
@@ -106,10 +106,9 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     // Azure names a file that is not there by an empty id.
     let files = [batch.output_file_id, batch.error_file_id];
     let files = files.into_iter().flatten().filter(|id| !id.is_empty());
-    let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(Some(&id))?)));
     Ok(BatchState::Ended {
         early,
-        results: paths.collect::<Result<_, String>>()?,
+        results: files.map(|id| format!("/files/{id}/content")).collect(),
     })
 }
 
@@ -126,12 +125,12 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
             let error = of("error")?;
             let code = error.get("code").and_then(Value::as_str);
             let status = match code.unwrap_or_default() {
-                "batch_expired" | "batch_cancelled" => return Some(BatchResult::Unprocessed),
+                "batch_expired" | "batch_cancelled" => return Some(None),
                 code if code.contains("server") || code.contains("internal") => 500,
                 _ => 400,
             };
             HttpReply::of_json(status, &json!({"error": error}), None)
         }
     };
-    Some(BatchResult::Reply(reply))
+    Some(Some(reply))
 }

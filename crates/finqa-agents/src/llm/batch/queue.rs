@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot};
 
 use super::client::BatchClient;
 use super::record::{BatchRecord, BatchRecorder};
-use crate::llm::budget::{Budget, BudgetReservation, Spending};
+use crate::llm::budget::{Budget, BudgetReservation};
 use crate::llm::event::{CallEvent, Observer};
 use crate::llm::protocol::EncodedRequest;
 use crate::llm::transport::HttpReply;
@@ -41,7 +41,8 @@ pub(super) struct QueueState {
     /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
-    pub clients: Vec<Arc<BatchClient>>,
+    /// By their names.
+    pub clients: HashMap<String, Arc<BatchClient>>,
     closed: bool,
 }
 
@@ -51,7 +52,7 @@ pub struct RunBatches {
     pub id: String,
     pub earlier: Vec<BatchRecord>,
     /// The amount counted for each request of the run, if it has a limit.
-    pub amounts: HashMap<u64, Spending>,
+    pub amounts: HashMap<u64, Decimal>,
     pub recorder: BatchRecorder,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct WaitingCall {
     pub key: String,
     pub body: Arc<RawValue>,
     /// The upper bound of its spending, if the run has a limit.
-    pub upper: Option<Spending>,
+    pub upper: Option<Decimal>,
     /// It is in an open batch.
     pub is_sent: bool,
     pub answer: oneshot::Sender<BatchReply>,
@@ -115,14 +116,15 @@ impl BatchQueue {
 
     /// The way into the queue for the requests of one model.
     pub(in crate::llm) fn sender(&self, client: BatchClient) -> BatchSender {
-        let client = self.0.client(client.name()).unwrap_or_else(|| {
-            let client = Arc::new(client);
-            self.0.state.lock().clients.push(Arc::clone(&client));
-            client
-        });
+        let name = client.name().to_owned();
+        let mut state = self.0.state.lock();
+        let client = state
+            .clients
+            .entry(name)
+            .or_insert_with(|| Arc::new(client));
         BatchSender {
             queue: self.clone(),
-            client,
+            client: Arc::clone(client),
         }
     }
 }
@@ -136,16 +138,10 @@ impl QueueState {
 }
 
 impl QueueShared {
-    /// The client of this name.
-    pub(super) fn client(&self, name: &str) -> Option<Arc<BatchClient>> {
-        let state = self.state.lock();
-        state.clients.iter().find(|it| it.name() == name).cloned()
-    }
-
     /// Tells what happened to a batch.
     pub(super) fn notify(&self, line: String) {
         tracing::info!("{line}");
-        (self.observer)("batch", &CallEvent::Batch(line));
+        (self.observer)(&CallEvent::Batch(line));
     }
 
     /// Waits until `event` gives something for the state of the queue. There is one waiter, so
@@ -193,18 +189,14 @@ impl BatchSender {
     }
 
     /// Puts a request of a call that was begun into the next wave and waits for its result,
-    /// however long that takes; says how long it was. `None` if the run is stopped.
-    ///
-    /// # Errors
-    /// That the request cannot be written.
+    /// however long that takes. `None` if the run is stopped.
     pub(in crate::llm) async fn send(
         &self,
         request: &ChatRequest,
         encoded: &EncodedRequest,
-        upper: Option<Spending>,
+        upper: Option<Decimal>,
         stop: &Stop,
-    ) -> Result<(Option<BatchReply>, Duration), serde_json::Error> {
-        let began = Instant::now();
+    ) -> Option<BatchReply> {
         // The calls that the conversation makes at the same time begin before one of them waits.
         tokio::task::yield_now().await;
         let (sender, mut answer) = oneshot::channel();
@@ -214,7 +206,7 @@ impl BatchSender {
             state.next += 1;
             let call = WaitingCall {
                 client: Arc::clone(&self.client),
-                key: key(&state.id, request)?,
+                key: key(&state.id, request),
                 body: Arc::clone(&encoded.json),
                 upper,
                 is_sent: false,
@@ -234,8 +226,7 @@ impl BatchSender {
         };
         drop(place);
         // Sent between the stop and the end of the wait.
-        let received = received.or_else(|| answer.try_recv().ok());
-        Ok((received, began.elapsed()))
+        received.or_else(|| answer.try_recv().ok())
     }
 }
 
@@ -278,19 +269,16 @@ impl Drop for BatchPlace {
 /// The `custom_id` of a request: the same for the same request of the same question in
 /// another process of the run, also if that one has to learn again how to write it; different for
 /// equal requests whose replies must not be shared.
-fn key(run: &str, request: &ChatRequest) -> serde_json::Result<String> {
+fn key(run: &str, request: &ChatRequest) -> String {
     let RequestOrigin {
         question,
         epoch,
         repeat,
-        ..
     } = &request.origin;
     let parts = (run, question, epoch, repeat, request);
-    let mut hasher = blake3::Hasher::new();
-    serde_json::to_writer(&mut hasher, &parts)?;
+    let json = serde_json::to_vec(&parts).unwrap_or_default();
     // Half of it: providers take 64 characters at most, and this many never collide.
-    let hash = hasher.finalize().to_hex();
-    Ok(hash.as_str().get(..32).unwrap_or_default().to_owned())
+    blake3::hash(&json).to_hex().chars().take(32).collect()
 }
 
 #[cfg(test)]
@@ -312,7 +300,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_wave_is_complete_once_every_conversation_waits_or_has_ended() {
-        let queue = BatchQueue::new(Arc::default(), Arc::new(|_, _| {}));
+        let queue = BatchQueue::new(Arc::default(), Arc::new(|_| {}));
         let stop = Stop::default();
         let settings = ModelSettings {
             name: "m".to_owned(),
@@ -323,7 +311,15 @@ mod tests {
         let model = HttpModel::new(connection).unwrap();
         let _model = model.with_batches(Some(&queue));
         let sender = BatchSender {
-            client: Arc::clone(&queue.0.state.lock().clients[0]),
+            client: queue
+                .0
+                .state
+                .lock()
+                .clients
+                .values()
+                .next()
+                .unwrap()
+                .clone(),
             queue: queue.clone(),
         };
         let encoded = EncodedRequest {
@@ -369,7 +365,6 @@ mod tests {
 
     #[test]
     fn equal_requests_share_a_key_only_within_a_run_a_question_a_pass_and_a_node() {
-        let key = |run: &str, request: &ChatRequest| key(run, request).unwrap();
         let asked = request("a");
         let sample = ChatRequest {
             node: "analyst#2".to_owned(),

@@ -1,7 +1,6 @@
 //! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -17,14 +16,14 @@ use finqa_core::text;
 use super::HttpModel;
 use crate::llm::address::ServerAddress;
 use crate::llm::batch::{BatchReply, BatchSender};
-use crate::llm::capabilities::{Correction, corrected};
+use crate::llm::capabilities::corrected;
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
-use crate::llm::limits::{LimitVerdict, LimitedCall, Limiter, reported_quotas};
-use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel, ReplyBody};
+use crate::llm::limits::{LimitVerdict, LimitedCall, reported_quotas};
+use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
-use crate::llm::retry::{FailedAttempt, RetryNotice, retry};
+use crate::llm::retry::{RetryNotice, cancelled, retry};
 use crate::llm::trace;
 use crate::llm::transport::{Attempt, HttpReply, Transport};
 use crate::llm::types::{ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
@@ -36,8 +35,8 @@ pub(super) struct HttpCall<'a> {
     /// The client whose requests go to `transport`.
     pub client: Client<ServerAddress>,
     pub transport: Transport,
-    /// Its place among the calls that the limits admit, if there are any.
-    pub limited: Option<LimitedCall>,
+    /// Its place among the calls that the limits admit.
+    pub limited: LimitedCall,
     pub request: &'a ChatRequest,
     pub stop: &'a Stop,
 }
@@ -51,7 +50,7 @@ impl HttpModel {
             model: self,
             client: self.client.clone().with_http_service(transport.clone()),
             transport,
-            limited: self.limiter.as_ref().map(Limiter::call),
+            limited: self.limiter.call(),
             request,
             stop,
         };
@@ -67,7 +66,7 @@ impl ChatModel for HttpModel {
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
         let usage = reply.usage.as_ref();
-        self.budget.cost(&reply.model, usage, reply.batch.is_some())
+        self.price_of(&reply.model, usage, reply.batch.is_some())
     }
 
     fn sends_batches(&self) -> bool {
@@ -90,7 +89,7 @@ impl HttpCall<'_> {
         let mut tried = vec![dialect];
         loop {
             let error = match self.send(dialect).await {
-                Ok((answer, exchange)) => return Ok(self.answered(dialect, answer, exchange)),
+                Ok(answer) => return Ok(self.answered(dialect, answer)),
                 Err(error) => error,
             };
             match self.correct(dialect, &error) {
@@ -101,23 +100,17 @@ impl HttpCall<'_> {
         }
     }
 
-    fn answered(&self, dialect: ApiDialect, answer: ReplyBody, exchange: HttpReply) -> ChatReply {
+    fn answered(&self, dialect: ApiDialect, answer: ChatReply) -> ChatReply {
         let Self {
             model, transport, ..
         } = self;
         model.answered.store(true, Ordering::Relaxed);
-        if let Some(id) = answer.id {
-            set(&Span::current(), "gen_ai.response.id", id);
-        }
         let mut reply = ChatReply {
-            request_id: classify::request_id(&exchange, model.settings.key()),
             attempts: transport.sent(),
             lost: transport.lost(),
-            batch: exchange.batch,
             left_out: dialect.left_out(self.request),
             latency: transport.latency(),
-            waited: self.waited(),
-            ..answer.reply
+            ..answer
         };
         if reply.model.is_empty() {
             reply.model.clone_from(&model.settings.model);
@@ -126,7 +119,7 @@ impl HttpCall<'_> {
     }
 
     /// One request in one dialect, with retries.
-    async fn send(&self, dialect: ApiDialect) -> Result<(ReplyBody, HttpReply), ModelError> {
+    async fn send(&self, dialect: ApiDialect) -> Result<ChatReply, ModelError> {
         let Self { model, request, .. } = self;
         let encoded = model
             .protocol
@@ -141,10 +134,9 @@ impl HttpCall<'_> {
                 "retry"
             );
             self.transport.waits(notice.delay);
-            if let Some(limited) = &self.limited {
-                limited.delayed(notice.delay);
+            if let Some(observer) = &model.observer {
+                observer(&CallEvent::Retry(notice));
             }
-            self.emit(&CallEvent::Retry(notice));
         };
         let attempt = || self.attempt(&encoded);
         retry(model.settings.retry, self.stop, &notify, attempt).await
@@ -152,34 +144,20 @@ impl HttpCall<'_> {
 
     /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
     /// place where a request of a model call leaves. Dropped in the middle when the call is aborted.
-    async fn attempt(
-        &self,
-        encoded: &EncodedRequest,
-    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+    async fn attempt(&self, encoded: &EncodedRequest) -> Result<ChatReply, Box<ModelError>> {
         let Self {
             model,
             transport,
             stop,
             ..
         } = self;
-        let limited = self.limited.as_ref();
         if let Some(sender) = &model.batches {
             return self.in_batch(sender, encoded).await;
         }
-        let slot = match limited {
-            None => None,
-            Some(limited) => match limited.slot(most_tokens(encoded), stop).await {
-                None => return Err(FailedAttempt::cancelled()),
-                slot => slot,
-            },
-        };
+        let slot = self.limited.slot(most_tokens(encoded), stop).await;
+        let slot = slot.ok_or_else(cancelled)?;
         // Behind the slot, so that a request that waits for one reserves nothing.
-        let asked = Instant::now();
-        let reservation = model.budget.reserve(encoded, stop).await?;
-        // Without a limit it did not wait; the time of the call above is not a wait.
-        if let Some(limited) = limited.filter(|_| reservation.is_some()) {
-            limited.has_waited(asked.elapsed());
-        }
+        let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
         let posted = match self.client.chat().path(model.protocol.path()) {
             Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,
@@ -188,33 +166,21 @@ impl HttpCall<'_> {
         let Some(attempt) = transport.take() else {
             // It never reached the transport.
             let message = posted.err().map(|error| error.to_string());
-            return Err(FailedAttempt::permanent(unsendable(
-                message.unwrap_or_default(),
-            )));
+            return Err(unsendable(message.unwrap_or_default()).into());
         };
         let judged = self.judge(&attempt);
-        let lost = judged
-            .as_ref()
-            .err()
-            .is_some_and(|failed| failed.error.lost_an_answer());
+        let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
-        if let Some(slot) = slot {
-            let verdict = match &judged {
-                Ok(answer) => LimitVerdict::Answered(answer.reply.usage.map(|it| it.total())),
-                Err(failed) if failed.error.kind == ErrorKind::RateLimited => {
-                    LimitVerdict::RateLimited
-                }
-                Err(_) => LimitVerdict::Unrelated,
-            };
-            slot.end(verdict, reported_quotas(&attempt.exchange.headers));
-        }
-        if let Some(reservation) = reservation {
-            let answer = judged.as_ref().ok();
-            model.budget.record_actual(reservation, answer, lost, false);
-        }
-        judged.map(|answer| (answer, attempt.exchange))
+        let verdict = match &judged {
+            Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
+            Err(error) if error.kind == ErrorKind::RateLimited => LimitVerdict::RateLimited,
+            Err(_) => LimitVerdict::Unrelated,
+        };
+        slot.end(verdict, reported_quotas(&attempt.exchange.headers));
+        model.record_actual(reservation, judged.as_ref().ok(), lost, false);
+        judged
     }
 
     /// Sends a request in a batch, and reads its result like a reply.
@@ -222,79 +188,54 @@ impl HttpCall<'_> {
         &self,
         sender: &BatchSender,
         encoded: &EncodedRequest,
-    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+    ) -> Result<ChatReply, Box<ModelError>> {
         let Self { model, request, .. } = self;
-        let upper = model.budget.upper_bound(encoded, true)?;
-        let sent = sender.send(request, encoded, upper, self.stop).await;
-        let (answer, waited) =
-            sent.map_err(|error| FailedAttempt::permanent(unsendable(error.to_string())))?;
-        if let Some(limited) = &self.limited {
-            limited.has_waited(waited);
-        }
+        let upper = model.upper_bound(encoded, true)?;
+        let answer = sender.send(request, encoded, upper, self.stop).await;
         let BatchReply {
             reply,
             reservation,
             is_lost,
-        } = answer.ok_or_else(FailedAttempt::cancelled)?;
+        } = answer.ok_or_else(cancelled)?;
         let attempt = Attempt {
             exchange: reply,
             broken: None,
         };
         let judged = self.judge(&attempt);
-        let failed = judged.as_ref().err();
-        let is_lost = is_lost || failed.is_some_and(|failed| failed.error.lost_an_answer());
-        self.transport.count(is_lost);
-        if let Some(reservation) = reservation {
-            let answer = judged.as_ref().ok();
-            model
-                .budget
-                .record_actual(reservation, answer, is_lost, true);
-        }
-        judged.map(|answer| (answer, attempt.exchange))
+        let lost = is_lost || judged.as_ref().is_err_and(|error| error.lost_an_answer());
+        self.transport.count(lost);
+        model.record_actual(reservation, judged.as_ref().ok(), lost, true);
+        judged
     }
 
     /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
+    fn judge(&self, attempt: &Attempt) -> Result<ChatReply, Box<ModelError>> {
         let (model, exchange) = (self.model, &attempt.exchange);
         let secret = model.settings.key();
-        if exchange.status != 0 {
-            model.reached.store(true, Ordering::Relaxed);
-        }
         if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
-            let reached = model.reached.load(Ordering::Relaxed);
-            return Err(classify::classify_attempt(attempt, secret, reached));
+            return Err(classify::classify_attempt(attempt, secret));
         }
-        let failed = |kind, words: &str| classify::classify_refusal(kind, words, exchange, secret);
         let malformed = |reason: &str| {
             let words = unreadable(reason, exchange, secret);
-            failed(ErrorKind::Malformed, &words)
+            classify::classify_refusal(ErrorKind::Malformed, &words, exchange, secret)
         };
         let parsed = serde_json::from_slice::<Value>(&exchange.body);
-        let mut body = parsed.map_err(|error| match error.is_eof() {
-            true => failed(ErrorKind::CutOff, "the JSON of the body ends early"),
-            false => malformed(&format!("the body is not JSON: {error}")),
-        })?;
+        let mut body =
+            parsed.map_err(|error| malformed(&format!("the body is not JSON: {error}")))?;
         // From here on, what is read is kept and shown.
         redact_json(&mut body, &[secret]);
-        model
-            .protocol
-            .decode(&body, self.request)
-            .map_err(|missing| {
-                if body.get("error").is_none_or(Value::is_null) {
-                    return malformed(missing);
-                }
-                // Some gateways return the failure of the server behind them as a success.
-                let words = ErrorDetails::read(&exchange.body);
-                let status = words.code.parse().ok();
-                let status = status.filter(|status| (400..600).contains(status));
-                failed(
-                    classify::kind_of(status.unwrap_or(500), &words),
-                    &words.message,
-                )
-            })
+        if let Some(id) = body.get("id").and_then(Value::as_str) {
+            set(&Span::current(), "gen_ai.response.id", id.to_owned());
+        }
+        let decoded = model.protocol.decode(&body, self.request);
+        Ok(ChatReply {
+            request_id: classify::request_id(exchange, secret),
+            batch: exchange.batch.clone(),
+            ..decoded.map_err(malformed)?
+        })
     }
 
-    /// The dialect to try after `error`, if it names what can be changed.
+    /// The dialect to use from now on, if `error` names what can be changed.
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
@@ -305,33 +246,15 @@ impl HttpCall<'_> {
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
         let formatted = dialect.format.for_format(&self.request.format) > FormatLevel::Text;
-        let learnt = corrected(self.model.protocol, dialect, &words, formatted)?;
-        Some(self.learn(dialect, learnt))
-    }
-
-    /// Uses a better dialect from now on, and reports it.
-    fn learn(
-        &self,
-        dialect: ApiDialect,
-        (better, correction): (ApiDialect, Correction),
-    ) -> ApiDialect {
-        // Another call may have learnt something else in the meantime: adopt only what
-        // this one changed.
-        self.model.dialect.lock().adopt(dialect, better);
-        tracing::info!(
-            node = self.request.node,
-            parameter = correction.parameter,
-            change = correction.change,
-            "correction"
-        );
-        self.emit(&CallEvent::Correction(correction));
-        better
-    }
-
-    fn emit(&self, event: &CallEvent) {
-        if let Some(observer) = &self.model.observer {
-            observer(&self.request.node, event);
+        let (better, parameter) = corrected(self.model.protocol, dialect, &words, formatted)?;
+        let mut present = self.model.dialect.lock();
+        // What another call has learnt in the meantime stays; the next call learns the rest.
+        if *present == dialect {
+            *present = better;
         }
+        drop(present);
+        tracing::info!(node = self.request.node, parameter, "correction");
+        Some(better)
     }
 
     /// The error with the model and address in its words, and what the call took.
@@ -339,7 +262,6 @@ impl HttpCall<'_> {
         let Self {
             model, transport, ..
         } = self;
-        error.waited = self.waited();
         error.attempts = transport.sent();
         error.latency = transport.latency();
         error.lost = transport.lost();
@@ -355,13 +277,10 @@ impl HttpCall<'_> {
                 };
                 format!("`{}` at {base}{hint}", model.settings.model)
             }
-            ErrorKind::Timeout => format!(
-                "{base} within {} s",
-                model.settings.timeouts.attempt.as_secs_f64()
-            ),
-            ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
-                base
+            ErrorKind::Timeout => {
+                format!("{base} within {} s", model.settings.timeout.as_secs_f64())
             }
+            ErrorKind::Connect | ErrorKind::Unauthorized | ErrorKind::Settings => base,
             _ => return error,
         };
         error.message = if error.message.is_empty() {
@@ -370,12 +289,6 @@ impl HttpCall<'_> {
             format!("{place}: {}", error.message)
         };
         error
-    }
-
-    /// The time waited for limits.
-    fn waited(&self) -> Duration {
-        let limited = self.limited.as_ref();
-        limited.map(LimitedCall::waited).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rules: what may start now, and what the end of an attempt teaches. Every time is
 //! passed in.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -77,6 +77,10 @@ struct KnownQuota {
 #[derive(Debug, Default)]
 pub(super) struct LimitState {
     options: LimitOptions,
+    pub calls: u64,
+    /// The calls that wait for a slot. The oldest call is first, so that a retried one does
+    /// not wait behind all that began later.
+    pub waiting: BTreeSet<u64>,
     limit: f64,
     cuts: u64,
     /// Attempts that were answered with 429.

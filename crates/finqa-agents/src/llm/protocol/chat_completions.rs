@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, SystemRole, TokenLimit};
 use super::parts::{
-    ReplyBody, arguments, call_id, count, object, openai_format, temperature, text, tools,
+    arguments, call_id, object, openai_format, openai_usage, temperature, text, tools,
 };
-use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
+use crate::llm::types::{
+    ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
+};
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
     let messages = request.messages.iter();
@@ -94,7 +96,7 @@ pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
 }
 
 /// Reads the first choice of a chat completion.
-pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
+pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     let choice = body
         .get("choices")
         .and_then(Value::as_array)
@@ -114,28 +116,18 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         Some(word) => FinishReason::from(word),
         None => FinishReason::Other(String::new()),
     };
-    let mut answer = ReplyBody::of(body);
-    answer.reply.content = content(message.get("content"));
-    // Some servers say `stop` although they call a tool.
-    answer.reply.finish = match finish {
-        FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
-        other => other,
-    };
-    answer.reply.tool_calls = tool_calls;
-    answer.reply.refusal = text(message.get("refusal"));
-    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
-    answer.set_usage(
-        tokens("prompt_tokens"),
-        tokens("completion_tokens"),
-        Usage {
-            cached_input_tokens: tokens("prompt_tokens_details/cached_tokens").unwrap_or(0),
-            // OpenAI's models since GPT-5.6 bill what they store.
-            cache_write_tokens: tokens("prompt_tokens_details/cache_write_tokens").unwrap_or(0),
-            reasoning_tokens: tokens("completion_tokens_details/reasoning_tokens").unwrap_or(0),
-            ..Usage::default()
+    Ok(ChatReply {
+        content: content(message.get("content")),
+        // Some servers say `stop` although they call a tool.
+        finish: match finish {
+            FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
+            other => other,
         },
-    );
-    Ok(answer)
+        tool_calls,
+        refusal: text(message.get("refusal")),
+        usage: openai_usage(body, "prompt", "completion"),
+        ..ChatReply::default()
+    })
 }
 
 /// Text, or a list of parts of which those with text count.
@@ -274,17 +266,17 @@ mod tests {
             "service_tier": 7,
         }))
         .unwrap();
-        assert_eq!(answer.reply.content, "ab");
-        assert_eq!(answer.reply.tool_calls[0].arguments, "{\"x\":1}");
-        assert_eq!(answer.reply.tool_calls[0].id, "call_0");
-        assert_eq!(answer.reply.finish, FinishReason::ToolCalls);
+        assert_eq!(answer.content, "ab");
+        assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
+        assert_eq!(answer.tool_calls[0].id, "call_0");
+        assert_eq!(answer.finish, FinishReason::ToolCalls);
     }
 
     #[test]
     fn missing_usage_is_unknown_and_not_zero() {
         let body = |usage| {
             let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
-            read_answer(&body).unwrap().reply.usage
+            read_answer(&body).unwrap().usage
         };
         for usage in [
             Value::Null,

@@ -1,12 +1,11 @@
 //! What one model's server accepts: the parts of a request and their names.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::llm::types::{ChatRequest, ReplyFormat};
 
 /// The strictest answer format that a server accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::llm) enum FormatLevel {
     /// No format.
     Text,
@@ -28,8 +27,7 @@ impl FormatLevel {
 }
 
 /// The parameter that limits the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::llm) enum TokenLimit {
     /// `max_tokens`: compatible servers and older models.
     MaxTokens,
@@ -38,7 +36,7 @@ pub(in crate::llm) enum TokenLimit {
 }
 
 /// The role that instructions are sent with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::llm) enum SystemRole {
     #[default]
@@ -50,8 +48,7 @@ pub(in crate::llm) enum SystemRole {
 }
 
 /// The parts of a request that this model accepts, and their names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::llm) struct ApiDialect {
     pub(crate) token_limit: TokenLimit,
     pub(crate) system_role: SystemRole,
@@ -59,7 +56,6 @@ pub(in crate::llm) struct ApiDialect {
     pub seed: bool,
     pub format: FormatLevel,
     /// Mark parts of the prompt for the provider's cache.
-    #[serde(default)]
     pub(crate) cache_marks: bool,
 }
 
@@ -74,62 +70,5 @@ impl ApiDialect {
         ];
         let left_out = parts.into_iter().filter(|(_, left_out)| *left_out);
         left_out.map(|(name, _)| name.to_owned()).collect()
-    }
-
-    /// Adopts what changed from `before` to `after`, and nothing else.
-    pub(crate) fn adopt(&mut self, before: Self, after: Self) {
-        if before.token_limit != after.token_limit {
-            self.token_limit = after.token_limit;
-        }
-        if before.system_role != after.system_role {
-            self.system_role = after.system_role;
-        }
-        self.temperature &= after.temperature;
-        self.seed &= after.seed;
-        self.format = self.format.min(after.format);
-        self.cache_marks &= after.cache_marks;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dialect_adopts_what_two_calls_have_learnt_at_the_same_time() {
-        let known = ApiDialect {
-            token_limit: TokenLimit::MaxCompletionTokens,
-            system_role: SystemRole::System,
-            temperature: true,
-            seed: true,
-            format: FormatLevel::JsonSchema,
-            cache_marks: true,
-        };
-        let mut shared = known;
-        for learnt in [
-            ApiDialect {
-                temperature: false,
-                format: FormatLevel::JsonObject,
-                ..known
-            },
-            ApiDialect {
-                token_limit: TokenLimit::MaxTokens,
-                system_role: SystemRole::Developer,
-                seed: false,
-                cache_marks: false,
-                ..known
-            },
-        ] {
-            shared.adopt(known, learnt);
-        }
-        let both = ApiDialect {
-            token_limit: TokenLimit::MaxTokens,
-            system_role: SystemRole::Developer,
-            temperature: false,
-            seed: false,
-            format: FormatLevel::JsonObject,
-            cache_marks: false,
-        };
-        assert_eq!(shared, both);
     }
 }

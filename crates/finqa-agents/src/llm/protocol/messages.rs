@@ -7,10 +7,10 @@
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use super::parts::{ReplyBody, arguments, call_id, count, object, temperature, text, tools};
+use super::parts::{arguments, call_id, count, object, temperature, text, tools};
 use crate::llm::types::{
-    ChatMessage, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role, ToolCall,
-    ToolSpec, Usage,
+    ChatMessage, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role,
+    ToolCall, ToolSpec, Usage,
 };
 
 /// The protocol demands a limit.
@@ -148,13 +148,15 @@ fn mark(block: &mut Value) {
     }
 }
 
-pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBody, &'static str> {
+pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatReply, &'static str> {
     let blocks = body
         .get("content")
         .and_then(Value::as_array)
         .ok_or("it has no `content`")?;
-    let mut answer = ReplyBody::of(body);
-    let reply = &mut answer.reply;
+    let mut reply = ChatReply {
+        usage: usage(body),
+        ..ChatReply::default()
+    };
     let mut formatted = None;
     for (index, block) in blocks.iter().enumerate() {
         match block.get("type").and_then(Value::as_str) {
@@ -199,18 +201,20 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
     if let Some(formatted) = formatted {
         reply.content = formatted;
     }
+    Ok(reply)
+}
+
+fn usage(body: &Value) -> Option<Usage> {
     let tokens = |name: &str| count(body, &format!("/usage/{name}"));
     let cached = tokens("cache_read_input_tokens").unwrap_or(0);
     let written = tokens("cache_creation_input_tokens").unwrap_or(0);
-    answer.set_usage(
-        // Here without those read from the cache or written to it.
-        tokens("input_tokens").map(|fresh| fresh.saturating_add(cached).saturating_add(written)),
-        tokens("output_tokens"),
-        Usage {
-            cached_input_tokens: cached,
-            cache_write_tokens: written,
-            ..Usage::default()
-        },
-    );
-    Ok(answer)
+    // Without those read from the cache or written to it.
+    let fresh = tokens("input_tokens")?;
+    Some(Usage {
+        input_tokens: fresh.saturating_add(cached).saturating_add(written),
+        output_tokens: tokens("output_tokens")?,
+        cached_input_tokens: cached,
+        cache_write_tokens: written,
+        reasoning_tokens: 0,
+    })
 }

@@ -12,11 +12,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::types::ChatRequest;
+use super::types::{ChatReply, ChatRequest};
 
 pub use chat_completions::{messages_json, tools_json};
 pub(super) use dialect::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
-pub(super) use parts::ReplyBody;
 
 /// The format of requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,17 +68,22 @@ impl Protocol {
         })
     }
 
-    /// The reply in a success body to `request`, or the error about what it lacks.
+    /// The reply in a success body to `request`, its model empty if that is not named, or the error
+    /// about what it lacks.
     pub(crate) fn decode(
         self,
         body: &Value,
         request: &ChatRequest,
-    ) -> Result<ReplyBody, &'static str> {
-        match self {
+    ) -> Result<ChatReply, &'static str> {
+        let reply = match self {
             Self::ChatCompletions => chat_completions::read_answer(body),
             Self::Responses => responses::read_answer(body),
             Self::Messages => messages::read_answer(body, request),
-        }
+        };
+        Ok(ChatReply {
+            model: parts::text(body.get("model")).unwrap_or_default(),
+            ..reply?
+        })
     }
 }
 

@@ -1,40 +1,9 @@
-//! What the protocols have in common: parts of a body, and the contents of a reply.
+//! What the protocols have in common: parts of a request and of a reply.
 
 use serde_json::{Value, json};
 
 use super::dialect::{ApiDialect, FormatLevel};
-use crate::llm::types::{ChatReply, ChatRequest, ReplyFormat, ToolSpec, Usage};
-
-/// The contents of a success body.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::llm) struct ReplyBody {
-    /// As far as the body says; the model is empty where it is not named.
-    pub reply: ChatReply,
-    pub id: Option<String>,
-}
-
-impl ReplyBody {
-    /// What the bodies of all protocols say alike.
-    pub(super) fn of(body: &Value) -> Self {
-        Self {
-            reply: ChatReply {
-                model: text(body.get("model")).unwrap_or_default(),
-                ..ChatReply::default()
-            },
-            id: text(body.get("id")),
-        }
-    }
-
-    /// Sets the tokens, where those read and those written are known.
-    pub(super) fn set_usage(&mut self, input: Option<u64>, output: Option<u64>, parts: Usage) {
-        let known = input.zip(output);
-        self.reply.usage = known.map(|(input_tokens, output_tokens)| Usage {
-            input_tokens,
-            output_tokens,
-            ..parts
-        });
-    }
-}
+use crate::llm::types::{ChatRequest, ReplyFormat, ToolSpec, Usage};
 
 /// A JSON object of those fields that have a value, in this order.
 pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
@@ -83,6 +52,21 @@ pub(super) fn text(value: Option<&Value>) -> Option<String> {
 
 pub(super) fn count(body: &Value, path: &str) -> Option<u64> {
     body.pointer(path).and_then(Value::as_u64)
+}
+
+/// The tokens by one of OpenAI's APIs, which differ in their words for reading and writing.
+/// Unknown unless both are said.
+pub(super) fn openai_usage(body: &Value, read: &str, written: &str) -> Option<Usage> {
+    let tokens = |path: String| count(body, &format!("/usage/{path}"));
+    let part = |of: &str, part: &str| tokens(format!("{of}_tokens_details/{part}")).unwrap_or(0);
+    Some(Usage {
+        input_tokens: tokens(format!("{read}_tokens"))?,
+        output_tokens: tokens(format!("{written}_tokens"))?,
+        cached_input_tokens: part(read, "cached_tokens"),
+        // OpenAI's models since GPT-5.6 bill what they store.
+        cache_write_tokens: part(read, "cache_write_tokens"),
+        reasoning_tokens: part(written, "reasoning_tokens"),
+    })
 }
 
 /// A call's arguments: the JSON that the model wrote, though some servers send an object.

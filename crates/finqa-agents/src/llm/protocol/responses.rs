@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::dialect::ApiDialect;
 use super::parts::{
-    ReplyBody, arguments, call_id, count, object, openai_format, temperature, text, tools,
+    arguments, call_id, object, openai_format, openai_usage, temperature, text, tools,
 };
-use crate::llm::types::{ChatMessage, ChatRequest, FinishReason, Role, ToolCall, ToolSpec, Usage};
+use crate::llm::types::{
+    ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
+};
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
     let messages = request.messages.iter();
@@ -90,7 +92,7 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
+pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     let status = text(body.get("status"));
     match status.as_deref() {
         Some("failed") => return Err("its `status` is `failed`"),
@@ -101,8 +103,10 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         .get("output")
         .and_then(Value::as_array)
         .ok_or("it has no `output`")?;
-    let mut answer = ReplyBody::of(body);
-    let reply = &mut answer.reply;
+    let mut reply = ChatReply {
+        usage: openai_usage(body, "input", "output"),
+        ..ChatReply::default()
+    };
     let mut refusal = String::new();
     for (index, item) in output.iter().enumerate() {
         match item.get("type").and_then(Value::as_str) {
@@ -127,18 +131,7 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
     } else {
         FinishReason::ToolCalls
     };
-    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
-    answer.set_usage(
-        tokens("input_tokens"),
-        tokens("output_tokens"),
-        Usage {
-            cached_input_tokens: tokens("input_tokens_details/cached_tokens").unwrap_or(0),
-            cache_write_tokens: tokens("input_tokens_details/cache_write_tokens").unwrap_or(0),
-            reasoning_tokens: tokens("output_tokens_details/reasoning_tokens").unwrap_or(0),
-            ..Usage::default()
-        },
-    );
-    Ok(answer)
+    Ok(reply)
 }
 
 fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
@@ -163,6 +156,7 @@ fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::types::Usage;
 
     #[test]
     fn text_before_the_answer_is_not_part_of_it() {
@@ -174,7 +168,7 @@ mod tests {
             "status": "completed",
             "output": [message("commentary", "I look at the page."), message("final_answer", "42")],
         });
-        assert_eq!(read_answer(&body).unwrap().reply.content, "42");
+        assert_eq!(read_answer(&body).unwrap().content, "42");
     }
 
     #[test]
@@ -195,7 +189,7 @@ mod tests {
             output_tokens: 20,
             reasoning_tokens: 5,
         };
-        assert_eq!(read_answer(&body).unwrap().reply.usage, Some(usage));
+        assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
     }
 
     #[test]

@@ -5,13 +5,11 @@
 //! that a missing one can be explained. The folder also describes the last run that used it, so
 //! that a replay needs no other option.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -44,10 +42,11 @@ pub enum RepliesError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} holds no stored replies; name the folder that was given to --cache")]
+    #[error(
+        "{path} holds no stored replies; name a folder that was given to --cache, or with \
+         --cache a new or empty one"
+    )]
     Foreign { path: PathBuf },
-    #[error("{path} is not empty and holds no stored replies; name a new or empty folder")]
-    Occupied { path: PathBuf },
     #[error("{path} holds replies of version {found}; this program reads version {VERSION}")]
     Version { path: PathBuf, found: u64 },
 }
@@ -69,8 +68,6 @@ pub struct StoredReplies {
     warn: RepliesWarning,
     /// A reply could not be stored, and the warning was given.
     full: AtomicBool,
-    /// One request a key is in flight at a time; the others wait for its reply.
-    pub(super) in_flight: Mutex<HashMap<blake3::Hash, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,17 +80,21 @@ struct StoredCall {
     outcome: CallOutcome,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// How a stored call ended.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallOutcome {
     Reply(ChatReply),
     Failure(ModelError),
 }
 
-pub(super) fn hash(key: &Value) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    canonical(key, &mut hasher);
-    hasher.finalize()
+impl From<CallOutcome> for Result<ChatReply, ModelError> {
+    fn from(outcome: CallOutcome) -> Self {
+        match outcome {
+            CallOutcome::Reply(reply) => Ok(reply),
+            CallOutcome::Failure(error) => Err(error),
+        }
+    }
 }
 
 impl StoredReplies {
@@ -113,9 +114,8 @@ impl StoredReplies {
                 let name = entry.map_err(error)?.file_name();
                 // Another process may be starting in the same folder.
                 if name != MARKER && !name.to_string_lossy().starts_with(UNFINISHED) {
-                    return Err(RepliesError::Occupied {
-                        path: folder.to_owned(),
-                    });
+                    let path = folder.to_owned();
+                    return Err(RepliesError::Foreign { path });
                 }
             }
             write_header(folder, None).map_err(error)?;
@@ -139,7 +139,6 @@ impl StoredReplies {
             replays,
             warn,
             full: AtomicBool::new(false),
-            in_flight: Mutex::default(),
         }
     }
 
@@ -192,7 +191,9 @@ impl StoredReplies {
     }
 
     fn path(&self, key: &Value) -> PathBuf {
-        let name = hash(key).to_hex();
+        let mut hasher = blake3::Hasher::new();
+        canonical(key, &mut hasher);
+        let name = hasher.finalize().to_hex();
         let folder: String = name.chars().take(2).collect();
         self.folder.join(folder).join(format!("{name}.json"))
     }

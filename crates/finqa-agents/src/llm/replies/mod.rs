@@ -6,7 +6,7 @@
 
 mod folder;
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::error::{ErrorKind, ModelError};
 use super::types::{ChatModel, ChatReply, ChatRequest, FinishReason, Stop};
 
-use folder::{CallOutcome, hash};
+use folder::CallOutcome;
 pub use folder::{RepliesError, StoredReplies};
 
 /// The part of a request that determines its reply: requests with equal keys share it.
@@ -69,17 +69,6 @@ impl StoredReplies {
             CallOutcome::Failure(_) => true,
         })
     }
-
-    fn request_lock(&self, hash: blake3::Hash) -> Arc<tokio::sync::Mutex<()>> {
-        let mut gates = self.in_flight.lock();
-        if let Some(gate) = gates.get(&hash).and_then(Weak::upgrade) {
-            return gate;
-        }
-        gates.retain(|_, gate| gate.strong_count() > 0);
-        let gate = Arc::default();
-        gates.insert(hash, Arc::downgrade(&gate));
-        gate
-    }
 }
 
 /// True for the failure of a request that another attempt would not change: it is the
@@ -126,24 +115,8 @@ impl ChatModel for StoredModel {
         let key = key(&self.server, request);
         let question = &request.origin.question;
         if self.replies.replays {
-            return match self.replies.replayed(&key, question) {
-                CallOutcome::Reply(reply) => Ok(reply),
-                CallOutcome::Failure(error) => Err(error),
-            };
+            return self.replies.replayed(&key, question).into();
         }
-        let gate = self.replies.request_lock(hash(&key));
-        // A wave is sent when every conversation waits for it, so none may wait for the equal
-        // request of another.
-        let _alone = match self.model.sends_batches() {
-            true => None,
-            false => tokio::select! {
-                biased;
-                () = stop.abort.cancelled() => {
-                    return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
-                }
-                alone = gate.lock() => Some(alone),
-            },
-        };
         match self.replies.reusable(&key) {
             None => {}
             Some(CallOutcome::Reply(reply)) => {
@@ -164,20 +137,14 @@ impl ChatModel for StoredModel {
                 });
             }
         }
-        // Whoever waited for another call begins none once the run is stopped.
-        if stop.drain.is_cancelled() {
-            return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
-        }
         let outcome = self.model.chat(request, stop).await;
-        match &outcome {
-            Ok(reply) => self
-                .replies
-                .store(key, question, CallOutcome::Reply(reply.clone())),
-            Err(error) if settles(error) => {
-                self.replies
-                    .store(key, question, CallOutcome::Failure(error.clone()));
-            }
-            Err(_) => {}
+        let stored = match &outcome {
+            Ok(reply) => Some(CallOutcome::Reply(reply.clone())),
+            Err(error) if settles(error) => Some(CallOutcome::Failure(error.clone())),
+            Err(_) => None,
+        };
+        if let Some(stored) = stored {
+            self.replies.store(key, question, stored);
         }
         outcome
     }

@@ -38,22 +38,11 @@ async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
             Reply::chat("{}")
         }
     });
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let model = {
-        let mut settings = openai(&server);
-        settings.model = "brand-new".into();
-        let told = Arc::clone(&told);
-        HttpModel::new(settings)
-            .unwrap()
-            .with_observer(Arc::new(move |_, event| {
-                if let CallEvent::Correction(correction) = event {
-                    told.lock().unwrap().push(correction.parameter);
-                }
-            }))
-    };
+    let mut settings = openai(&server);
+    settings.model = "brand-new".into();
+    let model = HttpModel::new(settings).unwrap();
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!((reply.attempts, server.count()), (3, 3));
-    assert_eq!(*told.lock().unwrap(), ["max_tokens", "temperature"]);
 
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!((reply.attempts, server.count()), (1, 4), "it is remembered");
@@ -62,11 +51,20 @@ async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
     assert_eq!(last["seed"], 1);
 }
 
+/// A verdict without an objection is not an object: a server without schemas, known or learnt,
+/// is asked for text.
 #[tokio::test]
-async fn a_schema_steps_down_to_an_object_and_to_text() {
-    for (refused, left) in [
-        ("json_schema", json!({"type": "json_object"})),
-        ("json", json!(null)),
+async fn a_schema_steps_down_to_an_object_and_to_text_but_for_a_verdict_at_once() {
+    let mut verdict = full_request();
+    if let ReplyFormat::JsonSchema { or_text, .. } = &mut verdict.format {
+        *or_text = true;
+    }
+    let [schema, object, text] = [json!("json_schema"), json!("json_object"), json!(null)];
+    for (model, refused, verdict_too, formats) in [
+        ("m", "json_schema", false, vec![&schema, &object]),
+        ("m", "json", false, vec![&schema, &object, &text]),
+        ("m", "json_schema", true, vec![&schema, &text, &object]),
+        ("gpt-4-turbo", "json_schema", true, vec![&text, &object]),
     ] {
         let server =
             FaultServer::start(move |request| {
@@ -79,53 +77,17 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
                     _ => Reply::chat("{}"),
                 }
             });
-        let model = HttpModel::new(openai(&server)).unwrap();
-        chat(&model, &full_request()).await.unwrap();
-        assert_eq!(
-            server.requests().last().unwrap().body["response_format"],
-            left
-        );
-    }
-}
-
-/// A verdict without an objection is not an object: a server without schemas, known or learnt,
-/// is asked for text.
-#[tokio::test]
-async fn a_schema_with_a_reply_in_text_skips_the_object() {
-    let mut verdict = full_request();
-    verdict.format = ReplyFormat::JsonSchema {
-        name: "verdict".into(),
-        schema: json!({"type": "object"}),
-        strict: true,
-        or_text: true,
-    };
-    for (name, formats) in [
-        (
-            "m",
-            vec![json!("json_schema"), json!(null), json!("json_object")],
-        ),
-        ("gpt-4-turbo", vec![json!(null), json!("json_object")]),
-    ] {
-        let server =
-            FaultServer::start(
-                |request| match request.body["response_format"]["type"].as_str() {
-                    Some("json_schema") => Reply::error(
-                        400,
-                        "invalid_request_error",
-                        "response_format of this type is not supported",
-                    ),
-                    _ => Reply::chat("ALL_OK"),
-                },
-            );
         let mut settings = openai(&server);
-        settings.model = name.into();
+        settings.model = model.into();
         let model = HttpModel::new(settings).unwrap();
-        chat(&model, &verdict).await.unwrap();
+        if verdict_too {
+            chat(&model, &verdict).await.unwrap();
+        }
         chat(&model, &full_request()).await.unwrap();
         let requests = server.requests();
         let sent = requests
             .iter()
-            .map(|request| request.body["response_format"]["type"].clone());
+            .map(|request| &request.body["response_format"]["type"]);
         assert_eq!(sent.collect::<Vec<_>>(), formats);
     }
 }
@@ -144,35 +106,6 @@ async fn a_server_that_refuses_both_names_is_not_asked_forever() {
     let error = chat(&model, &full_request()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::BadRequest { .. }));
     assert_eq!((error.attempts, server.count()), (2, 2));
-}
-
-#[tokio::test]
-async fn concurrent_calls_learn_from_each_other() {
-    let server = FaultServer::start(|request| {
-        let body = &request.body;
-        if body.get("temperature").is_some() {
-            Reply::unsupported("temperature", "'temperature' is not supported")
-        } else if body.get("seed").is_some() {
-            Reply::unsupported("seed", "'seed' is not supported")
-        } else {
-            Reply::chat("{}")
-        }
-        .after(Duration::from_millis(5))
-    });
-    let model = Arc::new(HttpModel::new(openai(&server)).unwrap());
-    let calls: Vec<_> = (0..8)
-        .map(|_| {
-            let model = Arc::clone(&model);
-            tokio::spawn(async move { chat(&model, &full_request()).await })
-        })
-        .collect();
-    let mut counted = 0;
-    for call in calls {
-        counted += call.await.unwrap().unwrap().attempts;
-    }
-    assert_eq!(usize::try_from(counted).unwrap(), server.count());
-    let reply = chat(&model, &full_request()).await.unwrap();
-    assert_eq!(reply.attempts, 1);
 }
 
 #[tokio::test]

@@ -37,9 +37,7 @@ async fn transient_statuses_are_retried() {
 #[tokio::test]
 async fn broken_connections_and_bodies_are_repeated() {
     recovers(Reply::reset()).await;
-    recovers(Reply::chat("42").reset_mid_body()).await;
     recovers(Reply::chat("42").cut_off()).await;
-    recovers(Reply::chat("42").chunked_cut_off()).await;
     recovers(Reply::chat("42").truncated()).await;
     recovers(Reply::plain(200, "<html>welcome to the hotel</html>")).await;
     recovers(Reply::json(200, &json!({"choices": []}))).await;
@@ -74,37 +72,12 @@ async fn a_reply_that_cannot_be_read_is_quoted_without_the_key() {
 }
 
 #[tokio::test]
-async fn every_form_of_retry_after_is_waited_for() {
-    let date = (jiff::Timestamp::now() + Duration::from_secs(2))
-        .strftime("%a, %d %b %Y %T GMT")
-        .to_string();
-    for (name, value) in [
-        ("retry-after", "0.1"),
-        ("retry-after-ms", "100"),
-        ("retry-after", date.as_str()),
-    ] {
-        let (outcome, server) = {
-            let reply = Reply::error(429, "rate_limit_exceeded", "").header(name, value);
-            once(reply).await
-        };
-        let reply = outcome.unwrap();
-        // Without the hint the wait would be 2 ms.
-        assert!(
-            reply.latency >= Duration::from_millis(100),
-            "{name} {value}"
-        );
-        assert_eq!(server.count(), 2);
-    }
-}
-
-#[tokio::test]
-async fn a_wait_longer_than_the_whole_call_may_take_ends_it_at_once() {
-    let (outcome, server) = {
-        let reply = Reply::error(429, "x", "slow down").header("retry-after", "86400");
-        once(reply).await
-    };
-    assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
-    assert_eq!(server.count(), 1);
+async fn a_retry_after_is_waited_for() {
+    let reply = Reply::error(429, "rate_limit_exceeded", "").header("retry-after", "0.1");
+    let (outcome, server) = once(reply).await;
+    // Without the hint the wait would be 2 ms.
+    assert!(outcome.unwrap().latency >= Duration::from_millis(100));
+    assert_eq!(server.count(), 2);
 }
 
 #[tokio::test]
@@ -161,36 +134,22 @@ async fn not_found_at_an_address_without_v1_hints_at_it() {
 
 #[tokio::test]
 async fn permanent_failures_are_not_retried() {
-    fails(
-        Reply::error(429, "insufficient_quota", "You exceeded your current quota"),
-        ErrorKind::QuotaExceeded,
-    )
-    .await;
-    fails(Reply::error(403, "x", "no"), ErrorKind::Unauthorized).await;
-    fails(
-        Reply::error(422, "x", "no"),
-        ErrorKind::BadRequest { parameter: None },
-    )
-    .await;
-    fails(
-        Reply::error(429, "rate_limit_exceeded", "Request too large for gpt-4o"),
-        ErrorKind::ContextTooLong,
-    )
-    .await;
-    fails(
-        Reply::error(
+    let quota = "You exceeded your current quota";
+    let long = "This model's maximum context length is 8192";
+    for (status, code, message, kind) in [
+        (429, "insufficient_quota", quota, ErrorKind::QuotaExceeded),
+        (403, "x", "no", ErrorKind::Unauthorized),
+        (422, "x", "no", ErrorKind::BadRequest { parameter: None }),
+        (429, "x", "Request too large", ErrorKind::ContextTooLong),
+        (
             400,
             "context_length_exceeded",
-            "This model's maximum context length is 8192",
+            long,
+            ErrorKind::ContextTooLong,
         ),
-        ErrorKind::ContextTooLong,
-    )
-    .await;
-    fails(
-        Reply::error(500, "x", "told not to").header("x-should-retry", "false"),
-        ErrorKind::ServerError,
-    )
-    .await;
+    ] {
+        fails(Reply::error(status, code, message), kind).await;
+    }
 }
 
 #[tokio::test]
@@ -201,32 +160,22 @@ async fn a_filtered_prompt_has_its_own_outcome() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_and_says_where_to() {
+async fn a_redirect_is_not_followed() {
     let elsewhere = FaultServer::start(|_| Reply::chat("stolen"));
     let to = format!("{}/chat/completions", elsewhere.base_url());
-    let error = fails(
-        Reply::plain(308, "").header("location", &to),
-        ErrorKind::Settings,
-    )
-    .await;
-    assert!(error.to_string().contains(&to), "{error}");
+    let reply = Reply::plain(308, "").header("location", &to);
+    let error = fails(reply, ErrorKind::Settings).await;
+    assert!(error.message.contains("it redirects"), "{error}");
     assert_eq!(error.scope(), Scope::Run);
     assert_eq!(elsewhere.count(), 0);
 }
 
 #[tokio::test]
 async fn a_huge_body_is_not_read_to_its_end() {
-    let server = FaultServer::start(|_| Reply::plain(200, &" ".repeat(300_000)));
-    let model = HttpModel::new(ModelConnection {
-        max_body: 100_000,
-        ..openai(&server)
-    })
-    .unwrap();
-    let error = chat(&model, &ask("How much?")).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Malformed);
+    let huge = Reply::plain(200, &" ".repeat(17 << 20));
+    let error = fails(huge, ErrorKind::Malformed).await;
     assert!(error.to_string().contains("larger than allowed"), "{error}");
     assert!(error.body.unwrap_or_default().len() <= ModelError::MAX_BODY);
-    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
@@ -234,7 +183,7 @@ async fn a_server_that_never_answers_is_a_timeout() {
     let server = FaultServer::start(|_| Reply::hang());
     let mut settings = openai(&server);
     // Long enough that a loaded machine has connected and sent by then.
-    settings.timeouts.attempt = Duration::from_millis(500);
+    settings.timeout = Duration::from_millis(500);
     settings.retry.max_attempts = 2;
     let model = HttpModel::new(settings).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
@@ -244,28 +193,19 @@ async fn a_server_that_never_answers_is_a_timeout() {
 }
 
 #[tokio::test]
-async fn attempts_at_a_dead_host_end_soon_and_name_it() {
+async fn a_dead_host_and_one_without_encryption_are_named_after_all_attempts() {
     // A port that was free a moment ago.
-    let base = FaultServer::start(|_| Reply::chat("")).base_url();
-    let model = HttpModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
-    let error = chat(&model, &ask("How much?")).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Connect);
-    assert_eq!(error.attempts, 0, "nothing was sent");
-    assert_eq!(error.scope(), Scope::Run);
-    let told = error.to_string();
-    assert!(told.contains(&base) && told.contains("refused"), "{told}");
-}
-
-#[tokio::test]
-async fn a_server_without_encryption_behind_https_is_a_tls_failure() {
-    let server = FaultServer::start(|_| Reply::chat(""));
-    let base = format!("https://{}/v1", server.address());
-    let model = HttpModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
-    let asked = ask("How much?");
-    let outcome = tokio::time::timeout(Duration::from_secs(20), chat(&model, &asked)).await;
-    let error = outcome.unwrap().unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Tls, "{error}");
-    assert_eq!(error.scope(), Scope::Run);
+    let dead = FaultServer::start(|_| Reply::chat("")).base_url();
+    let plain = FaultServer::start(|_| Reply::chat(""));
+    let encrypted = format!("https://{}/v1", plain.address());
+    for base in [dead, encrypted] {
+        let model = HttpModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
+        let error = chat(&model, &ask("How much?")).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Connect);
+        assert_eq!(error.attempts, 0, "nothing was sent");
+        assert_eq!(error.scope(), Scope::Run);
+        assert!(error.message.starts_with(&format!("{base}: ")), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -291,9 +231,11 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
             stop.abort.cancel();
         }
     );
-    for outcome in [first, second] {
+    // A request that is given up in flight may have been billed, and a wait may not.
+    for (outcome, lost) in [(first, 0), (second, 1)] {
         let error = outcome.unwrap_err();
-        assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 1));
+        let ended = (error.kind, error.attempts, error.lost);
+        assert_eq!(ended, (ErrorKind::Cancelled, 1, lost));
     }
     let late = hanging.chat(&request, &stop).await.unwrap_err();
     assert_eq!((late.kind, late.attempts), (ErrorKind::Cancelled, 0));
@@ -310,18 +252,15 @@ async fn retries_are_reported_as_they_happen() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let model = HttpModel::new(openai(&server)).unwrap().with_observer({
         let told = Arc::clone(&told);
-        Arc::new(move |node, event| {
+        Arc::new(move |event| {
             if let CallEvent::Retry(notice) = event {
-                let line = format!("{node} {} {}", notice.attempt, notice.reason.as_str());
+                let line = format!("{} {}", notice.attempt, notice.reason.as_str());
                 told.lock().unwrap().push(line);
             }
         })
     });
     chat(&model, &ask("How much?")).await.unwrap();
-    assert_eq!(
-        *told.lock().unwrap(),
-        ["analyst 1 server_error", "analyst 2 cut_off"]
-    );
+    assert_eq!(*told.lock().unwrap(), ["1 server_error", "2 cut_off"]);
 }
 
 /// 30 % of 200 prompts fail in every way there is, in each protocol, side by
@@ -376,7 +315,7 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
     let drain = stop.drain.clone();
     let waiting = HttpModel::new(patient).unwrap().with_observer(Arc::new({
         let drain = drain.clone();
-        move |_, event| {
+        move |event| {
             if let CallEvent::Retry(_) = event {
                 drain.cancel();
             }
@@ -417,32 +356,6 @@ async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not
         (error.kind.clone(), error.lost),
         (ErrorKind::Unauthorized, 1)
     );
-}
-
-#[tokio::test]
-async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() {
-    let stop = Stop::default();
-    let server = FaultServer::start({
-        let abort = stop.abort.clone();
-        move |_| {
-            abort.cancel();
-            Reply::hang()
-        }
-    });
-    let model = HttpModel::new(openai(&server)).unwrap();
-    let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
-    assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 1));
-
-    let stop = Stop::default();
-    let server = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "20"));
-    let model = HttpModel::new(openai(&server))
-        .unwrap()
-        .with_observer(Arc::new({
-            let abort = stop.abort.clone();
-            move |_, _| abort.cancel()
-        }));
-    let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
-    assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 0));
 }
 
 #[tokio::test]

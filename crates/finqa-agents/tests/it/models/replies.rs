@@ -1,14 +1,11 @@
 //! Stored replies: what is stored, what is reused and replayed, and what happens to damage.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use finqa_agents::llm::{BatchQueue, RepliesError, RequestOrigin, RunBatches, StoredReplies};
-use futures::future::join_all;
+use finqa_agents::llm::{RepliesError, StoredReplies};
 use rstest::rstest;
 
 use super::*;
-use crate::support::batch_server::{BatchServer, Ending};
 
 mod replay;
 
@@ -104,62 +101,38 @@ async fn whatever_changes_the_reply_is_part_of_the_key() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42"));
     let model = cached.model(&server);
-    let origin = |epoch, repeat| RequestOrigin {
-        question: "q".to_owned(),
-        epoch,
-        repeat,
-    };
     let plain = ask("How much?");
-    let requests = [
-        plain.clone(),
-        ask("How many?"),
-        ChatRequest {
-            temperature: Some(0.0),
-            ..plain.clone()
-        },
-        ChatRequest {
-            temperature: Some(0.5),
-            ..plain.clone()
-        },
-        ChatRequest {
-            seed: Some(1),
-            ..plain.clone()
-        },
-        ChatRequest {
-            max_output_tokens: Some(9),
-            ..plain.clone()
-        },
-        ChatRequest {
-            format: ReplyFormat::JsonSchema {
+    let changes: [fn(&mut ChatRequest); 10] = [
+        |_| (),
+        |request| request.messages = ask("How many?").messages,
+        |request| request.temperature = Some(0.0),
+        |request| request.temperature = Some(0.5),
+        |request| request.seed = Some(1),
+        |request| request.max_output_tokens = Some(9),
+        |request| {
+            request.format = ReplyFormat::JsonSchema {
                 name: "answer".into(),
                 schema: json!({}),
                 strict: true,
                 or_text: false,
-            },
-            ..plain.clone()
+            };
         },
-        ChatRequest {
-            node: "analyst#2".into(),
-            ..plain.clone()
-        },
-        ChatRequest {
-            origin: origin(1, 0),
-            ..plain.clone()
-        },
-        ChatRequest {
-            origin: origin(0, 1),
-            ..plain.clone()
-        },
+        |request| request.node = "analyst#2".into(),
+        |request| request.origin.epoch = 1,
+        |request| request.origin.repeat = 1,
     ];
+    let requests = changes.map(|change| {
+        let mut request = plain.clone();
+        change(&mut request);
+        request
+    });
     for request in requests.iter().chain(&requests) {
         ask_model(&model, request).await.unwrap();
     }
     assert_eq!(server.count(), requests.len());
     // The same request of another question is the same.
-    let other = ChatRequest {
-        origin: origin(0, 0),
-        ..plain.clone()
-    };
+    let mut other = plain.clone();
+    other.origin.question = "q".to_owned();
     assert!(ask_model(&model, &other).await.unwrap().cached);
     let elsewhere = HttpModel::new(openai(&server)).unwrap();
     let elsewhere = cached
@@ -273,81 +246,6 @@ async fn a_cancelled_call_is_never_stored() {
 }
 
 #[tokio::test]
-async fn of_equal_requests_at_the_same_time_one_is_sent() {
-    let cached = Cached::new();
-    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
-    let model = cached.model(&server);
-    let request = ask("How much?");
-    let replies = (0..8).map(|_| ask_model(&model, &request));
-    let replies = futures::future::join_all(replies).await;
-    assert_eq!(server.count(), 1);
-    let from_cache = replies
-        .iter()
-        .filter(|reply| reply.as_ref().unwrap().cached);
-    assert_eq!(from_cache.count(), 7);
-}
-
-#[tokio::test]
-async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drained() {
-    let cached = Cached::new();
-    let cut = completion("In 20", "error");
-    let server =
-        FaultServer::start(move |_| Reply::json(200, &cut).after(Duration::from_millis(50)));
-    let model = cached.model(&server);
-    let (request, stop) = (ask("How much?"), Stop::default());
-    let (first, second) = (model.chat(&request, &stop), model.chat(&request, &stop));
-    let drain = async {
-        while server.count() == 0 {
-            tokio::task::yield_now().await;
-        }
-        stop.drain.cancel();
-    };
-    // The first is not reused, so that the second would have to ask.
-    let (first, second, ()) = tokio::join!(first, second, drain);
-    assert_eq!(first.unwrap().content, "In 20");
-    assert_eq!(second.unwrap_err().kind, ErrorKind::Cancelled);
-    assert_eq!(server.count(), 1);
-}
-
-/// A wave of batches is sent when every conversation waits for it: one that waited for the equal
-/// request of another would hold it up for ever.
-#[tokio::test]
-async fn equal_requests_in_batches_do_not_wait_for_each_other() {
-    let cached = Cached::new();
-    let server = BatchServer::start(|_| Reply::chat("42"), |_| Ending::Complete);
-    let queue = BatchQueue::new(Arc::default(), Arc::new(|_, _| {}));
-    let run = RunBatches {
-        id: "run".to_owned(),
-        earlier: Vec::new(),
-        amounts: HashMap::new(),
-        recorder: Arc::new(|_| Box::pin(async { true })),
-    };
-    let model = HttpModel::new(openai(&server.http)).unwrap();
-    let model = model.with_batches(Some(&queue));
-    let model = cached.cache().wrap(Arc::new(model), "s");
-    let stop = Stop::default();
-    let units = ["a", "b"].map(|question| (question, queue.unit()));
-    let calls = units.map(|(question, unit)| async {
-        let mut request = ask("How much?");
-        request.origin.question = question.to_owned();
-        let reply = model.chat(&request, &stop).await;
-        drop(unit);
-        reply.unwrap()
-    });
-    let calls = async {
-        let replies = join_all(calls).await;
-        queue.close();
-        replies
-    };
-    let both = async { tokio::join!(calls, queue.drive(run, &stop)) };
-    let ended = tokio::time::timeout(Duration::from_secs(60), both).await;
-    let (replies, driven) = ended.expect("it hangs");
-    driven.unwrap();
-    assert!(replies.iter().all(|reply| !reply.cached));
-    assert_eq!(server.batches()[0].requests.len(), 2);
-}
-
-#[tokio::test]
 async fn a_damaged_entry_is_a_miss_with_a_warning_and_replaced() {
     let cached = Cached::new();
     let server = FaultServer::start(|_| Reply::chat("42"));
@@ -405,7 +303,7 @@ fn only_a_folder_of_replies_or_an_empty_one_is_used() {
     std::fs::write(&mine, "mine").unwrap();
     assert!(matches!(
         open(folder.path()),
-        Err(RepliesError::Occupied { .. })
+        Err(RepliesError::Foreign { .. })
     ));
     assert!(matches!(open(&mine), Err(RepliesError::Folder { .. })));
     assert!(matches!(

@@ -17,8 +17,8 @@ pub enum Ending {
     Complete,
     /// It is in progress when it is first asked about so many times.
     After(usize),
-    /// It is in progress until it is cancelled; so many requests are done then.
-    Never(usize),
+    /// It stays in progress.
+    Never,
     WithoutOutput,
     /// So many requests fail with a server error.
     PartlyFailed(usize),
@@ -26,8 +26,6 @@ pub enum Ending {
     Expired(usize),
     /// So many requests are done when somebody cancels it.
     Cancelled(usize),
-    /// It is refused because of this line, from 1.
-    InvalidLine(usize),
     Refused,
     /// It is refused if it has more requests than this.
     AtMost(usize),
@@ -45,7 +43,6 @@ pub struct SubmittedBatch {
     pub requests: Vec<(String, Value)>,
     pub ending: Ending,
     asked: usize,
-    cancelled: bool,
 }
 
 /// What the server does to the process that asks it.
@@ -160,7 +157,6 @@ impl BatchServer {
             requests: requests.collect(),
             ending,
             asked: 0,
-            cancelled: false,
         });
     }
 
@@ -273,12 +269,6 @@ impl State {
                 let requests = requests.collect();
                 self.create(key, "/v1/messages", Value::Null, requests)
             }
-            ("POST", ["batches" | "messages", .., id, "cancel"]) => {
-                let id = (*id).to_owned();
-                let batch = self.batches.iter_mut().find(|batch| batch.id == id);
-                batch.unwrap().cancelled = true;
-                Reply::json(200, &json!({"id": id}))
-            }
             ("GET", ["batches"] | ["messages", "batches"]) => {
                 let own = self.batches.iter().filter(|batch| batch.key == key);
                 let own: Vec<Value> = own.rev().map(SubmittedBatch::described).collect();
@@ -326,7 +316,6 @@ impl State {
             requests,
             ending: (self.endings)(number),
             asked: 0,
-            cancelled: false,
         });
         if self.lost_replies > 0 {
             self.lost_replies -= 1;
@@ -366,7 +355,7 @@ impl State {
         let results = results.map(|(at, (id, body))| {
             let (done, word) = match batch.ending {
                 Ending::Expired(done) => (at < done, "expired"),
-                Ending::Cancelled(done) | Ending::Never(done) => (at < done, "canceled"),
+                Ending::Cancelled(done) => (at < done, "canceled"),
                 _ => (true, ""),
             };
             let fails = matches!(batch.ending, Ending::PartlyFailed(count) if at < count);
@@ -404,12 +393,11 @@ impl SubmittedBatch {
     fn status(&self) -> &'static str {
         let over = self.requests.len();
         match self.ending {
-            _ if self.cancelled => "cancelled",
             Ending::After(polls) if self.asked <= polls => "in_progress",
-            Ending::Never(_) => "in_progress",
+            Ending::Never => "in_progress",
             Ending::Expired(_) => "expired",
             Ending::Cancelled(_) => "cancelled",
-            Ending::InvalidLine(_) | Ending::Refused => "failed",
+            Ending::Refused => "failed",
             Ending::AtMost(most) if over > most => "failed",
             _ => "completed",
         }
@@ -430,20 +418,15 @@ impl SubmittedBatch {
                 "results_url": "http://192.0.2.1/never-asked",
             });
         }
-        let fault = match self.ending {
-            Ending::InvalidLine(line) => {
-                json!([{"code": "invalid_json_line", "message": "This line is not valid.", "param": null, "line": line}])
-            }
-            Ending::AtMost(_) => {
-                json!([{"code": "token_limit_exceeded", "param": null, "line": null,
-                "message": "Enqueued token limit reached for m in organization o. Limit: 90,000 enqueued tokens."}])
-            }
-            _ => {
-                json!([{"code": "invalid_request", "message": "The file is not what it should be.", "param": null, "line": null}])
-            }
+        let (code, message) = match self.ending {
+            Ending::AtMost(_) => (
+                "token_limit_exceeded", "Enqueued token limit reached for m.",
+            ),
+            _ => ("invalid_request", "The file is not what it should be."),
         };
+        let fault = json!({"code": code, "message": message, "param": null, "line": null});
         let faults = match status {
-            "failed" => json!({"object": "list", "data": fault}),
+            "failed" => json!({"object": "list", "data": [fault]}),
             _ => Value::Null,
         };
         json!({

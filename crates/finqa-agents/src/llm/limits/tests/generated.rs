@@ -58,9 +58,7 @@ async fn play(script: &Script) -> Vec<(Instant, u64)> {
                     // What was refused has used no tokens.
                     started.lock()[place].1 = 0;
                     ends(slot, LimitVerdict::RateLimited);
-                    let delay = Duration::from_millis(millis * 7);
-                    call.delayed(delay);
-                    sleep(delay).await;
+                    sleep(Duration::from_millis(millis * 7)).await;
                 }
             }
         }));

@@ -44,28 +44,9 @@ async fn after_a_foreign_batch_the_own_one_is_found_and_submitted_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_run_of_the_same_questions_is_foreign_too() {
-    let server = server(|_| Ending::Complete);
-    let first = BatchRun::new(anthropic(&server.http));
-    first.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    let mut lost = false;
-    server.intercept(move |request| {
-        let is_first = is_submission(request) && !std::mem::replace(&mut lost, true);
-        is_first.then(Reply::reset)
-    });
-    let second = BatchRun {
-        id: "another",
-        ..BatchRun::new(anthropic(&server.http))
-    };
-    second.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    second.says("batch batch_0 is of another run");
-    assert_eq!(server.batches().len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_guess_is_checked_by_the_next_process_as_well() {
     let server = server(|_| Ending::Complete);
-    server.add_foreign("sk-ant-test-key", QUESTIONS.len(), Ending::Never(0));
+    server.add_foreign("sk-ant-test-key", QUESTIONS.len(), Ending::Never);
     server.lose_replies(1);
     let run = BatchRun::new(anthropic(&server.http));
     let stop = run.stop.clone();

@@ -49,23 +49,6 @@ async fn results_in_every_order_and_shape_reach_their_own_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_no_batch_answers_is_submitted_once_for_each_attempt() {
-    let server = server(|_| Ending::Complete);
-    server.edit_results(|_, lines| lines.retain(|line| !line.contains("two")));
-    let mut run = BatchRun::new(openai(&server.http));
-    run.connection.retry.max_attempts = 2;
-    let ended = run.ask(&QUESTIONS).await;
-    let sizes = server.batches().into_iter().map(|it| it.requests.len());
-    assert_eq!(sizes.collect::<Vec<_>>(), [3, 1]);
-    let error = ended.replies[1].as_ref().unwrap_err();
-    assert_eq!((&error.kind, error.attempts), (&ErrorKind::ServerError, 2));
-    assert!(
-        error.message.contains("no result in batch batch_1"),
-        "{error}"
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_each_attempt() {
     let server = BatchServer::start(
         |request| match request.user().trim() {
@@ -85,21 +68,4 @@ async fn a_request_that_fails_and_is_left_out_by_turns_is_submitted_once_for_eac
     let sizes = server.batches().into_iter().map(|it| it.requests.len());
     assert_eq!(sizes.collect::<Vec<_>>(), [3, 1, 1]);
     assert_eq!(ended.replies[1].as_ref().unwrap_err().attempts, 3);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_download_that_breaks_off_begins_again() {
-    let server = server(|_| Ending::Complete);
-    let mut broken = 0;
-    server.intercept(move |request| {
-        broken += usize::from(request.path.ends_with("/content"));
-        let half = "{\"custom_id\": \"x\"}\n".repeat(100);
-        let is_broken = request.path.ends_with("/content") && broken < 3;
-        is_broken.then(|| Reply::plain(200, &half).cut_off())
-    });
-    let run = BatchRun::new(openai(&server.http));
-    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
-    let notices = run.notices.lock().unwrap().clone();
-    assert_eq!(notices[1], "batch batch_0 ended, results: 3", "{notices:?}");
-    assert_eq!(count(&server, "GET", "/content"), 3);
 }

@@ -15,7 +15,6 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -358,36 +357,12 @@ async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> bool {
     for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    let half = &reply.body[..reply.body.len() / 2];
-    let part = match reply.delivery {
-        Delivery::Whole => &reply.body[..],
-        _ => half,
+    let is_whole = reply.delivery == Delivery::Whole;
+    let part = match is_whole {
+        true => &reply.body[..],
+        false => &reply.body[..reply.body.len() / 2],
     };
-    let mut bytes = if reply.delivery == Delivery::ChunkedCutOff {
-        head.push_str(&format!(
-            "transfer-encoding: chunked\r\n\r\n{:x}\r\n",
-            part.len()
-        ));
-        head.into_bytes()
-    } else {
-        head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
-        head.into_bytes()
-    };
-    bytes.extend_from_slice(part);
-    if reply.delivery == Delivery::ChunkedCutOff {
-        bytes.extend_from_slice(b"\r\n");
-    }
-    if stream.write_all(&bytes).await.is_err() {
-        return false;
-    }
-    match reply.delivery {
-        Delivery::Whole => true,
-        Delivery::ResetMidBody => {
-            // The half is to arrive before the reset does.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            stream.set_zero_linger().unwrap();
-            false
-        }
-        _ => false,
-    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
+    let bytes = [head.as_bytes(), part].concat();
+    stream.write_all(&bytes).await.is_ok() && is_whole
 }

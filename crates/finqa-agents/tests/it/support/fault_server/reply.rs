@@ -10,12 +10,8 @@ pub(super) enum Delivery {
     Whole,
     /// Half of the announced body, then the connection ends.
     CutOff,
-    /// Half of the announced body, then a reset.
-    ResetMidBody,
     /// A reset before any byte.
     Reset,
-    /// Half of a chunked body without its end.
-    ChunkedCutOff,
     /// No answer while the connection is open.
     Hang,
 }
@@ -128,16 +124,6 @@ impl Reply {
 
     pub fn cut_off(mut self) -> Self {
         self.delivery = Delivery::CutOff;
-        self
-    }
-
-    pub fn chunked_cut_off(mut self) -> Self {
-        self.delivery = Delivery::ChunkedCutOff;
-        self
-    }
-
-    pub fn reset_mid_body(mut self) -> Self {
-        self.delivery = Delivery::ResetMidBody;
         self
     }
 

@@ -1,0 +1,144 @@
+//! The reservations and the spending of one model's requests: its prices on its server, the
+//! user's own before the built-in ones, and the budget that its requests spend from.
+
+use rust_decimal::Decimal;
+
+use super::HttpModel;
+use crate::llm::budget::BudgetReservation;
+use crate::llm::error::{ErrorKind, ModelError};
+use crate::llm::price::{Price, PriceList};
+use crate::llm::protocol::EncodedRequest;
+use crate::llm::retry::cancelled;
+use crate::llm::types::{ChatReply, Stop, Usage};
+
+/// The charge in a batch: OpenAI, Azure and Anthropic take half of the list price.
+fn charged(live: Decimal, batched: bool) -> Decimal {
+    match batched {
+        true => live / Decimal::TWO,
+        false => live,
+    }
+}
+
+impl HttpModel {
+    /// True if the price that is expected before the first reply is known.
+    pub fn has_price(&self) -> bool {
+        self.price(&self.settings.model).is_some()
+    }
+
+    /// The price of a reply from the model that the server calls `served`: on Azure that is
+    /// the model behind the deployment, whose name the user's list may use.
+    fn price(&self, served: &str) -> Option<&Price> {
+        let base_url = &self.settings.base_url;
+        let own = |model| self.own_prices.price(base_url, model);
+        own(&self.settings.model)
+            .or_else(|| own(served))
+            .or_else(|| PriceList::embedded().price(base_url, served))
+    }
+
+    /// The cost of a reply from the model `served`, if known.
+    pub(super) fn price_of(
+        &self,
+        served: &str,
+        usage: Option<&Usage>,
+        batched: bool,
+    ) -> Option<Decimal> {
+        Some(charged(self.price(served)?.of(usage?)?, batched))
+    }
+
+    /// The most dollars that a request may cost, where the run has a limit.
+    pub(super) fn upper_bound(
+        &self,
+        request: &EncodedRequest,
+        batched: bool,
+    ) -> Result<Option<Decimal>, Box<ModelError>> {
+        if !self.budget.counts_requests() {
+            return Ok(None);
+        }
+        let read = request.most_input_tokens();
+        let price = self.price(&self.settings.model);
+        let bound = request
+            .max_output_tokens
+            .and_then(|written| price?.bound(read, written.into()));
+        let Some(dollars) = bound else {
+            let message = format!(
+                "--max-cost needs an output limit, and the price of a prompt of up to {read} tokens"
+            );
+            return Err(ModelError::new(ErrorKind::Settings, message).into());
+        };
+        Ok(Some(charged(dollars, batched)))
+    }
+
+    /// Reserves the upper bound of a request, where the run has a limit.
+    pub(super) async fn reserve(
+        &self,
+        request: &EncodedRequest,
+        stop: &Stop,
+    ) -> Result<Option<BudgetReservation>, Box<ModelError>> {
+        let Some(upper) = self.upper_bound(request, false)? else {
+            return Ok(None);
+        };
+        let reservation = self.budget.reserve(upper, stop).await;
+        Ok(Some(reservation.ok_or_else(cancelled)?))
+    }
+
+    /// Counts what a request used. A lost one, and an answer that does not say what it used,
+    /// stay at the upper bound.
+    pub(super) fn record_actual(
+        &self,
+        reservation: Option<BudgetReservation>,
+        answer: Option<&ChatReply>,
+        lost: bool,
+        batched: bool,
+    ) {
+        let dollars = match answer {
+            Some(reply) => {
+                let served = match reply.model.as_str() {
+                    "" => &self.settings.model,
+                    served => served,
+                };
+                self.price_of(served, reply.usage.as_ref(), batched)
+            }
+            None => (!lost).then_some(Decimal::ZERO),
+        };
+        if let Some((reservation, dollars)) = reservation.zip(dollars) {
+            reservation.record_actual(dollars);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::llm::settings::{ModelConnection, ModelSettings};
+
+    #[test]
+    fn the_users_price_is_first_and_the_served_model_counts_after_the_named_one() {
+        let own = r#"{"version": 1, "models": {
+            "deployment": {"input": "1", "output": "2"}, "gpt-4o": {"input": "7", "output": "8"}}}"#;
+        let cost = |model: &str, served: &str, batched| {
+            let settings = ModelSettings {
+                name: model.to_owned(),
+                base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+                ..ModelSettings::default()
+            };
+            let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
+            let prices = Arc::new(PriceList::from_json(own).unwrap());
+            let model = HttpModel::new(connection).unwrap();
+            let model = model.with_budget(prices, Arc::default());
+            let usage = Usage {
+                input_tokens: 1_000_000,
+                ..Usage::default()
+            };
+            assert_eq!(model.price_of(served, None, batched), None);
+            let cost = model.price_of(served, Some(&usage), batched);
+            cost.map(|dollars| dollars.to_string().parse::<f64>().unwrap())
+        };
+        assert_eq!(cost("deployment", "gpt-4o", false), Some(1.0));
+        assert_eq!(cost("other", "gpt-4o", false), Some(7.0));
+        assert_eq!(cost("other", "gpt-4.1", false), Some(2.0));
+        assert_eq!(cost("other", "gpt-4.1", true), Some(1.0));
+        assert_eq!(cost("other", "unheard-of", false), None);
+    }
+}
