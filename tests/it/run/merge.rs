@@ -181,7 +181,7 @@ fn a_request_that_a_killed_shard_had_in_flight_makes_the_cost_of_the_merged_run_
     drop(merged);
     // A reservation whose reply was never recorded.
     let journal = Connection::open(place.shard_folder(2).join("journal.sqlite")).unwrap();
-    let reserved = "INSERT INTO spending VALUES (1000, '0.01', 500)";
+    let reserved = "INSERT INTO spending VALUES (1000, '0.01')";
     journal.execute(reserved, []).unwrap();
     drop(journal);
     for _ in 0..2 {

@@ -15,7 +15,7 @@ use finqa_core::secrets::redact;
 use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
-use super::transport::{Attempt, HttpReply};
+use super::transport::HttpReply;
 
 /// A server's description of a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -160,17 +160,19 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     }
 }
 
-/// Classifies an attempt that gave no usable answer.
+/// Refuses a reply that is incomplete or no success.
 ///
 /// `secret` is removed from everything that is kept.
-pub(super) fn classify_attempt(attempt: &Attempt, secret: &str) -> Box<ModelError> {
-    let exchange = &attempt.exchange;
-    if let Some(broken) = &attempt.broken {
+pub(super) fn success(exchange: &HttpReply, secret: &str) -> Result<(), Box<ModelError>> {
+    if let Some(broken) = &exchange.broken {
         let mut error = broken.clone();
         if let Some(source) = &broken.source {
             error.message = one_line(&innermost(source.as_ref()).to_string());
         }
-        return Box::new(with_exchange(error, exchange, secret));
+        return Err(Box::new(with_exchange(error, exchange, secret)));
+    }
+    if (200..300).contains(&exchange.status) {
+        return Ok(());
     }
     let words = ErrorDetails::read(&exchange.body);
     let kind = kind_of(exchange.status, &words);
@@ -178,10 +180,10 @@ pub(super) fn classify_attempt(attempt: &Attempt, secret: &str) -> Box<ModelErro
         ErrorKind::Settings => "it redirects: name the address that it redirects to",
         _ => &words.message,
     };
-    classify_refusal(kind, message, exchange, secret)
+    Err(refusal(kind, message, exchange, secret))
 }
 
-pub(super) fn classify_refusal(
+pub(super) fn refusal(
     kind: ErrorKind,
     message: &str,
     exchange: &HttpReply,
@@ -361,11 +363,7 @@ mod tests {
             body: "{\"error\":\"wrong key sk-very-secret\"}".into(),
             ..HttpReply::default()
         };
-        let attempt = Attempt {
-            exchange,
-            broken: None,
-        };
-        let error = classify_attempt(&attempt, "sk-very-secret");
+        let error = success(&exchange, "sk-very-secret").unwrap_err();
         assert_eq!(error.message, "wrong key [redacted]");
         assert!(!error.body.unwrap().contains("secret"));
     }

@@ -15,6 +15,7 @@ use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use reqwest::header::{HeaderMap, HeaderValue};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::error::{ErrorKind, ModelError};
@@ -27,6 +28,8 @@ pub(super) struct HttpReply {
     pub headers: HeaderMap,
     /// As far as it came.
     pub body: Bytes,
+    /// The reason why it is incomplete, if it is.
+    pub broken: Option<ModelError>,
     /// The batch that it came from.
     pub batch: Option<String>,
 }
@@ -44,14 +47,6 @@ impl HttpReply {
         }
         reply
     }
-}
-
-/// The end of one attempt.
-#[derive(Debug)]
-pub(super) struct Attempt {
-    pub(crate) exchange: HttpReply,
-    /// The reason why it is incomplete, if it is.
-    pub broken: Option<ModelError>,
 }
 
 /// Sends the requests of one call and keeps the answers.
@@ -73,7 +68,7 @@ struct CallAccount {
     spent: Duration,
     /// The wait since the last attempt.
     waited: Duration,
-    last: Option<Attempt>,
+    last: Option<HttpReply>,
 }
 
 impl Transport {
@@ -136,18 +131,25 @@ impl Transport {
         self.call.lock().lost -= 1;
     }
 
-    /// Takes the end of the last attempt.
-    pub(crate) fn take(&self) -> Option<Attempt> {
-        self.call.lock().last.take()
+    /// Takes the reply to a request that async-openai `sent`, or why it never came here.
+    pub(super) fn take(
+        &self,
+        sent: Result<IgnoredAny, OpenAIError>,
+    ) -> Result<HttpReply, Box<ModelError>> {
+        let reply = self.call.lock().last.take();
+        reply.ok_or_else(|| {
+            let why = sent.err().map(|error| error.to_string());
+            ModelError::new(ErrorKind::Settings, why.unwrap_or_default()).into()
+        })
     }
 
-    async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
+    async fn attempt(&self, factory: HttpRequestFactory) -> HttpReply {
         let request = match factory.build().await {
             Ok(request) => request,
             Err(source) => {
-                return Attempt {
-                    exchange: HttpReply::default(),
+                return HttpReply {
                     broken: Some(broken(ErrorKind::Settings, source)),
+                    ..HttpReply::default()
                 };
             }
         };
@@ -167,14 +169,14 @@ impl Transport {
         ended
     }
 
-    async fn send(&self, request: reqwest::Request) -> Attempt {
-        let mut exchange = HttpReply::default();
-        let outcome = self.exchange(request, &mut exchange);
+    async fn send(&self, request: reqwest::Request) -> HttpReply {
+        let mut reply = HttpReply::default();
+        let outcome = self.exchange(request, &mut reply);
         let broken = match tokio::time::timeout(self.timeout, outcome).await {
             Ok(outcome) => outcome.err(),
             Err(_) => Some(ModelError::new(ErrorKind::Timeout, "")),
         };
-        Attempt { exchange, broken }
+        HttpReply { broken, ..reply }
     }
 
     async fn exchange(

@@ -14,16 +14,16 @@ use crate::support::in_process::asking;
 #[rstest]
 #[case::without_output(
     Ending::WithoutOutput,
-    "batch_0 is completed without an output file, results: 0, requests without a result: 6"
+    "batch_0 is completed without an output file, results: 0, errors: 0, requests without a result: 6"
 )]
 #[case::some_fail(Ending::PartlyFailed(2), "batch_0 ended, results: 6, errors: 2")]
 #[case::expired(
     Ending::Expired(4),
-    "batch_0 expired, results: 4, requests without a result: 2"
+    "batch_0 expired, results: 4, errors: 0, requests without a result: 2"
 )]
 #[case::cancelled(
     Ending::Cancelled(1),
-    "batch_0 was canceled, results: 1, requests without a result: 5"
+    "batch_0 was canceled, results: 1, errors: 0, requests without a result: 5"
 )]
 fn what_a_batch_lacks_joins_the_next_wave(#[case] first: Ending, #[case] words: &str) {
     let (place, server) = (Workplace::new(), beginning_with(first));

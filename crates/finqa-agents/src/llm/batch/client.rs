@@ -192,18 +192,9 @@ impl BatchClient {
             }
         }
         .await;
-        // The transport keeps the reply.
-        let Some(attempt) = transport.take() else {
-            let message = sent.err().map(|error| error.to_string());
-            let message = message.unwrap_or_default();
-            return Err(ModelError::new(ErrorKind::Settings, message).into());
-        };
-        let status = attempt.exchange.status;
-        if attempt.broken.is_some() || !(200..300).contains(&status) {
-            let key = self.settings.key();
-            return Err(classify::classify_attempt(&attempt, key));
-        }
-        Ok(attempt.exchange)
+        let reply = transport.take(sent)?;
+        classify::success(&reply, self.settings.key())?;
+        Ok(reply)
     }
 
     fn json(&self, reply: &HttpReply) -> Result<Value, Box<ModelError>> {
@@ -234,10 +225,7 @@ impl BatchClient {
                 "{address} has no Batch API ({words}); continue without it: \
                  `convfinqa --resume --engine live`"
             ),
-            (ErrorKind::Connect | ErrorKind::Timeout, _) => {
-                format!("{address}: {words}")
-            }
-            _ => words,
+            _ => format!("{address}: {words}"),
         };
         error
     }

@@ -90,17 +90,11 @@ impl Driver<'_> {
             let call = self.queue.state.lock().calls.remove(&number);
             is_given_up |= call.is_none_or(|call| call.answer.send(answer).is_err());
         }
-        let mut line = format!("batch {} {why}, results: {given}", open.id());
-        for (count, what) in [
-            (errors, "errors"),
-            (without, "requests without a result"),
-            (unused, "lines that are not used"),
-        ] {
-            if count > 0 {
-                line.push_str(&format!(", {what}: {count}"));
-            }
-        }
-        self.queue.notify(line);
+        self.queue.notify(format!(
+            "batch {} {why}, results: {given}, errors: {errors}, requests without a result: \
+             {without}, lines that are not used: {unused}",
+            open.id()
+        ));
         if !is_given_up {
             self.handed.push(open.record);
         }

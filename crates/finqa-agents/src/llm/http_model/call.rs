@@ -6,7 +6,6 @@ use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
@@ -25,7 +24,7 @@ use crate::llm::protocol::{ApiDialect, EncodedRequest, FormatLevel};
 use crate::llm::provider::Provider;
 use crate::llm::retry::{RetryNotice, cancelled, retry};
 use crate::llm::trace;
-use crate::llm::transport::{Attempt, HttpReply, Transport};
+use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::{ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
 use crate::telemetry::set;
 
@@ -124,7 +123,7 @@ impl HttpCall<'_> {
         let encoded = model
             .protocol
             .encode(&model.settings.model, request, dialect)
-            .map_err(|source| unsendable(source.to_string()))?;
+            .map_err(|source| ModelError::new(ErrorKind::Settings, source.to_string()))?;
         let notify = |notice: RetryNotice| {
             tracing::warn!(
                 node = request.node,
@@ -160,15 +159,11 @@ impl HttpCall<'_> {
         let reservation = model.reserve(encoded, stop).await?;
         let before = transport.sent();
         let posted = match self.client.chat().path(model.protocol.path()) {
-            Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,
+            Ok(route) => route.create_byot(&encoded.json).await,
             Err(error) => Err(error),
         };
-        let Some(attempt) = transport.take() else {
-            // It never reached the transport.
-            let message = posted.err().map(|error| error.to_string());
-            return Err(unsendable(message.unwrap_or_default()).into());
-        };
-        let judged = self.judge(&attempt);
+        let reply = transport.take(posted)?;
+        let judged = self.judge(&reply);
         let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
         if transport.sent() > before && !lost {
             transport.accounted_for();
@@ -178,7 +173,7 @@ impl HttpCall<'_> {
             Err(error) if error.kind == ErrorKind::RateLimited => LimitVerdict::RateLimited,
             Err(_) => LimitVerdict::Unrelated,
         };
-        slot.end(verdict, reported_quotas(&attempt.exchange.headers));
+        slot.end(verdict, reported_quotas(&reply.headers));
         model.record_actual(reservation, judged.as_ref().ok(), lost, false);
         judged
     }
@@ -197,27 +192,21 @@ impl HttpCall<'_> {
             reservation,
             is_lost,
         } = answer.ok_or_else(cancelled)?;
-        let attempt = Attempt {
-            exchange: reply,
-            broken: None,
-        };
-        let judged = self.judge(&attempt);
+        let judged = self.judge(&reply);
         let lost = is_lost || judged.as_ref().is_err_and(|error| error.lost_an_answer());
         self.transport.count(lost);
         model.record_actual(reservation, judged.as_ref().ok(), lost, true);
         judged
     }
 
-    /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: &Attempt) -> Result<ChatReply, Box<ModelError>> {
-        let (model, exchange) = (self.model, &attempt.exchange);
+    /// The answer in a reply, or what its failure means.
+    fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
+        let model = self.model;
         let secret = model.settings.key();
-        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
-            return Err(classify::classify_attempt(attempt, secret));
-        }
+        classify::success(exchange, secret)?;
         let malformed = |reason: &str| {
             let words = unreadable(reason, exchange, secret);
-            classify::classify_refusal(ErrorKind::Malformed, &words, exchange, secret)
+            classify::refusal(ErrorKind::Malformed, &words, exchange, secret)
         };
         let parsed = serde_json::from_slice::<Value>(&exchange.body);
         let mut body =
@@ -297,10 +286,6 @@ impl HttpCall<'_> {
 fn most_tokens(request: &EncodedRequest) -> u64 {
     let output = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     request.most_input_tokens().saturating_add(output.into())
-}
-
-fn unsendable(message: String) -> ModelError {
-    ModelError::new(ErrorKind::BadRequest { parameter: None }, message)
 }
 
 /// Why a reply cannot be read, with its beginning. A secret is struck out before it is cut.

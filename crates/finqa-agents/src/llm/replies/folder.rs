@@ -245,15 +245,6 @@ impl StoredReplies {
     }
 }
 
-impl std::fmt::Debug for StoredReplies {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoredReplies")
-            .field("folder", &self.folder)
-            .field("replays", &self.replays)
-            .finish_non_exhaustive()
-    }
-}
-
 fn header(folder: &Path) -> Result<FolderHeader, RepliesError> {
     let path = folder.to_owned();
     let bytes = files::read(&folder.join(MARKER)).ok();

@@ -317,7 +317,7 @@ fn only_a_folder_of_replies_or_an_empty_one_is_used() {
     let again = StoredReplies::replay(&path).unwrap();
     assert_eq!(again.run().unwrap(), Some(json!({"id": "x"})));
     std::fs::write(path.join("replies.json"), r#"{"convfinqa_replies":2}"#).unwrap();
-    let error = open(&path).unwrap_err().to_string();
+    let error = open(&path).err().unwrap().to_string();
     assert!(
         error.ends_with("holds replies of version 2; this program reads version 1"),
         "{error}"

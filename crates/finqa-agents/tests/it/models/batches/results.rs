@@ -16,14 +16,15 @@ fn of_another(lines: &mut [String]) {
 /// has its own reply in the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_in_every_order_and_shape_reach_their_own_calls() {
-    const ONE_LACKS: &str = "results: 2, requests without a result: 1, lines that are not used: 1";
+    const ONE_LACKS: &str =
+        "results: 2, errors: 0, requests without a result: 1, lines that are not used: 1";
     let edits: [(Edit, &str); 6] = [
         (|lines| lines.sort(), "ended, results: 3"),
         (|lines| lines.rotate_left(1), "ended, results: 3"),
         // Of two results of one request the first is taken.
         (
             |lines| lines.push(lines[0].replace("three", "another")),
-            "results: 3, lines that are not used: 1",
+            "results: 3, errors: 0, requests without a result: 0, lines that are not used: 1",
         ),
         (
             |lines| lines[1] = lines[1].replace("custom_id", "id"),
@@ -32,7 +33,7 @@ async fn results_in_every_order_and_shape_reach_their_own_calls() {
         (|lines| of_another(lines), ONE_LACKS),
         (
             |lines| drop(lines.remove(1)),
-            "results: 2, requests without a result: 1",
+            "results: 2, errors: 0, requests without a result: 1",
         ),
     ];
     for (edit, words) in edits {
