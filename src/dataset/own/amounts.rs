@@ -1,6 +1,6 @@
 //! The amounts of a table in one notation: which sign marks the decimals is decided once for
-//! each column, by the cells that leave no doubt, and amounts in another notation than
-//! `-1,234.5` are rewritten.
+//! each column, by the cells that leave no doubt, and digits in another notation than `1,234.5`
+//! are rewritten. What is around the digits is left to the reader of cells.
 
 use std::sync::LazyLock;
 
@@ -19,25 +19,9 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The counts of cells for each decimal sign.
-#[derive(Clone, Copy, Default)]
-struct Evidence {
-    comma: usize,
-    point: usize,
-}
-
-impl Evidence {
-    fn add(&mut self, other: Self) {
-        self.comma += other.comma;
-        self.point += other.point;
-    }
-
-    fn is_comma(self) -> Option<bool> {
-        match (self.comma, self.point) {
-            (0, 0) => None,
-            (comma, point) => Some(comma > point),
-        }
-    }
+/// Whether the decimal sign is a comma, by how many more cells say so than say that it is a point.
+fn is_comma(votes: i32) -> Option<bool> {
+    (votes != 0).then_some(votes > 0)
 }
 
 /// Rewrites the cells below the header; a note for each column in which a value changes.
@@ -45,26 +29,20 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
     let Some((header, body)) = rows.split_first_mut() else {
         return Vec::new();
     };
-    let columns: Vec<(usize, Evidence)> = (1..header.len())
+    let columns: Vec<(usize, i32)> = (1..header.len())
         .filter(|column| !header.get(*column).is_some_and(|name| names_notes(name)))
         .map(|column| {
-            let mut sum = Evidence::default();
-            let amounts: Vec<Amount> = body
-                .iter()
-                .filter_map(|row| Amount::read(row.get(column)?))
-                .collect();
-            amounts.iter().for_each(|amount| sum.add(amount.evidence));
-            if sum.is_comma().is_none() && groups_by_points(&amounts) {
-                sum.comma = 1;
-            }
-            (column, sum)
+            let cells = body.iter().filter_map(|row| row.get(column));
+            let amounts: Vec<Amount> = cells.filter_map(|cell| Amount::read(cell)).collect();
+            let votes: i32 = amounts.iter().map(|amount| amount.votes).sum();
+            let grouped = votes == 0 && groups_by_points(&amounts);
+            (column, votes + i32::from(grouped))
         })
         .collect();
-    let mut table = Evidence::default();
-    columns.iter().for_each(|(_, column)| table.add(*column));
+    let of_table: i32 = columns.iter().map(|(_, votes)| votes).sum();
     let mut notes = Vec::new();
-    for (column, found) in columns {
-        let comma = found.is_comma().or(table.is_comma()).unwrap_or(false);
+    for (column, votes) in columns {
+        let comma = is_comma(votes).or(is_comma(of_table)).unwrap_or(false);
         let mut example = None;
         for cell in body.iter_mut().filter_map(|row| row.get_mut(column)) {
             if let Some(plain) = Amount::read(cell).and_then(|amount| amount.rewritten(comma)) {
@@ -110,8 +88,8 @@ struct Amount<'t> {
     before: &'t str,
     digits: &'t str,
     after: &'t str,
-    /// Which sign marks its decimals; nothing if both readings are possible.
-    evidence: Evidence,
+    /// 1 if a comma marks its decimals, -1 if a point does, 0 if both readings are possible.
+    votes: i32,
 }
 
 impl<'t> Amount<'t> {
@@ -127,73 +105,42 @@ impl<'t> Amount<'t> {
             before,
             digits,
             after,
-            evidence: evidence(digits)?,
+            votes: votes(digits)?,
         })
     }
 
-    /// The amount in plain notation; `None` if it is that already.
+    /// The cell with its digits as `1234.5`; `None` if they are written like that, or in groups
+    /// of three between commas.
     fn rewritten(&self, comma: bool) -> Option<String> {
-        let Self { before, after, .. } = *self;
-        let comma = self.evidence.is_comma().unwrap_or(comma);
-        let (decimal, group) = if comma { (',', '.') } else { ('.', ',') };
-        let plain: String = self
-            .digits
+        let Self {
+            before,
+            digits,
+            after,
+            ..
+        } = *self;
+        let comma = is_comma(self.votes).unwrap_or(comma);
+        let decimal = if comma { ',' } else { '.' };
+        let usual = |group: &str| group.len() == 3 && group.bytes().all(|b| b.is_ascii_digit());
+        let whole = digits.split('.').next().unwrap_or_default();
+        if !comma && whole.split(',').skip(1).all(usual) && !digits.contains(other_mark) {
+            return None;
+        }
+        let kept = digits
             .chars()
-            .filter(|c| c.is_ascii_digit() || *c == decimal)
-            .map(|c| if c == decimal { '.' } else { c })
-            .collect();
-        let marks = |text: &str, any: &[char]| text.contains(any);
-        let closed = marks(before, &['(']);
-        let minus = marks(before, &['-', '\u{2212}', '\u{2013}']);
-        let is_currency = |c: &char| matches!(c, '$' | '\u{20ac}' | '\u{a3}' | '\u{a5}');
-        let touches = !after.starts_with(char::is_whitespace);
-        // `5 m` may be metres and `5 b` a footnote: letters must touch the number.
-        let suffix =
-            after.trim_matches(|c: char| c.is_whitespace() || matches!(c, ')' | '%' | '*'));
-        let scale = match suffix {
-            "" => Some(""),
-            "k" | "K" if touches => Some(" thousand"),
-            "m" | "M" if touches => Some(" million"),
-            "b" | "B" if touches => Some(" billion"),
-            "bn" => Some(" billion"),
-            "thousand" => Some(" thousand"),
-            "million" => Some(" million"),
-            "billion" => Some(" billion"),
-            one if one.chars().count() == 1 && one.chars().all(|c| is_currency(&c)) => Some(""),
-            _ => None,
-        };
-        let (tail, behind) = match scale {
-            Some(scale) => {
-                let percent = if after.contains('%') { "%" } else { "" };
-                (format!("{percent}{scale}"), after)
-            }
-            // Other words stay as they are.
-            None if closed => (after.replacen(')', "", 1), ""),
-            None => (after.to_owned(), ""),
-        };
-        let currency: String = before
-            .chars()
-            .chain(behind.chars())
-            .filter(is_currency)
-            .collect();
-        let sign = if closed || minus { "-" } else { "" };
-        let space = if currency.is_empty() { "" } else { " " };
-        let spaced = ['\'', '\u{2019}', ' ', '\u{a0}', '\u{202f}'];
-        let unusual = comma
-            || marks(self.digits, &spaced)
-            || marks(before, &['+'])
-            || before.ends_with(['\u{20ac}', '\u{a3}', '\u{a5}'])
-            || closed && minus
-            || marks(behind, &['*', '$', '\u{20ac}', '\u{a3}'])
-            || !(tail.trim_start_matches('%').is_empty() || behind.is_empty() || !touches)
-            || self.digits.split(group).skip(1).any(|part| part.len() < 3);
-        unusual.then(|| format!("{currency}{space}{sign}{plain}{tail}"))
+            .filter(|c| c.is_ascii_digit() || *c == decimal);
+        let plain: String = kept.map(|c| if c == decimal { '.' } else { c }).collect();
+        Some(format!("{before}{plain}{after}"))
     }
+}
+
+/// A mark between groups of digits that is neither a comma nor a point.
+fn other_mark(c: char) -> bool {
+    !c.is_ascii_digit() && !matches!(c, ',' | '.')
 }
 
 /// What digits with marks between them say about the decimal sign; `None` if they are not
 /// an amount but, for example, a date or a version.
-fn evidence(digits: &str) -> Option<Evidence> {
+fn votes(digits: &str) -> Option<i32> {
     let space = |c: char| if c.is_whitespace() { ' ' } else { c };
     let marks: Vec<char> = digits
         .chars()
@@ -202,7 +149,7 @@ fn evidence(digits: &str) -> Option<Evidence> {
         .collect();
     let groups: Vec<&str> = digits.split(|c: char| !c.is_ascii_digit()).collect();
     let Some((last, earlier)) = marks.split_last() else {
-        return Some(Evidence::default());
+        return Some(0);
     };
     let whole = groups.split_last().map_or(&[][..], |(_, whole)| whole);
     let decimals =
@@ -212,12 +159,9 @@ fn evidence(digits: &str) -> Option<Evidence> {
         (false, true) => *last == ',',
         (true, false) if *last == ',' => false,
         (true, false) if *last == '.' => true,
-        (true, _) => return Some(Evidence::default()),
+        (true, _) => return Some(0),
     };
-    Some(Evidence {
-        comma: usize::from(comma),
-        point: usize::from(!comma),
-    })
+    Some(if comma { 1 } else { -1 })
 }
 
 /// True if groups of digits are thousands under one mark: `1`, `12 345`, `1.234.567`, and with
@@ -284,17 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn other_notations_are_rewritten_one_by_one() {
+    fn other_separators_are_rewritten_and_what_is_around_the_digits_stays() {
         let rewritten = column(&[
-            "1'234'567", "1 234 567", "1,23,456", "1.2M", "1,234*", "+7.5%", "45 \u{20ac}", "-(5)",
-            "$1.2bn", "\u{20ac}61.4", "\u{a5}4,500",
+            "1'234'567", "1 234 567", "1,23,456", "1.2M", "1,234*", "-(5)",
         ]);
         assert_eq!(
             rewritten,
-            [
-                "1234567", "1234567", "123456", "1.2 million", "1234", "7.5%", "\u{20ac} 45", "-5",
-                "$ 1.2 billion", "\u{20ac} 61.4", "\u{a5} 4500",
-            ]
+            ["1234567", "1234567", "123456", "1.2M", "1,234*", "-(5)"]
         );
     }
 
@@ -369,7 +309,8 @@ mod tests {
                 "1.234 Stück", "1.234,5-",
             ]),
             [
-                "0.5", "-1234", "1234 (a)", "1234 mn", "1.5 m", "-1234%", "1234 Stück", "1234.5-",
+                "0.5", "\u{2013}1234", "1234 (a)", "1234 mn", "1.5 m", "(1234) %", "1234 Stück",
+                "1234.5-",
             ]
         );
     }

@@ -34,26 +34,14 @@ pub(super) fn separated(path: &Path, text: &str, separator: Option<u8>) -> Resul
     shape(path, lines)
 }
 
+/// The separator that is most frequent in the first line with one; decimal commas come with
+/// semicolons, so these win a tie.
 fn separator_of(text: &str) -> u8 {
-    let count = |separator: char| text.matches(separator).count();
-    let tabs = count('\t');
-    let semicolons = count(';');
-    // Decimal commas come with semicolons, so semicolons win a tie; tabs are
-    // in no cell.
-    if tabs > 0 && tabs >= text.lines().filter(|line| !line.trim().is_empty()).count() {
-        b'\t'
-    } else if semicolons > 0 && first_line_splits(text) {
-        b';'
-    } else {
-        b','
-    }
-}
-
-/// True if the first line with a separator has a semicolon.
-fn first_line_splits(text: &str) -> bool {
-    text.lines()
-        .find(|line| line.contains([',', ';']))
-        .is_some_and(|line| line.matches(';').count() >= line.matches(',').count())
+    let marks = [b',', b';', b'\t'];
+    let mut lines = text.lines().map(str::as_bytes);
+    let first = lines.find(|line| line.iter().any(|byte| marks.contains(byte)));
+    let count = |mark: &u8| first.map(|line| line.iter().filter(|byte| *byte == mark).count());
+    marks.into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 /// Builds a table from rows.
@@ -110,14 +98,6 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
             "{} has no header row: its columns are called column 1, column 2, …",
             path.display()
         ));
-    } else if let Some((_, header)) = lines.first_mut() {
-        for column in filled(header).max(1)..header.len() {
-            if let Some(name) = header.get_mut(column) {
-                *name = format!("column {column}");
-                grid.notes
-                    .push(format!("a column without a heading is called {name}"));
-            }
-        }
     }
     let width = lines.first().map_or(0, |(_, header)| header.len());
     if let Some((line, row)) = lines.iter().find(|(_, row)| row.len() > width) {
@@ -206,13 +186,9 @@ fn has_figures(row: &[String]) -> bool {
 
 /// Whether a cell is a year, which may have the mark of a footnote: "2032*", "2032 (1)".
 fn is_year(cell: &Cell) -> bool {
-    let text = cell.raw.trim();
-    let (year, mark) = text.split_at_checked(4).unwrap_or((text, ""));
-    let mark = mark.trim_start();
-    let bracketed = mark.trim_start_matches(['(', '[']).strip_suffix([')', ']']);
-    let named = bracketed.is_some_and(|mark| mark.len() <= 2);
-    let sign = |c: char| matches!(c, '*' | '†' | '‡' | '§');
-    Cell::read(year).is_year() && (named || mark.chars().all(sign))
+    let (year, mark) = cell.raw.trim().split_at_checked(4).unwrap_or_default();
+    let mark = mark.trim_matches([' ', '(', '[', ')', ']', '*', '\u{2020}', '\u{2021}']);
+    Cell::read(year).is_year() && mark.len() <= 2
 }
 
 /// True if a first row holds figures instead of names: only numbers after its first cell,
@@ -341,8 +317,7 @@ mod tests {
     #[test]
     fn a_last_heading_may_be_empty() {
         let grid = read("Item,2033,\nSales,10,12\n").unwrap();
-        assert_eq!(grid.rows[0], ["Item", "2033", "column 2"]);
-        assert_eq!(grid.notes.len(), 1);
+        assert_eq!(grid.rows, [["Item", "2033", ""], ["Sales", "10", "12"]]);
         let grid = read("Item,2033,,\nSales,10,,\n").unwrap();
         assert_eq!(grid.rows, [["Item", "2033"], ["Sales", "10"]]);
     }

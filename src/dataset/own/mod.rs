@@ -84,12 +84,22 @@ pub(crate) fn read_parts(
     text: Option<&Path>,
 ) -> Result<OwnDocument, OwnError> {
     let path = table.or(text).unwrap_or(Path::new(""));
-    let mut document = named(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut document = Document {
+        id: name.clone().into_owned(),
+        filename: name.into_owned(),
+        own: true,
+        ..Document::default()
+    };
     let mut notes = Vec::new();
     if let Some(path) = text {
         let decoded = decode::file(path)?;
         if table.is_none() {
-            let page = page(path, &decoded.text)?;
+            // Tables are of pipes in Markdown, of aligned columns in plain text.
+            let page = match extension(path).as_str() {
+                "txt" | "text" => markdown::page_of(path, aligned::blocks(&decoded.text))?,
+                _ => markdown::page(path, &decoded.text)?,
+            };
             document.table = page.grid.rows;
             document.pre_text = [page.before, page.grid.titles].concat();
             document.post_text = page.after;
@@ -112,18 +122,6 @@ pub(crate) fn read_parts(
         notes.extend(decoded.notes);
         notes.extend(grid.notes);
     }
-    finish(path, document, notes)
-}
-
-/// A page of text and tables: of pipes in Markdown, of aligned columns in plain text.
-fn page(path: &Path, text: &str) -> Result<markdown::MarkdownPage, OwnError> {
-    match extension(path).as_str() {
-        "txt" | "text" => markdown::page_of(path, aligned::blocks(text)),
-        _ => markdown::page(path, text),
-    }
-}
-
-fn finish(path: &Path, document: Document, notes: Vec<String>) -> Result<OwnDocument, OwnError> {
     if document.table.is_empty() && document.sentences().next().is_none() {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
@@ -131,19 +129,6 @@ fn finish(path: &Path, document: Document, notes: Vec<String>) -> Result<OwnDocu
         });
     }
     Ok(OwnDocument { document, notes })
-}
-
-fn named(path: &Path) -> Document {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    Document {
-        id: name.clone(),
-        filename: name,
-        own: true,
-        ..Document::default()
-    }
 }
 
 fn extension(path: &Path) -> String {

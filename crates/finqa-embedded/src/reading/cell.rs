@@ -33,7 +33,8 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     let (printed, after) = rest.split_at_checked(reading.span.len())?;
     // After words, a number in brackets is a reference to a note.
     let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
-    let apart = after.is_empty() || after.starts_with([' ', ')']);
+    let footnote = own && after.starts_with('*');
+    let apart = footnote || after.is_empty() || after.starts_with([' ', ')']);
     if note || !apart {
         return None;
     }
