@@ -314,7 +314,6 @@ impl Session {
         let doubt = answer.and_then(|answer| answer.doubt.as_ref());
         let title = match answer {
             None => "no answer",
-            Some(answer) if answer.is_undefined() => "not defined",
             Some(_) => "not sure",
         };
         if let Some(why) = doubt

@@ -28,4 +28,3 @@ mod weights;
 
 pub use answering::analyst::EmbeddedAnalyst;
 pub use answering::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
-pub use answering::from_labels::UNDEFINED;

@@ -76,16 +76,14 @@ fn headline(solution: &Solution) -> String {
             _ => line,
         };
     };
-    match &answer.doubt {
-        Some(doubt) if answer.is_undefined() => line = format!("{line}: {doubt}"),
-        Some(doubt) => line = format!("not sure ({doubt}); best guess: {line}"),
-        None => {}
+    if let Some(doubt) = &answer.doubt {
+        line = format!("not sure ({doubt}); best guess: {line}");
     }
     let label = single_spaced(answer.label.as_deref().unwrap_or_default());
     if !label.is_empty() {
         line.push_str(&format!("  ({label})"));
     }
-    if let Some(confidence) = answer.confidence.filter(|_| !answer.is_undefined()) {
+    if let Some(confidence) = answer.confidence {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line

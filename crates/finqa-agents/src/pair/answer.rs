@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::number::{Unit, Value};
 use finqa_core::question::{CitedEvidence, HistoryEntry, HistorySource};
-use finqa_embedded::UNDEFINED;
 
 /// An answer with everything that supports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,11 +39,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// True if the requested figure does not exist; the doubt has the reason.
-    pub fn is_undefined(&self) -> bool {
-        self.printed == UNDEFINED && self.doubt.is_some()
-    }
-
     /// The analysis in the requested form, as the critic sees it.
     pub(crate) fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({

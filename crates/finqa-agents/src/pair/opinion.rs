@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::number::{NEAR, Value, read};
 use finqa_core::question::CitedEvidence;
-use finqa_embedded::UNDEFINED;
 
 use super::answer::Answer;
 use super::verify::{Finding, FindingKind};
@@ -84,7 +83,6 @@ impl SecondOpinion {
             format!(", from {}", cells.join(", "))
         };
         let answer = match self.program.as_str() {
-            "" if self.printed == UNDEFINED => "finds that the figure is not defined".to_owned(),
             "" => format!("answers {}, a label of the page", self.printed),
             program => format!("answers {}, calculated as {program}", self.printed),
         };
@@ -260,10 +258,6 @@ mod tests {
         });
         for (opinion, words) in [
             (label, "answers North, a label of the page, from r3c2 (41)."),
-            (
-                opinion("n/a", "", 0.95),
-                "finds that the figure is not defined.",
-            ),
             (
                 opinion("5", "add(2, 3)", 0.95),
                 "answers 5, calculated as add(2, 3).",

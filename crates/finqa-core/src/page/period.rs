@@ -103,11 +103,6 @@ pub struct NamedSpan {
     pub span: CalendarSpan,
 }
 
-const NUMBERS: [&str; 12] = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve",
-];
-
 type Reader = fn(&Captures<'_>) -> Option<CalendarSpan>;
 
 /// The forms, each before those that are part of it.
@@ -137,10 +132,6 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
         (format!(r"\b(?:h([12])|([12])h){year}"), |found| {
             in_year(found, 3, half_of(number(found, 1..=2)?))
         }),
-        (
-            format!(r"\bfirst (\d\d?|{}) (month|quarter)s\b", NUMBERS.join("|")),
-            first_parts,
-        ),
         (
             format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
             months_ended,
@@ -303,22 +294,6 @@ fn full_year(digits: &str) -> Option<u16> {
         2 => year_of_two_digits(digits)?.try_into().ok(),
         _ => digits.parse().ok(),
     }
-}
-
-/// "The first nine months", "the first three quarters"
-fn first_parts(found: &Captures<'_>) -> Option<CalendarSpan> {
-    let count = found.get(1)?.as_str();
-    let spelled = (1..).zip(NUMBERS).find(|(_, word)| *word == count);
-    let count = spelled.map_or_else(|| count.parse().ok(), |(count, _)| Some(count))?;
-    let length: u8 = if found.get(2)?.as_str() == "month" {
-        1
-    } else {
-        3
-    };
-    let last = length
-        .checked_mul(count)
-        .filter(|last| (1..=12).contains(last))?;
-    part((1, last))
 }
 
 fn months_ended(found: &Captures<'_>) -> Option<CalendarSpan> {

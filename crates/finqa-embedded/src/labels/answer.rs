@@ -12,8 +12,6 @@ pub(crate) struct DirectAnswer {
     pub(crate) kind: UnitKind,
     /// The label that answers, where no number does.
     pub(crate) label: Option<String>,
-    /// Why it is a guess, if so.
-    pub(crate) doubt: Option<String>,
 }
 
 /// Why a question is not answered from the labels.
@@ -25,9 +23,6 @@ pub(crate) enum NoReading {
     Missing(String),
     /// The text may have what the table lacks.
     InText(String),
-    /// What it asks for does not exist, such as a rate of growth from a loss. The second is why
-    /// even that is a guess, if so.
-    Undefined(String, Option<String>),
 }
 
 pub(super) type Reading<T> = Result<T, NoReading>;

@@ -3,7 +3,7 @@
 use super::cues::Cue;
 use super::question::{Token, TokenPart};
 use super::words::lists;
-use finqa_core::page::period::{CalendarSpan, WHOLE};
+use finqa_core::page::period::CalendarSpan;
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -28,10 +28,9 @@ pub(super) enum Operation {
         largest: bool,
         which: Option<Which>,
     },
-    /// Whether the first is larger than the second.
+    /// Whether the first is larger than the second, or one figure has risen; or fallen, if a fall
+    /// is asked for.
     Compare,
-    Risen,
-    Fallen,
 }
 
 /// What "which" asks for.
@@ -51,10 +50,6 @@ pub(super) struct Operand {
     pub(super) spans: Vec<CalendarSpan>,
     /// The two periods are the ends of a longer one.
     pub(super) through: bool,
-    /// It is asked for from the first period to the second, in this order.
-    pub(super) ordered: bool,
-    /// So many of the last periods.
-    pub(super) last: Option<usize>,
     pub(super) total: bool,
     /// A percentage that the page prints is meant.
     pub(super) percent: bool,
@@ -71,16 +66,18 @@ impl Operand {
 }
 
 /// A way to ask: the first whose cues are said and whose operands can be read is meant.
-struct Form {
-    yes_no: bool,
-    /// One of these is said; of none, any question has the form.
-    says: &'static [Cue],
-    operands: Operands,
-    operation: Operation,
-    relative: Relative,
-    /// Cues that its operands may have besides.
-    also: &'static [Cue],
-}
+///
+/// Whether it begins like a yes/no question; the cues of which one is said, none for any
+/// question; its operands, its operation, whether that is relative; and cues that its operands
+/// may have besides.
+struct Form(
+    bool,
+    &'static [Cue],
+    Operands,
+    Operation,
+    Relative,
+    &'static [Cue],
+);
 
 #[derive(Clone, Copy)]
 enum Operands {
@@ -105,62 +102,39 @@ enum Relative {
 
 use Operands::{Listed, One, Reversed, Sides, WholeFirst};
 
+const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
+const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
+/// What operands of a difference may say besides.
+#[rustfmt::skip]
+const COMPARED: &[Cue] = &[
+    Cue::Change, Cue::Fall, Cue::Growth, Cue::Percent, Cue::Points, Cue::Rise,
+];
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
     Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Points, Cue::Rise, Cue::Versus,
 ];
-const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
-const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
-/// What operands of a difference may say besides.
-const COMPARED: &[Cue] = &[
-    Cue::Change,
-    Cue::Fall,
-    Cue::Growth,
-    Cue::Percent,
-    Cue::Points,
-    Cue::Rise,
-];
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 19] = [
-    form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, Relative::No, &[]),
-    form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, Relative::No, &[]),
-    form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, Relative::No, &[]),
-    form(true, &[Cue::Rise], One, Operation::Risen, Relative::No, &[]),
-    form(true, &[Cue::Fall], One, Operation::Fallen, Relative::No, &[]),
-    form(false, &[Cue::Average], Listed(1), Operation::Average, Relative::No, &[]),
-    form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, Relative::Yes, PERCENT),
-    form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, Relative::Said, PERCENT),
-    form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, Relative::No, PERCENT),
-    form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, Relative::Yes, PERCENT),
-    form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, Relative::Yes, PERCENT),
-    form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, Relative::Said, COMPARED),
-    form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, Relative::No, COMPARED),
-    form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, Relative::Said, COMPARED),
-    form(false, &[Cue::Difference], Listed(2), Operation::Difference, Relative::Said, SHARES),
-    form(false, MOVES, One, Operation::Change, Relative::Said, SHARES),
-    form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, Relative::No, &[]),
-    form(false, &[Cue::Total], Listed(2), Operation::Sum, Relative::No, &[Cue::Sum]),
-    form(false, &[], One, Operation::Figure, Relative::No, SHARES),
+static FORMS: [Form; 18] = [
+    Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, Relative::No, &[]),
+    Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, Relative::No, &[]),
+    Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, Relative::No, &[]),
+    Form(true, &[Cue::Rise, Cue::Fall], One, Operation::Compare, Relative::No, &[]),
+    Form(false, &[Cue::Average], Listed(1), Operation::Average, Relative::No, &[]),
+    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, Relative::Yes, PERCENT),
+    Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, Relative::Said, PERCENT),
+    Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, Relative::No, PERCENT),
+    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, Relative::Yes, PERCENT),
+    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, Relative::Yes, PERCENT),
+    Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, Relative::Said, COMPARED),
+    Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, Relative::No, COMPARED),
+    Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, Relative::Said, COMPARED),
+    Form(false, &[Cue::Difference], Listed(2), Operation::Difference, Relative::Said, SHARES),
+    Form(false, MOVES, One, Operation::Change, Relative::Said, SHARES),
+    Form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, Relative::No, &[]),
+    Form(false, &[Cue::Total], Listed(2), Operation::Sum, Relative::No, &[Cue::Sum]),
+    Form(false, &[], One, Operation::Figure, Relative::No, SHARES),
 ];
-
-const fn form(
-    yes_no: bool,
-    says: &'static [Cue],
-    operands: Operands,
-    operation: Operation,
-    relative: Relative,
-    also: &'static [Cue],
-) -> Form {
-    Form {
-        yes_no,
-        says,
-        operands,
-        operation,
-        relative,
-        also,
-    }
-}
 
 const YES_NO: &str = "did does do is are was were has have";
 
@@ -203,64 +177,58 @@ fn goes_through(tokens: &[Token]) -> bool {
 
 /// Reads what a question asks for; `None` if it is not understood in full.
 pub(super) fn read(tokens: &[Token]) -> Option<Asked> {
-    let begins = tokens
-        .first()
-        .is_some_and(|token| lists(YES_NO, &token.text));
-    if !begins && let Some(extreme) = extreme(tokens) {
+    let first = tokens.first()?;
+    let yes_no = lists(YES_NO, &first.text);
+    if !yes_no && let Some(extreme) = extreme(tokens) {
         return extreme;
     }
-    let mut forms = FORMS.iter().filter(|form| form.yes_no == begins);
+    let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
     forms.find_map(|form| form.read(tokens))
 }
 
 impl Form {
     fn read(&self, tokens: &[Token]) -> Option<Asked> {
-        if !self.says.is_empty() && !has(tokens, self.says) {
+        let Self(_, says, form, operation, relative, also) = self;
+        if !says.is_empty() && !has(tokens, says) {
             return None;
         }
-        let allowed = [self.says, self.also].concat();
+        let allowed = [*says, *also].concat();
         let said = !has(tokens, &[Cue::Points]) && has(tokens, &[Cue::Percent, Cue::Growth]);
-        let relative = self.relative == Relative::Yes || self.relative == Relative::Said && said;
+        let relative = *relative == Relative::Yes || *relative == Relative::Said && said;
         // As a share of the larger or of the smaller?
-        if said && matches!(self.operands, Reversed(Cue::Than)) {
+        if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
         let both = |left, right| sides(operand(left, &allowed)?, operand(right, &allowed)?);
-        let mut operands = match self.operands {
+        let mut operands = match form {
             One => vec![operand(tokens, &allowed)?],
-            Listed(least) => listed(tokens, &allowed).filter(|parts| parts.len() >= least)?,
-            Sides(cue) | Reversed(cue) => {
-                let (left, right) = split(tokens, cue)?;
-                both(left, right)?
-            }
+            Listed(least) => listed(tokens, &allowed).filter(|parts| parts.len() >= *least)?,
+            Sides(cue) => split(tokens, *cue).and_then(|(left, right)| both(left, right))?,
+            Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
             WholeFirst => {
                 let (whole, part) = whole_first(split(tokens, Cue::ShareOf)?.1)?;
                 both(part, whole)?
             }
         };
-        let plain = relative || self.operation == Operation::Ratio;
+        let plain = relative || *operation == Operation::Ratio;
         for one in &mut operands {
             one.percent &= !plain;
         }
-        let mut operation = self.operation.clone();
-        match (&self.operation, operands.as_mut_slice()) {
-            (Operation::Difference, [one, other]) if matches!(self.operands, Listed(_)) => {
+        let mut asked = operation.clone();
+        match (operation, operands.as_mut_slice()) {
+            (Operation::Difference, [one, other]) => {
                 operands = sides(one.clone(), other.clone())?;
             }
-            (Operation::Difference, [_, _]) | (Operation::Change, [_]) => {}
-            (Operation::Difference | Operation::Change, _) => return None,
+            (Operation::Difference, _) => return None,
             // "The total of A and B" does not name a total row.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
-            (Operation::Figure, [of]) if of.spans.len() > 1 || of.last.is_some() => {
-                operation = of.total.then_some(Operation::Sum)?;
+            (Operation::Figure, [of]) if of.spans.len() > 1 => {
+                asked = of.total.then_some(Operation::Sum)?;
             }
             _ => {}
         }
-        if matches!(self.operands, Reversed(_)) {
-            operands.reverse();
-        }
         Some(Asked {
-            operation,
+            operation: asked,
             operands,
             relative,
         })
@@ -269,11 +237,8 @@ impl Form {
 
 /// An operand in which only these cues may occur.
 fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
-    let first = tokens.iter().position(|token| token.span().is_some());
-    let before = first.and_then(|at| tokens.get(at.checked_sub(1)?));
     let mut out = Operand {
         through: goes_through(tokens),
-        ordered: before.is_some_and(|token| token.text == "from"),
         falls: has(tokens, &[Cue::Fall]),
         ..Operand::default()
     };
@@ -294,7 +259,6 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
                 }
             }
             TokenPart::Cue(Cue::Total) => out.total = true,
-            TokenPart::Cue(Cue::Last(count)) => out.last = Some(*count),
             // "What was due to suppliers"
             TokenPart::Cue(Cue::To) => {}
             TokenPart::Cue(Cue::And) if joins_periods(tokens, at) => {}
@@ -302,18 +266,6 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
                 out.percent |= SHARES.contains(cue);
             }
             TokenPart::Cue(_) => return None,
-        }
-    }
-    // "For the three months ended June 30 from 2022 to 2023"
-    let is_part = |span: &&CalendarSpan| span.months.is_some_and(|months| months != WHOLE);
-    if let Some(part) = out.spans.iter().find(is_part).copied() {
-        let is_other = |span: &&CalendarSpan| **span != part;
-        let mut others = out.spans.iter().filter(is_other).peekable();
-        if others.peek().is_some() && others.all(|span| span.months.is_none()) {
-            out.spans.retain(|span| *span != part);
-            for span in &mut out.spans {
-                span.months = part.months;
-            }
         }
     }
     Some(out)
@@ -354,10 +306,7 @@ fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
             other.spans.clone_from(&one.spans);
         }
     }
-    let named = |of: &Operand| {
-        let named = !of.words.is_empty() || of.total;
-        named && of.spans.len() < 2 && of.last.is_none()
-    };
+    let named = |of: &Operand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
 
@@ -367,18 +316,15 @@ fn whole_first(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
         has(tokens, &[Cue::Total]) || tokens.iter().any(|token| !token.stems().is_empty())
     };
     let dated = |tokens: &[Token]| tokens.iter().any(|token| token.span().is_some());
-    let places = || tokens.iter().enumerate();
-    let verbs = places().filter(|(_, token)| lists(VERBS, &token.text));
-    let mut of_verb = verbs.map(|(at, _)| tokens.split_at(at));
-    let of_verb = of_verb.find(|(whole, part)| names(whole) && (names(part) || dated(part)));
-    let mut of_in = places().filter(|(_, token)| token.text == "in");
-    let of_in = || {
-        of_in.find_map(|(at, _)| {
-            let (part, whole) = tokens.split_at(at);
-            (names(part) && names(whole)).then_some((whole, part))
-        })
+    let sides = |words: &'static str| {
+        let places = tokens.iter().enumerate();
+        let places = places.filter(move |(_, token)| lists(words, &token.text));
+        places.map(|(at, _)| tokens.split_at(at))
     };
-    of_verb.or_else(of_in)
+    let mut of_verb = sides(VERBS);
+    let of_verb = of_verb.find(|(whole, part)| names(whole) && (names(part) || dated(part)));
+    let mut of_in = sides("in").filter(|(part, whole)| names(part) && names(whole));
+    of_verb.or_else(|| of_in.next().map(|(part, whole)| (whole, part)))
 }
 
 /// A question for the highest or lowest, if it is one; `Some(None)` if it is not clear which.

@@ -40,12 +40,10 @@ pub(super) enum Cue {
     /// It may join the sides of a ratio.
     To,
     Versus,
-    /// So many of the last periods: "the last three years".
-    Last(usize),
 }
 
 #[rustfmt::skip]
-const CUES: [(Cue, &str); 27] = [
+const CUES: [(Cue, &str); 28] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed"),
     (Cue::Difference, "difference|differ"),
@@ -72,6 +70,7 @@ const CUES: [(Cue, &str); 27] = [
     (Cue::Plus, "plus"),
     (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of"),
     (Cue::Than, "than"),
+    (Cue::To, "to"),
     (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
 ];
 
@@ -80,28 +79,14 @@ static PHRASES: LazyLock<Vec<(Vec<&str>, Cue)>> = LazyLock::new(|| {
         list.split('|')
             .map(move |phrase| (phrase.split(' ').collect(), cue))
     };
-    let lone = [(Cue::To, "to"), (Cue::Last(0), "last|past|previous")];
-    let mut all: Vec<(Vec<&str>, Cue)> = CUES.into_iter().chain(lone).flat_map(of_cue).collect();
+    let mut all: Vec<(Vec<&str>, Cue)> = CUES.into_iter().flat_map(of_cue).collect();
     all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
     all
 });
 
-const NUMBERS: &str = "zero one two three four five six seven eight nine ten";
-
 /// The longest cue that these words begin with, and how many of them it takes.
 pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
-    let (phrase, cue) = PHRASES
-        .iter()
-        .find(|(phrase, _)| words.starts_with(phrase))?;
-    let Cue::Last(_) = cue else {
-        return Some((*cue, phrase.len()));
-    };
-    let [_, count, rest @ ..] = words else {
-        return None;
-    };
-    let spelled = NUMBERS.split(' ').position(|number| number == *count);
-    let count = spelled.or_else(|| count.parse().ok())?;
-    let fiscal = usize::from(rest.first() == Some(&"fiscal"));
-    let timely = ["years", "quarters", "months"].contains(rest.get(fiscal)?);
-    timely.then_some((Cue::Last(count), 3 + fiscal))
+    let mut phrases = PHRASES.iter();
+    let (phrase, cue) = phrases.find(|(phrase, _)| words.starts_with(phrase))?;
+    Some((*cue, phrase.len()))
 }

@@ -15,12 +15,7 @@ pub(super) fn is_complete(table: &LabelledTable<'_>, tokens: &[Token]) -> bool {
     let elliptical = lists(ELLIPTICAL, text(0)) || text(1) == "about";
     let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
     let known = |token: &Token| token.stems().iter().any(|word| table.says(word));
-    let over_all = |cue| {
-        matches!(
-            cue,
-            Cue::Largest | Cue::Smallest | Cue::Average | Cue::Last(_)
-        )
-    };
+    let over_all = |cue| matches!(cue, Cue::Largest | Cue::Smallest | Cue::Average);
     let dated = |token: &Token| token.span().is_some() || token.cue().is_some_and(over_all);
     let dated = table.periods.len() < 2 || tokens.iter().any(dated);
     !elliptical && !refers && dated && tokens.iter().any(known)
@@ -39,10 +34,8 @@ pub(super) fn completed(
     let new: Vec<&Token> = question.iter().filter(says).collect();
     let (spans, others): (Vec<&Token>, Vec<&Token>) =
         new.iter().partition(|token| token.span().is_some());
-    let words: Vec<&Token> = others
-        .into_iter()
-        .filter(|one| !one.stems().is_empty())
-        .collect();
+    let words = others.into_iter().filter(|one| !one.stems().is_empty());
+    let words: Vec<&Token> = words.collect();
     if new.is_empty() || spans.len() + words.len() < new.len() {
         return None;
     }
@@ -82,28 +75,18 @@ fn with_spans(mut out: Vec<Token>, new: &[&Token]) -> Option<Vec<Token>> {
 /// The question about another row or column.
 fn with_words(table: &LabelledTable<'_>, before: &[Token], new: &[&Token]) -> Option<Vec<Token>> {
     let stems: Vec<&String> = new.iter().flat_map(|token| token.stems()).collect();
-    let axes = [&table.rows, &table.columns].into_iter().filter(|labels| {
+    let mut axes = [&table.rows, &table.columns].into_iter().filter(|labels| {
         let mut labels = labels.iter().skip(1);
         labels.any(|label| stems.iter().all(|word| label.says(word)))
     });
-    let axes: Vec<_> = axes.collect();
-    let [axis] = axes.as_slice() else {
+    let (Some(axis), None) = (axes.next(), axes.next()) else {
         return None;
     };
     let of_axis = |word: &String| axis.iter().skip(1).any(|label| label.says(word));
     let is_old = |token: &&Token| token.stems().iter().any(of_axis);
-    let at = before
-        .iter()
-        .position(|token| is_old(&token))
-        .unwrap_or(before.len());
-    let kept = |tokens: &[Token]| -> Vec<Token> {
-        tokens
-            .iter()
-            .filter(|token| !is_old(token))
-            .cloned()
-            .collect()
-    };
-    let (first, rest) = before.split_at_checked(at)?;
-    let new: Vec<Token> = new.iter().map(|token| (*token).clone()).collect();
-    Some([kept(first), new, kept(rest)].concat())
+    let at = before.iter().position(|token| is_old(&token));
+    let (first, rest) = before.split_at_checked(at.unwrap_or(before.len()))?;
+    let kept = |token: &&Token| !is_old(token);
+    let first = first.iter().filter(kept).chain(new.iter().copied());
+    Some(first.chain(rest.iter().filter(kept)).cloned().collect())
 }

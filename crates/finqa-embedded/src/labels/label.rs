@@ -33,8 +33,8 @@ impl LabelFit {
     }
 }
 
-/// Words of a total, also in other languages.
-const TOTALS: &str = "total subtotal gesamt insgesamt summe totale all";
+/// Words of a total, in English and German.
+const TOTALS: &str = "total subtotal gesamt summe all";
 
 impl Label {
     pub(super) fn read(name: &str, section: &str, years: &[u16]) -> Self {

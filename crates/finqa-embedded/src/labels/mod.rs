@@ -24,7 +24,6 @@ mod words;
 pub(crate) use answer::{DirectAnswer, NoReading};
 
 use crate::reading::facts::Facts;
-use find::Finder;
 use question::Token;
 use table::LabelledTable;
 
@@ -62,17 +61,7 @@ impl<'a> DirectQuestion<'a> {
             let why = "the page has no table with figures".to_owned();
             return Err(NoReading::InText(why));
         }
-        let mut finder = Finder {
-            table: self.table,
-            doubts: Vec::new(),
-        };
         let asked = asked::read(&tokens).ok_or(NoReading::Open)?;
-        let answer = finder.answer(&asked);
-        let doubt = finder.doubts.into_iter().next();
-        match answer {
-            Ok(answer) => Ok(DirectAnswer { doubt, ..answer }),
-            Err(NoReading::Undefined(why, _)) => Err(NoReading::Undefined(why, doubt)),
-            Err(why) => Err(why),
-        }
+        self.table.answer(&asked)
     }
 }

@@ -14,15 +14,21 @@ pub(super) fn is_rate(label: &Label) -> bool {
 }
 
 impl LabelledTable<'_> {
-    /// The page's period that a question names.
+    /// The page's period that a question names, if it is the only one that can be meant.
     pub(super) fn period(&self, asked: CalendarSpan) -> Reading<CalendarSpan> {
-        let mut latest = self.periods.iter().rev();
+        let bare = asked.months.is_none() && !asked.season;
+        if bare && self.periods.iter().any(|span| span.season) {
+            return missing(format!("{asked} is a part of two seasons"));
+        }
         let same = |span: &&CalendarSpan| match asked.year {
             Some(_) => span.covers(asked),
             None => span.in_year(0).covers(asked.in_year(0)),
         };
-        if let Some(span) = latest.find(same) {
-            return Ok(*span);
+        let found: Vec<&CalendarSpan> = self.periods.iter().filter(same).collect();
+        match found.as_slice() {
+            [] => {}
+            [span] => return Ok(**span),
+            _ => return missing("the question names no year"),
         }
         let of_year = self.periods.iter().filter(|span| span.year == asked.year);
         let of_year: Vec<CalendarSpan> = of_year.copied().collect();
@@ -30,16 +36,7 @@ impl LabelledTable<'_> {
             // The only day of a year: "30 June 2023".
             [day] if asked.range() == WHOLE && day.day.is_some() => Ok(*day),
             [_, ..] if asked.range() == WHOLE => {
-                let part = |span: &CalendarSpan| {
-                    CalendarSpan {
-                        year: None,
-                        ..*span
-                    }
-                    .to_string()
-                };
-                let parts: Vec<String> = of_year.iter().map(part).collect();
-                let parts = parts.join(", ");
-                missing(format!("the page has only a part of {asked}: {parts}"))
+                missing(format!("the page has only a part of {asked}"))
             }
             _ => missing(format!("the page has no {asked}")),
         }
@@ -47,7 +44,7 @@ impl LabelledTable<'_> {
 
     /// The periods of a series: those named, those between two, the last few, or all of one
     /// length.
-    pub(super) fn series(&self, of: &Operand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
+    pub(super) fn series_of(&self, of: &Operand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             let all = self.periods.iter().copied();
             all.filter(|span| span.length() == length).collect()
@@ -71,12 +68,6 @@ impl LabelledTable<'_> {
                 .into_iter()
                 .max_by_key(|length| of_length(*length).len());
             named = of_length(length.or(common).unwrap_or(12));
-            let count = of.last.unwrap_or(named.len());
-            let known = named.len();
-            if count > known {
-                return missing(format!("the page has {known} of the {count} periods"));
-            }
-            named.drain(..named.len() - count);
         }
         Ok(named)
     }

@@ -4,7 +4,6 @@ use super::cues::{Cue, cue_at};
 use super::label::Label;
 use super::table::LabelledTable;
 use super::words::{OVER, is_filler, lists, stems};
-use crate::reading::text::stem;
 use finqa_core::page::period::{CalendarSpan, spans};
 use std::ops::Range;
 
@@ -75,30 +74,16 @@ fn raw_words(text: &str) -> Vec<RawWord<'_>> {
     out
 }
 
-/// Which words are of a label that the question holds in full: they are no cues, and no periods.
-fn in_labels(table: &LabelledTable<'_>, words: &[RawWord<'_>]) -> Vec<bool> {
-    let stem_of = |word: &RawWord<'_>| match word.text {
-        "&" => "and".to_owned(),
-        word => stem(word).into_owned(),
-    };
-    let asked: Vec<String> = words.iter().map(stem_of).collect();
-    let named = table.labels().filter(|label| !label.words.is_empty());
-    let mut names: Vec<Vec<String>> = Vec::new();
-    for label in named {
-        let lower = label.name.to_lowercase();
-        let plain = lower.split(['(', '[']).next().unwrap_or_default();
-        names.push(raw_words(plain).iter().map(stem_of).collect());
-    }
-    names.retain(|name| name.len() > 1 && name.iter().any(|word| word != "total"));
-    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let mut out = vec![false; words.len()];
-    for name in &names {
-        for (at, window) in asked.windows(name.len()).enumerate() {
-            if let Some(flags) = out.get_mut(at..at + name.len())
-                && window == name.as_slice()
-            {
-                flags.fill(true);
-            }
+/// Where a question holds a label of several words in full: these are no cues, and no periods.
+fn in_labels(table: &LabelledTable<'_>, question: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    for label in table.labels().filter(|label| !label.words.is_empty()) {
+        let name = label.name.to_lowercase();
+        let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
+        for plain in [plain, &plain.replace(" & ", " and ")] {
+            let places = question.match_indices(plain);
+            let places = places.filter(|_| plain.contains(' '));
+            out.extend(places.map(|(at, text)| at..at + text.len()));
         }
     }
     out
@@ -108,13 +93,11 @@ fn in_labels(table: &LabelledTable<'_>, words: &[RawWord<'_>]) -> Vec<bool> {
 pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
     let lower = question.to_lowercase();
     let words = raw_words(&lower);
-    let of_label = in_labels(table, &words);
+    let labels = in_labels(table, &lower);
     let overlap = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+    let is_named = |at: &Range<usize>| labels.iter().any(|label| overlap(label, at));
     let mut periods = spans(&lower);
-    periods.retain(|period| {
-        let mut named = words.iter().zip(&of_label).filter(|(_, named)| **named);
-        !named.any(|(word, _)| overlap(&word.at, &period.at))
-    });
+    periods.retain(|period| !is_named(&period.at));
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
     let says_share = |label: &Label| label.words.iter().any(|own| own == "share");
     let page_share = table.labels().any(says_share);
@@ -129,9 +112,8 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
             let text = text.to_owned();
             out.push(Token { text, part, comma });
         };
-        let of_word = periods
-            .iter()
-            .filter(|period| overlap(&period.at, &word.at));
+        let of_word = periods.iter();
+        let of_word = of_word.filter(|period| overlap(&period.at, &word.at));
         let of_word: Vec<_> = of_word.collect();
         for (n, period) in of_word.iter().enumerate() {
             // "2019-2021" are two.
@@ -146,10 +128,9 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
         if !of_word.is_empty() {
             continue;
         }
-        let named = of_label.get(at) == Some(&true);
         let cue = cue_at(texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
-            let own = of_label.get(at..at + length).unwrap_or_default();
-            !(own.contains(&true) || *cue == Cue::Share && page_share)
+            let mut own = words.iter().skip(at).take(*length);
+            !own.any(|word| is_named(&word.at)) && !(*cue == Cue::Share && page_share)
         });
         if let Some((cue, length)) = cue {
             push(word.text, TokenPart::Cue(cue));
@@ -161,7 +142,7 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
         let after = at.checked_sub(1).and_then(|before| texts.get(before));
         let noun =
             matches!(after, Some(&("both" | "all"))) && !stems.iter().any(|own| table.says(own));
-        match stems.is_empty() || noun || !named && is_filler(word.text) {
+        match stems.is_empty() || noun || is_filler(word.text) {
             true => push(word.text, TokenPart::Filler),
             false => push(word.text, TokenPart::Word(stems)),
         }
@@ -172,15 +153,11 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
 
 /// "Over" and "between" name no figure before a period; elsewhere they may mean anything.
 fn mark_prepositions(tokens: &mut [Token]) {
-    let is_difference = |token: &Token| token.cue() == Some(Cue::Difference);
-    let compares = tokens.iter().any(is_difference);
-    let is_timely =
-        |token: &Token| token.span().is_some() || matches!(token.cue(), Some(Cue::Last(_)));
-    let timely: Vec<bool> = tokens.iter().map(is_timely).collect();
+    let compares = tokens.iter().any(|one| one.cue() == Some(Cue::Difference));
+    let timely: Vec<bool> = tokens.iter().map(|one| one.span().is_some()).collect();
     for (at, token) in tokens.iter_mut().enumerate() {
-        let next = timely.get(at + 1..).unwrap_or_default();
-        let between = compares && token.text == "between";
-        let plain = between || next.iter().take(2).any(|timely| *timely);
+        let mut next = timely.iter().skip(at + 1).take(2);
+        let plain = compares && token.text == "between" || next.any(|timely| *timely);
         if plain && lists(OVER, &token.text) {
             token.part = TokenPart::Filler;
         }

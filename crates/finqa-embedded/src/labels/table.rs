@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::label::Label;
 use super::words::{same_word, stems};
 use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
-use crate::reading::facts::{FactColumn, Facts};
+use crate::reading::facts::{Fact, FactColumn, Facts};
 use crate::reading::outflow::names_cost;
 use finqa_core::number::Scale;
-use finqa_core::page::period::{CalendarSpan, spans};
+use finqa_core::page::period::CalendarSpan;
 
 /// The row and the column of a cell.
 pub(super) type Place = (usize, usize);
@@ -17,8 +17,6 @@ pub(super) type Place = (usize, usize);
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
     pub(super) expr: Expr,
-    /// As printed.
-    pub(super) number: f64,
     pub(super) kind: AmountKind,
     /// `None` of what is computed from several cells.
     pub(super) place: Option<Place>,
@@ -28,9 +26,9 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Whether both are of one kind and in one scale.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.scale == other.scale
+    /// As printed; of what is computed, its result.
+    pub(super) fn number(&self) -> f64 {
+        self.expr.number().unwrap_or_default()
     }
 }
 
@@ -50,16 +48,11 @@ pub(super) struct LabelledTable<'a> {
     pub(super) columns: Vec<Label>,
     /// Words of the upper left cell.
     pub(super) corner: Vec<String>,
-    /// Words of the page's headings, which are about all cells, as those of the corner are.
-    titles: Vec<String>,
     /// The index of each cell's fact.
     pub(super) cells: BTreeMap<Place, usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(super) periods: Vec<CalendarSpan>,
 }
-
-/// The most words of a heading.
-const LONGEST_HEADING: usize = 16;
 
 impl<'a> LabelledTable<'a> {
     pub(super) fn read(facts: &'a Facts) -> Self {
@@ -68,7 +61,6 @@ impl<'a> LabelledTable<'a> {
         let cells: BTreeMap<Place, usize> = places.filter(|((row, _), _)| *row > 0).collect();
         let column = |column: &FactColumn| Label::read(&column.name, "", &column.years);
         let columns: Vec<Label> = facts.columns.iter().map(column).collect();
-        let titles = headings(facts).flat_map(stems).collect();
         let corner = facts.columns.first().map(|column| stems(&column.name));
         let rows = rows(facts, &cells, corner.as_deref().unwrap_or_default());
         let mut table = Self {
@@ -76,7 +68,6 @@ impl<'a> LabelledTable<'a> {
             rows,
             columns,
             corner: corner.unwrap_or_default(),
-            titles,
             cells,
             periods: Vec::new(),
         };
@@ -125,38 +116,35 @@ impl<'a> LabelledTable<'a> {
         of_labels.reduce(CalendarSpan::and)
     }
 
-    /// Whether a heading has a word that is then about all cells.
+    /// Whether the heading of the rows has a word that is then about all cells.
     pub(super) fn is_heading(&self, word: &str) -> bool {
-        let mut all = self.corner.iter().chain(&self.titles);
-        all.any(|own| same_word(own, word))
+        self.corner.iter().any(|own| same_word(own, word))
+    }
+
+    fn fact(&self, place: Place) -> Option<&Fact> {
+        self.facts.all.get(*self.cells.get(&place)?)
     }
 
     pub(super) fn is_percent(&self, place: Place) -> bool {
-        let fact = self
-            .cells
-            .get(&place)
-            .and_then(|index| self.facts.all.get(*index));
-        fact.is_some_and(|fact| fact.percent)
+        self.fact(place).is_some_and(|fact| fact.percent)
     }
 
     /// A cell as an amount. Where a page prints all of a cost below zero, the sign only
     /// repeats its name.
     pub(super) fn amount(&self, place: Place) -> Option<Amount> {
-        let index = *self.cells.get(&place)?;
-        let fact = self.facts.all.get(index)?;
+        let fact = self.fact(place)?;
         let literal = fact.literal.trim_end_matches('%');
         let value = literal_value(literal)?;
         let leaf = PageLeaf {
             literal: literal.into(),
             value,
-            source: Some(index),
+            source: self.cells.get(&place).copied(),
         };
         let kind = match fact.percent {
             true => AmountKind::Percent,
             false => AmountKind::Plain,
         };
         let mut amount = Amount {
-            number: value,
             expr: Expr::Leaf(leaf),
             kind,
             place: Some(place),
@@ -164,7 +152,6 @@ impl<'a> LabelledTable<'a> {
             scale: fact.scale.or(self.facts.scale),
         };
         if amount.turned {
-            amount.number = -amount.number;
             amount.expr.change_leaves(&mut turn_sign);
         }
         Some(amount)
@@ -187,13 +174,8 @@ impl<'a> LabelledTable<'a> {
     /// Whether a row is a part of what the table adds up. What follows its only bare total is
     /// of another kind: "of which", a cost of the parts.
     pub(super) fn is_part(&self, row: usize) -> bool {
-        let bare = |label: &Label| label.total && label.words.len() <= 1;
-        let bare = self
-            .rows
-            .iter()
-            .enumerate()
-            .skip(1)
-            .filter(|(_, label)| bare(label));
+        let rows = self.rows.iter().enumerate().skip(1);
+        let bare = rows.filter(|(_, label)| label.total && label.words.len() <= 1);
         let bare: Vec<usize> = bare.map(|(at, _)| at).collect();
         let ends = matches!(bare.as_slice(), [only] if *only > 2 && row > *only);
         !ends && self.rows.get(row).is_some_and(|label| !label.total)
@@ -225,31 +207,9 @@ fn rows(facts: &Facts, cells: &BTreeMap<Place, usize>, corner: &[String]) -> Vec
             label = Label::read(&row.name, section, &row.years);
         }
         // Only "All wards" under the heading "Ward" is a total.
-        let all = label
-            .words
-            .split_first()
-            .filter(|(first, _)| *first == "all");
-        label.total &= all.is_none_or(|(_, rest)| rest == corner);
+        let all = label.words.first().is_some_and(|word| word == "all");
+        label.total &= !all || label.words.get(1..) == Some(corner);
         out.push(label);
     }
     out
-}
-
-/// The page's headings: short lines without a figure. The line above another table, read as
-/// text, is not about this one.
-fn headings(facts: &Facts) -> impl Iterator<Item = &str> {
-    let has_figure = |text: &str| {
-        let mut text = text.to_owned();
-        for named in spans(&text).into_iter().rev() {
-            text.replace_range(named.at, " ");
-        }
-        text.contains(|c: char| c.is_ascii_digit())
-    };
-    let sentences = facts.sentences.iter().enumerate();
-    let short = sentences.filter(move |(at, sentence)| {
-        let next = facts.sentences.get(at + 1);
-        let of_other = next.is_some_and(|next| next.text.contains(" : "));
-        sentence.words.len() <= LONGEST_HEADING && !of_other && !has_figure(&sentence.text)
-    });
-    short.map(|(_, sentence)| sentence.text.as_str())
 }

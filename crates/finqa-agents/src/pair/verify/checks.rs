@@ -36,17 +36,12 @@ pub(super) fn value(answer: &Answer) -> Option<Finding> {
 
 pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
     let why = answer.doubt.as_deref()?;
-    let (problem, fix) = match answer.is_undefined() {
-        true => (
-            format!("it is not defined: {why}."),
-            "ask for a figure that is, such as the difference of the two.",
-        ),
-        false => (
-            format!("it is a guess: {why}."),
-            "check it against the page, or ask for figures that the page has.",
-        ),
-    };
-    Some(finding(FindingKind::Doubt, "answer", problem, fix))
+    Some(finding(
+        FindingKind::Doubt,
+        "answer",
+        format!("it is a guess: {why}."),
+        "check it against the page, or ask for figures that the page has.",
+    ))
 }
 
 pub(super) fn invalid_program(error: &str) -> Finding {

@@ -85,9 +85,7 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     }
     findings.extend(checks::doubt(answer));
     findings.extend(checks::mismatch(answer));
-    if !answer.is_undefined() {
-        findings.extend(checks::unit(answer, &asked));
-    }
+    findings.extend(checks::unit(answer, &asked));
     findings.extend(checks::yes_no(answer, &asked));
     findings.extend(checks::magnitude(answer, &asked));
     findings
