@@ -85,22 +85,20 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let base = q.whole();
     for index in &last.facts {
         let fact = q.facts.all.get(*index)?;
+        let of_fact = fact.label.iter().map(|word| (*word, q.facts.weight(*word)));
         let words = if named {
             base.words.clone()
         } else {
-            fact.label
-                .iter()
-                .map(|w| (*w, q.facts.weight(*w)))
-                .collect()
+            of_fact.collect()
         };
         let years = if asked.years.is_empty() {
-            fact.years.clone()
+            &fact.years
         } else {
-            asked.years.clone()
+            &asked.years
         };
         slots.push(SlotQuery {
             words,
-            years,
+            years: years.clone(),
             anchors: [*index].into(),
             elliptical: !named,
             years_inherited: false,

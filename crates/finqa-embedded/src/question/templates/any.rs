@@ -10,7 +10,7 @@ use super::super::plan::{
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts::added;
-use super::{factors, parts, series};
+use super::{factors, series};
 use crate::expr::Expr;
 use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
@@ -24,7 +24,6 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     let whole = q.whole().amount();
     let dated = q.periods();
     let mut out = Vec::new();
-    let compared = parts::comparison(q).is_some() || parts::direction(q).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
@@ -41,7 +40,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
                 Some((over(of_slots(Op::Add), two), 2, Number))
             }
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
-            "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
+            "comparison" => Some((of_slots(Op::Greater), 2, YesNo)),
             "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
             "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),
             "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
@@ -59,9 +58,8 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             }
         }
         match name {
-            "sum of three or more" => out.extend(series::sums(facts, &whole, false)),
             "product" => out.extend(factors::factors(facts, &whole)),
-            "average of three or more" => out.extend(series::sums(facts, &whole, true)),
+            "average of three or more" => out.extend(series::averages(facts, &whole)),
             _ => {}
         }
         if !q.state.turns.is_empty() {

@@ -1,10 +1,8 @@
-//! Templates for growth: compound growth, and growth that continues.
+//! The template for compound growth.
 
-use super::super::plan::ProgramPattern::Slot;
 use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::SlotQuery;
-use finqa_core::number::UnitKind::{Number, Percent};
+use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
 /// The name of the plan for compound growth.
@@ -33,34 +31,4 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let growth = step(Op::Exp, of_slots(Op::Divide), root);
     let pattern = step(Op::Subtract, growth, one());
     Some(ProgramPlan::new(COMPOUND_GROWTH, pattern, slots).periods(0.9, Percent))
-}
-
-/// The name of the plan for growth that continues.
-pub(crate) const SAME_RATE: &str = "same rate";
-
-/// The periods of a change that is to repeat: of the years that the question names, those of
-/// which the page has numbers.
-fn known_periods(q: &PlanQuestion<'_>) -> Option<(SlotQuery, SlotQuery)> {
-    let known = |year: &u16| q.facts.all.iter().any(|fact| fact.years.contains(year));
-    let mut past = q.asked.clone();
-    past.years.retain(known);
-    q.with(&past).periods()
-}
-
-/// "If sales grow at the same rate, what will they be next year?": the later value times the
-/// growth that led to it.
-pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    let continued = [
-        "same rate", "same growth", "same growth rate", "same percent", "same trend", "same pace",
-        "rate as", "trend as",
-    ];
-    if !q.asked.says(&continued) || q.asked.yes_no() {
-        return None;
-    }
-    let (a, b) = known_periods(q)?;
-    let growth = of_slots(Op::Divide);
-    Some(
-        ProgramPlan::new(SAME_RATE, step(Op::Multiply, growth, Slot(0)), vec![a, b])
-            .periods(0.5, Number),
-    )
 }

@@ -7,9 +7,6 @@ use crate::reading::text::tokenize;
 use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
-/// Names of a company's profit.
-pub(super) const PROFITS: [&str; 4] = ["net income", "net earnings", "operating profit", "profit"];
-
 /// Margins, and the names of their profit.
 const MARGINS: [(&str, &[&str]); 5] = [
     (
@@ -20,7 +17,10 @@ const MARGINS: [(&str, &[&str]); 5] = [
     ),
     ("gross", &["gross profit", "gross margin"]),
     ("net", &["net income", "net earnings", "net profit"]),
-    ("profit", &PROFITS),
+    (
+        "profit",
+        &["net income", "net earnings", "operating profit", "profit"],
+    ),
     (
         "segment",
         &["segment profit", "operating profit", "operating income"],
@@ -54,7 +54,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
 }
 
-pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
+fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let words: Vec<_> = tokenize(name)
             .iter()
