@@ -104,7 +104,6 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     };
     let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut on_event = |event: DownloadEvent| match event {
-        DownloadEvent::AlreadyThere => writer.line("all files are present and verified"),
         DownloadEvent::Received { bytes, total } => {
             if let Some(total) = total {
                 bar.set_length(total);
@@ -114,9 +113,6 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         DownloadEvent::Retrying { reason, pause } => {
             let seconds = pause.as_secs_f64();
             writer.line(&format!("{reason}; retrying in {seconds:.0} s"));
-        }
-        DownloadEvent::Unpacked { name, bytes } => {
-            writer.line(&format!("unpacked {name} ({bytes} bytes)"));
         }
     };
     let runtime = runtime()?;

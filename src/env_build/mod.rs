@@ -11,12 +11,11 @@ mod truth;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADATA, QUESTIONS};
 
 use crate::dataset::{Case, Dataset, QuestionKey};
-use folder::Folder;
 use page::PageTables;
 use truth::Truth;
 
@@ -46,16 +45,16 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
 pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     let (files, report) = files(dataset, out)?;
     let (source, hash) = (dataset.source.clone(), dataset.hash.clone());
-    let folder = Folder::claim(out, &BuildNote::new(source, hash, dataset.invented))?;
+    folder::claim(out, &BuildNote::new(source, hash, dataset.invented))?;
     let metadata = Value::Object(files.metadata).to_string();
-    folder.write(METADATA, metadata.as_bytes())?;
+    folder::write(out, METADATA, metadata.as_bytes())?;
     for (company, name, table) in &files.tables {
         if let Ok(table) = table {
             let path = format!("{COMPANIES}/{company}/{name}.json");
-            folder.write(path, table.to_string().as_bytes())?;
+            folder::write(out, &path, table.to_string().as_bytes())?;
         }
     }
-    folder.finish(&files.questions)?;
+    folder::finish(out, &files.questions)?;
     Ok(report)
 }
 
@@ -136,7 +135,14 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {
-        let entry = table_description(company, &description, &table);
+        // The keys in the order of OpenEnv's finqa_env.
+        let entry = json!({
+            "table": Value::Object(table.clone()).to_string(),
+            "description": description,
+            "column_names": table.keys().collect::<Vec<_>>(),
+            "unique_vals_per_col": {},
+            "company": company,
+        });
         files.metadata.insert(format!("{company}/{name}"), entry);
         let table = Ok(Value::Object(table));
         files.tables.push((company.clone(), name, table));
@@ -165,18 +171,6 @@ fn question_row(case: &Case, truth: Truth, company: &str, name: &str) -> [String
             .map(ToString::to_string)
             .unwrap_or_default(),
     ]
-}
-
-/// An entry of the metadata, its keys in the order of OpenEnv's finqa_env.
-fn table_description(company: &str, description: &str, table: &Map<String, Value>) -> Value {
-    let columns: Vec<&String> = table.keys().collect();
-    json!({
-        "table": Value::Object(table.clone()).to_string(),
-        "description": description,
-        "column_names": columns,
-        "unique_vals_per_col": {},
-        "company": company,
-    })
 }
 
 /// The pages by their lower-case names, because a file system may not distinguish case; a table

@@ -1,10 +1,9 @@
 //! The errors of an environment's server.
 
-use finqa_agents::pair::{Fault, RunFailure};
+use finqa_agents::pair::Fault;
 
 /// The errors of an environment's server.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum RemoteError {
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
     Address { url: String, reason: String },
@@ -49,15 +48,6 @@ impl RemoteError {
             Self::Address { .. } => Fault::Usage,
             Self::Protocol { .. } => Fault::Data,
             _ => Fault::Provider,
-        }
-    }
-}
-
-impl From<RemoteError> for RunFailure {
-    fn from(error: RemoteError) -> Self {
-        Self {
-            message: error.to_string(),
-            fault: error.fault(),
         }
     }
 }

@@ -53,19 +53,6 @@ pub(crate) struct EpisodeOptions {
     pub max_steps: u32,
 }
 
-impl EpisodeOptions {
-    /// The options as stored with a run.
-    pub(crate) fn meta(&self, settings: &Settings) -> EpisodeMeta {
-        EpisodeMeta {
-            environment: self.environment.name.clone(),
-            server: matches!(self.environment.place, EpisodePlace::Server(_)),
-            n: self.n,
-            seed: settings.sampling.seed,
-            max_steps: self.max_steps,
-        }
-    }
-}
-
 /// The model that calls the tools.
 struct ToolModel {
     model: Arc<dyn ChatModel>,
@@ -212,7 +199,13 @@ fn meta(
         data: environment.name.clone(),
         invented: environment.invented,
         total,
-        episodes: Some(options.meta(settings)),
+        episodes: Some(EpisodeMeta {
+            environment: environment.name.clone(),
+            server: matches!(environment.place, EpisodePlace::Server(_)),
+            n: options.n,
+            seed: settings.sampling.seed,
+            max_steps: options.max_steps,
+        }),
         settings: stored,
         ..RunMeta::default()
     })

@@ -286,7 +286,7 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
         });
     }
     let accepted = answer.headers().get("sec-websocket-accept");
-    if accepted.is_none_or(|accepted| accepted != &derive_accept_key(key.as_bytes())) {
+    if accepted.is_none_or(|accepted| *accepted != derive_accept_key(key.as_bytes())) {
         return Err(RemoteError::Protocol {
             url: url(),
             reason: "its WebSocket handshake is wrong".to_owned(),

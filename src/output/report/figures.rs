@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use finqa_core::stats::Rate;
 
-use super::list::{FACETS, FacetValue, QuestionList, rank};
+use super::list::{FACETS, QuestionList, rank};
 
 /// FE over the questions of each value of a facet.
 #[derive(Debug, Serialize)]
@@ -30,12 +30,12 @@ impl FacetRates {
     /// The slices of a facet; `None` if no question has a value.
     pub(super) fn of(facet: &'static str, list: &QuestionList) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
-        let mut values: Vec<&FacetValue> = list.values(facet).iter().collect();
+        let mut values: Vec<_> = list.values(facet).collect();
         // Numbers by size, words by alphabet.
-        values.sort_unstable_by_key(|value| (rank(&value.name), &value.name));
-        let largest = values.iter().map(|value| value.count).max()?;
-        let slices = values.into_iter().map(|value| FacetRate {
-            value: value.name.clone(),
+        values.sort_by_key(|(name, _)| rank(name));
+        let largest = values.iter().map(|(_, value)| value.count).max()?;
+        let slices = values.into_iter().map(|(name, value)| FacetRate {
+            value: name.clone(),
             count: value.count,
             width: percent(value.count, largest),
             rate: value.right.rate(),

@@ -1,6 +1,7 @@
 //! The data of all questions that the report needs at once: for the figures and for a line
 //! of the list. The rest is read from the journal again, one question at a time.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::Serialize;
@@ -18,9 +19,9 @@ use finqa_core::stats::RateTally;
 /// Characters of a question shown in the list; its details have them all.
 const SHOWN: usize = 300;
 
-/// A value of a facet, and the rows that have it.
+/// The rows that have a value of a facet.
+#[derive(Default)]
 pub(super) struct FacetValue {
-    pub(super) name: String,
     pub(super) count: usize,
     /// FE's verdicts on their answers, if there is gold.
     pub(super) right: RateTally,
@@ -31,8 +32,8 @@ pub(super) struct QuestionList {
     pub(super) rows: usize,
     /// Of these, wrong and right ones.
     pub(super) judged: [usize; 2],
-    /// The values of each facet of [`FACETS`], in the order in which they were met.
-    values: [Vec<FacetValue>; FACETS.len()],
+    /// The values of each facet of [`FACETS`], by name.
+    values: [BTreeMap<String, FacetValue>; FACETS.len()],
     lines: Vec<ListLine>,
 }
 
@@ -40,8 +41,8 @@ pub(super) struct QuestionList {
 struct ListLine {
     /// Those before the facets.
     cells: Vec<Value>,
-    /// The numbers of its values, by facet.
-    facets: Vec<Vec<usize>>,
+    /// Its values, by facet.
+    facets: [Vec<String>; FACETS.len()],
     /// The evidence for the cause of a miss.
     detail: String,
 }
@@ -81,27 +82,14 @@ impl QuestionList {
         let cost: Option<f64> = row.cost.and_then(|cost| cost.try_into().ok());
         let latency = row.latency.unwrap_or_default();
         let right = row.accepted();
-        let mut places = vec![Vec::new(); FACETS.len()];
-        let facets = facets(row, first_right, miss).into_iter();
-        for ((own, known), places) in facets.zip(&mut self.values).zip(&mut places) {
+        let facets = facets(row, first_right, miss);
+        for (own, known) in facets.iter().zip(&mut self.values) {
             for name in own {
-                let place = known.iter().position(|known| known.name == name);
-                let place = place.unwrap_or(known.len());
-                if place == known.len() {
-                    known.push(FacetValue {
-                        name,
-                        count: 0,
-                        right: RateTally::default(),
-                    });
-                }
-                let Some(value) = known.get_mut(place) else {
-                    continue;
-                };
+                let value = known.entry(name.clone()).or_default();
                 value.count += 1;
                 if let Some(right) = right {
                     value.right.add(row.group(), right);
                 }
-                places.push(place);
             }
         }
         self.rows += 1;
@@ -134,35 +122,25 @@ impl QuestionList {
                 json!(solution.rounds.len()),
                 json!(cost),
             ],
-            facets: places,
+            facets,
             detail: miss.map_or_else(String::new, |miss| miss.detail.clone()),
         });
     }
 
-    pub(super) fn values(&self, key: &str) -> &[FacetValue] {
+    /// The values of a facet.
+    pub(super) fn values(&self, key: &str) -> impl Iterator<Item = (&String, &FacetValue)> {
         let at = FACETS.iter().position(|(name, _)| *name == key);
-        at.and_then(|at| self.values.get(at))
-            .map_or(&[], Vec::as_slice)
+        at.and_then(|at| self.values.get(at)).into_iter().flatten()
     }
 
     /// Puts the list among the page's data: values of facets are stored once, rows name them
     /// by number.
     pub(super) fn write(self, elements: &mut Elements) -> io::Result<()> {
         let values = self.values.each_ref();
-        let values = values.map(|known| sorted(known.iter().map(|value| &value.name)));
-        // Until now the numbers are those of the order in which values were met.
-        let numbers = self.values.iter().zip(&values).map(|(known, sorted)| {
-            let number = |value: &FacetValue| sorted.iter().position(|it| *it == value.name);
-            known.iter().filter_map(number).collect()
-        });
-        let numbers: Vec<Vec<usize>> = numbers.collect();
+        let values = values.map(|known| sorted(known.keys()));
         let rows = self.lines.into_iter().map(|line| {
-            let facets = line.facets.iter().zip(&numbers).map(|(own, numbers)| {
-                let own = own.iter().filter_map(|place| numbers.get(*place));
-                own.collect::<Vec<_>>()
-            });
             let mut cells = line.cells;
-            cells.push(json!(facets.collect::<Vec<_>>()));
+            cells.push(json!(numbered(&line.facets, &values)));
             cells.push(line.detail.into());
             cells
         });

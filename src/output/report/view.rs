@@ -107,9 +107,9 @@ fn anatomy(list: &QuestionList) -> Vec<BarPart> {
         let rows = list.judged.get(usize::from(right)).copied();
         let rows = rows.unwrap_or_default();
         // An accepted answer has one reason, and a miss one cause.
-        let values = list.values(facet).iter();
+        let values = list.values(facet);
         let mut counts: Vec<(String, usize)> = values
-            .map(|value| (value.name.clone(), value.count))
+            .map(|(name, value)| (name.clone(), value.count))
             .collect();
         counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
         let named = counts.len();

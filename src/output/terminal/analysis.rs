@@ -1,7 +1,5 @@
 //! Misses by cause, as tables.
 
-use std::collections::BTreeMap;
-
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{counted, cut, single_spaced};
 
@@ -46,23 +44,12 @@ pub(crate) fn analysis_tables(
 }
 
 fn causes(analysis: &MissAnalysis, style: TerminalStyle) -> String {
-    let mut table = style.table(&["cause", "misses", "% of misses", "also fits"]);
+    let mut table = style.table(&["cause", "misses", "% of misses"]);
     for count in &analysis.causes {
-        let misses = analysis.misses.iter();
-        let misses = misses.filter(|miss| miss.cause == count.cause);
-        let mut also: BTreeMap<Cause, usize> = BTreeMap::new();
-        for found in misses.flat_map(|miss| &miss.also) {
-            *also.entry(found.cause).or_default() += 1;
-        }
-        let also = also.iter();
-        let also: Vec<_> = also
-            .map(|(cause, times)| format!("{} {times}", title(*cause)))
-            .collect();
         table.add_row([
             title(count.cause),
             count.count.to_string(),
             format!("{:.1}", 100.0 * count.share),
-            also.join(", "),
         ]);
     }
     align(&mut table, &[1, 2]);
@@ -79,14 +66,11 @@ fn shown(
     examples: usize,
     style: TerminalStyle,
 ) -> Option<String> {
-    let misses: Vec<&Miss> = analysis
-        .misses
-        .iter()
-        .filter(|miss| miss.cause == cause)
-        .collect();
     if examples == 0 {
         return None;
     }
+    let misses = analysis.misses.iter();
+    let misses: Vec<&Miss> = misses.filter(|miss| miss.cause == cause).collect();
     let mut lines = vec![format!("\n{} ({})", title(cause), misses.len())];
     for miss in misses.iter().take(examples) {
         let epoch = match miss.epoch.as_str() {
@@ -94,10 +78,9 @@ fn shown(
             epoch => format!(", epoch {epoch}"),
         };
         lines.push(style.wrap(&format!("  {} ({}{epoch})", miss.key.id, miss.key.part)));
-        let detail = if miss.detail.is_empty() {
-            String::new()
-        } else {
-            format!(" · {}", miss.detail)
+        let detail = match miss.detail.as_str() {
+            "" => String::new(),
+            detail => format!(" · {detail}"),
         };
         let values = format!(
             "gold {} · answer {}{detail}",

@@ -1,7 +1,5 @@
 //! Two runs side by side, as tables.
 
-use comfy_table::Cell;
-
 use crate::analysis::{Amounts, Comparison, RunLetter, RunSide};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
@@ -64,14 +62,11 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
             floor.unwrap_or_default(),
         ]);
         let Interval { low, high } = rule.interval;
-        // Different only if the interval excludes 0.
-        let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
         let difference = points(rule.difference);
-        let difference = format!("{difference} [{} – {}]", points(low), points(high));
         differences.add_row([
-            Cell::new(rule_title(rule.rule)),
-            style.signed_cell(difference, better),
-            Cell::new(p_value(rule.p)),
+            rule_title(rule.rule).to_owned(),
+            format!("{difference} [{} – {}]", points(low), points(high)),
+            p_value(rule.p),
         ]);
     }
     align(&mut rates, &[1, 2, 3]);

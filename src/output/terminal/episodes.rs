@@ -22,14 +22,9 @@ pub(super) fn episode_lines(episodes: &EpisodeSummary, style: TerminalStyle) -> 
     let steps = episodes.mean_steps;
     parts.extend(steps.map(|steps| format!("{steps:.1} steps each")));
     let counts = [
-        (episodes.invalid_calls as u64, "calls that reached no tool"),
-        (episodes.without_submission as u64, "without a submission"),
-        (episodes.failed as u64, "failed"),
-        (episodes.text_replies, "replies without a tool call"),
-        (
-            episodes.answers_from_text as u64, "answers taken from a text",
-        ),
-        (episodes.calls_from_text, "tool calls written as text"),
+        (episodes.invalid_calls, "calls that reached no tool"),
+        (episodes.without_submission, "without a submission"),
+        (episodes.failed, "failed"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     parts.extend(counts.map(|(count, what)| format!("{count} {what}")));

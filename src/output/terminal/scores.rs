@@ -136,23 +136,16 @@ pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<S
 /// How whole conversations go, and whether one error causes the next, by each rule.
 fn conversation_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let lines = scores.conversations.iter().map(|card| {
-        let part = |name: &str, rate: Option<Rate>| {
-            rate.map(|rate| format!("; {name} {} (n {})", with_interval(&rate), rate.n))
-        };
-        let rates = [
-            part("right as a whole", card.whole),
-            part("right after a right turn", card.right_after_right),
-            part("right after a wrong turn", card.right_after_wrong),
-        ];
-        let rates: String = rates.into_iter().flatten().collect();
+        let whole = card.whole.map(|rate| with_interval(&rate));
         let incomplete = match card.incomplete {
             0 => String::new(),
             n => format!(", {n} of them without all their turns"),
         };
         style.wrap(&format!(
-            "{}{incomplete}, by {}{rates}; {} of {} follow an error",
+            "{}{incomplete}, by {}: right as a whole {}; {} of {} follow an error",
             counted(card.conversations, "conversation"),
             rule_title(card.rule),
+            whole.as_deref().unwrap_or("–"),
             card.errors_after_an_error,
             counted(card.errors, "error")
         ))

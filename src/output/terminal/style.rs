@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use console::measure_text_width;
 
 /// Text of others without characters that a terminal would obey: control
@@ -75,16 +75,6 @@ impl TerminalStyle {
         let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
         table.set_header(header.iter().map(bold));
         table
-    }
-
-    /// A cell in green if better, red if worse.
-    pub(super) fn signed_cell(self, text: String, better: Option<bool>) -> Cell {
-        let cell = Cell::new(text);
-        match better {
-            Some(true) => cell.fg(Color::Green),
-            Some(false) => cell.fg(Color::Red),
-            None => cell,
-        }
     }
 
     /// Breaks a line at spaces, not at no-break ones, so that it can be read; a figure keeps its

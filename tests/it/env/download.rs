@@ -2,15 +2,15 @@
 
 use crate::support::cli::{Ran, Workplace};
 use crate::support::file_server::{Act, FileServer};
-use crate::support::hub::{METADATA, TABLE, bytes, faulty};
+use crate::support::hub::{METADATA, TABLE, bytes, hub};
 
 /// Runs the binary against a hub while this task's runtime serves it.
-async fn run(place: &Workplace, hub: &str, arguments: &[&str]) -> Ran {
+async fn run(place: &Workplace, address: &str, arguments: &[&str]) -> Ran {
     let mut command = place.command();
     command
         .args(["env", "download"])
         .args(arguments)
-        .env("HF_ENDPOINT", hub);
+        .env("HF_ENDPOINT", address);
     tokio::task::spawn_blocking(move || Ran::of(&mut command))
         .await
         .unwrap()
@@ -18,8 +18,11 @@ async fn run(place: &Workplace, hub: &str, arguments: &[&str]) -> Ran {
 
 #[tokio::test]
 async fn the_command_says_licence_and_purpose_and_what_is_there() {
-    let (hub, place) = (faulty(&[(TABLE, Act::Cut(20))]).await, Workplace::new());
-    let ran = run(&place, &hub.url, &[]).await;
+    let (served, place) = (
+        hub(vec![], &[(TABLE, Act::Cut(20))]).await,
+        Workplace::new(),
+    );
+    let ran = run(&place, &served.url, &[]).await;
     ran.succeeds().tells("Apache-2.0");
     ran.tells("evaluation only");
     ran.tells("commit c0ffee: 3 files");
@@ -33,7 +36,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     // A table of an earlier commit is reported because it would be served too.
     let stale = "data/finqa/input_companies/acme/old.json";
     place.write(stale, "{}");
-    let again = run(&place, &hub.url, &["--output", "data/finqa"]).await;
+    let again = run(&place, &served.url, &["--output", "data/finqa"]).await;
     again.succeeds();
     again.prints("problems; run `convfinqa env check");
 }
@@ -43,11 +46,11 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
 async fn a_file_that_is_kept_elsewhere_is_fetched_there() {
     let elsewhere = FileServer::start(vec![("/large".to_owned(), bytes(METADATA))], []).await;
     let moved: &'static str = format!("302 Found\r\nLocation: {}/large", elsewhere.url).leak();
-    let (hub, place) = (
-        faulty(&[(METADATA, Act::Status(moved))]).await,
+    let (served, place) = (
+        hub(vec![], &[(METADATA, Act::Status(moved))]).await,
         Workplace::new(),
     );
-    run(&place, &hub.url, &[]).await.succeeds();
+    run(&place, &served.url, &[]).await.succeeds();
     assert_eq!(elsewhere.requests(), 1);
     assert!(place.path("data/finqa").join(METADATA).exists());
 }
@@ -55,7 +58,7 @@ async fn a_file_that_is_kept_elsewhere_is_fetched_there() {
 #[tokio::test]
 async fn what_goes_wrong_is_one_line_and_its_exit_code() {
     let place = Workplace::new();
-    let lying = faulty(&[(TABLE, Act::Lie)]).await;
+    let lying = hub(vec![], &[(TABLE, Act::Lie)]).await;
     let ran = run(&place, &lying.url, &[]).await;
     ran.fails(
         3,
@@ -63,7 +66,7 @@ async fn what_goes_wrong_is_one_line_and_its_exit_code() {
     );
     assert!(!place.path("data/finqa").join(TABLE).exists());
 
-    let refusing = faulty(&[(TABLE, Act::Status("403 Forbidden"))]).await;
+    let refusing = hub(vec![], &[(TABLE, Act::Status("403 Forbidden"))]).await;
     run(&place, &refusing.url, &[])
         .await
         .fails(5, &["status 403"]);
@@ -88,11 +91,11 @@ async fn what_goes_wrong_is_one_line_and_its_exit_code() {
 /// What a hub or an earlier download named a file is others' text.
 #[tokio::test]
 async fn names_of_files_are_shown_and_not_obeyed() {
-    let (hub, place) = (faulty(&[]).await, Workplace::new());
+    let (served, place) = (hub(vec![], &[]).await, Workplace::new());
     let folder = place.path("data/finqa/input_companies/acme");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("\u{1b}[31m\u{202e}.json"), "{}").unwrap();
-    run(&place, &hub.url, &[]).await.succeeds();
+    run(&place, &served.url, &[]).await.succeeds();
     let ran = place.run("env check --data-path data/finqa");
     ran.ends(3).prints("␛[31m<U+202E>.json");
     assert!(

@@ -10,7 +10,7 @@ use zip::ZipArchive;
 use crate::files;
 
 use super::DownloadError;
-use super::options::{DownloadEvent, LARGEST, PublishedFile};
+use super::options::{LARGEST, PublishedFile};
 
 /// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` and the bytes.
 pub fn blob_id(bytes: &[u8]) -> String {
@@ -51,19 +51,18 @@ pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
     files.iter().map(intact).collect()
 }
 
-/// Unpacks the files into the archive's folder, each under its name only once it is verified.
+/// Unpacks the files of the archive, which is verified, into its folder.
 pub(super) fn unpack(
     path: &Path,
     archive: &[u8],
     files: &[PublishedFile],
-    progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
-    let unreadable = |source| DownloadError::Archive {
+    let unreadable = |reason: String| DownloadError::Archive {
         path: path.to_owned(),
-        source,
+        reason,
     };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(unreadable)?;
+    let mut archive =
+        ZipArchive::new(Cursor::new(archive)).map_err(|error| unreadable(error.to_string()))?;
     // A name that cannot be read is not ours.
     let entries: Vec<String> = archive
         .file_names()
@@ -71,29 +70,20 @@ pub(super) fn unpack(
         .collect();
     let mut out = Vec::new();
     for published in files {
-        let name = published.name.clone();
-        let Some(entry) = entry(&entries, &name) else {
-            return Err(DownloadError::NotInArchive {
-                path: path.to_owned(),
-                name,
-                found: entries.join(", "),
-            });
-        };
+        let name = &published.name;
+        let missing = || unreadable(format!("it has no {name}, only {}", entries.join(", ")));
+        let entry = entry(&entries, name).ok_or_else(missing)?;
         let mut bytes = Vec::new();
-        let entry = archive.by_name(entry).map_err(unreadable)?;
-        let read = entry.take(LARGEST + 1).read_to_end(&mut bytes);
-        read.map_err(|source| unreadable(source.into()))?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(DownloadError::LargerThanAllowed {
-                url: format!("{name} in {}", path.display()),
-                limit: LARGEST,
-            });
-        }
-        let target = folder.join(&name);
-        verify(&bytes, &target, published)?;
+        let read = archive.by_name(entry).map_err(|error| error.to_string());
+        let read = read.and_then(|entry| {
+            let mut entry = entry.take(LARGEST);
+            entry
+                .read_to_end(&mut bytes)
+                .map_err(|error| error.to_string())
+        });
+        read.map_err(unreadable)?;
+        let target = path.with_file_name(name);
         write(&bytes, &target)?;
-        let bytes = bytes.len() as u64;
-        progress(DownloadEvent::Unpacked { name, bytes });
         out.push(target);
     }
     Ok(out)

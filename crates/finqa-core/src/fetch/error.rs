@@ -28,17 +28,8 @@ pub enum DownloadError {
         expected: String,
         found: String,
     },
-    #[error("{path} cannot be unpacked: it is not a zip archive, or is damaged")]
-    Archive {
-        path: PathBuf,
-        source: zip::result::ZipError,
-    },
-    #[error("{path} does not contain {name}, only {found}: it is not the published archive")]
-    NotInArchive {
-        path: PathBuf,
-        name: String,
-        found: String,
-    },
+    #[error("{path} cannot be unpacked, it is not the published archive: {reason}")]
+    Archive { path: PathBuf, reason: String },
     #[error("{url} is larger than {limit} bytes: it is not the published file")]
     LargerThanAllowed { url: String, limit: u64 },
     #[error("cannot write {path}: free some space or choose another folder")]

@@ -32,7 +32,6 @@ pub async fn download(
     progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
     if let Some(files) = archive::all_there(folder, &options.files).filter(|_| !options.force) {
-        progress(DownloadEvent::AlreadyThere);
         return Ok(files);
     }
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
@@ -47,5 +46,5 @@ pub async fn download(
             bytes
         }
     };
-    archive::unpack(&path, &archive, &options.files, progress)
+    archive::unpack(&path, &archive, &options.files)
 }

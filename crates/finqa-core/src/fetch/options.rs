@@ -71,20 +71,8 @@ impl DownloadOptions {
 /// Events of a download, for a progress bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DownloadEvent {
-    /// All files are there and the known ones verified: nothing is fetched.
-    AlreadyThere,
     /// The bytes that have come, and those in all if the server said so.
-    Received {
-        bytes: u64,
-        total: Option<u64>,
-    },
+    Received { bytes: u64, total: Option<u64> },
     /// A try failed; another follows after a pause.
-    Retrying {
-        reason: String,
-        pause: Duration,
-    },
-    Unpacked {
-        name: String,
-        bytes: u64,
-    },
+    Retrying { reason: String, pause: Duration },
 }

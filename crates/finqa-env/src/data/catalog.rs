@@ -319,15 +319,15 @@ fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
 /// The entries of a folder, sorted, because their order must not depend on the
 /// file system.
 fn entries(path: &Path) -> Result<Vec<std::path::PathBuf>, EnvError> {
-    let failed = |source| EnvError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let entries = std::fs::read_dir(path).map_err(failed)?;
-    let mut entries = entries
-        .map(|e| e.map(|e| e.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
+    let entries = std::fs::read_dir(path).and_then(|entries| {
+        entries
+            .map(|entry| Ok(entry?.path()))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let mut entries = entries.map_err(|source| {
+        let path = path.to_owned();
+        EnvError::Io { path, source }
+    })?;
     entries.sort();
     Ok(entries)
 }

@@ -34,19 +34,16 @@ impl TaskSplit {
 
 /// The tasks of each split, as positions in the list of questions, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TaskSplits {
-    train: Vec<usize>,
-    validation: Vec<usize>,
-    test: Vec<usize>,
-}
+pub(crate) struct TaskSplits([Vec<usize>; 3]);
 
 impl TaskSplits {
     /// The questions of a split; a task's index is its position here.
     pub(crate) fn tasks(&self, split: TaskSplit) -> &[usize] {
+        let [train, validation, test] = &self.0;
         match split {
-            TaskSplit::Train => &self.train,
-            TaskSplit::Validation => &self.validation,
-            TaskSplit::Test => &self.test,
+            TaskSplit::Train => train,
+            TaskSplit::Validation => validation,
+            TaskSplit::Test => test,
         }
     }
 
@@ -84,13 +81,13 @@ impl TaskSplits {
         for (at, question) in questions.iter().enumerate() {
             let hash = hash(group(question));
             let place = hashes.partition_point(|other| *other < hash);
-            if place < validation {
-                splits.train.push(at);
-            } else if place < test {
-                splits.validation.push(at);
-            } else {
-                splits.test.push(at);
-            }
+            let [train, validated, tested] = &mut splits.0;
+            let split = match place {
+                _ if place < validation => train,
+                _ if place < test => validated,
+                _ => tested,
+            };
+            split.push(at);
         }
         splits
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::file_server::{Act, FileServer};
 use crate::support::hub::{
-    METADATA, OTHER, REVISION, TABLE, at, bytes, client, entry, faulty, hub, options,
+    METADATA, OTHER, REVISION, TABLE, at, bytes, client, entry, hub, options,
 };
 
 /// Why a download fails.
@@ -20,7 +20,7 @@ async fn failed(server: &FileServer, folder: &Path) -> HubError {
 /// The second page of the listing comes from the mirror, though the link names the hub.
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
-    let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (hub(vec![], &[]).await, tempfile::tempdir().unwrap());
     let (fetched, events) = fetch(&server, dir.path()).await;
     assert_eq!(fetched.unwrap(), "c0ffee");
     assert!(matches!(&events[0], HubEvent::Listed { files: 3, .. }));
@@ -47,7 +47,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
         if let Some(large) = kind.get("lfs") {
             wrong["lfs"] = large.clone();
         }
-        let (server, dir) = (hub(vec![wrong]).await, tempfile::tempdir().unwrap());
+        let (server, dir) = (hub(vec![wrong], &[]).await, tempfile::tempdir().unwrap());
         let error = failed(&server, dir.path()).await;
         assert!(
             matches!(error, HubError::File(_)) && !error.is_network(),
@@ -61,7 +61,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
 async fn a_listing_cannot_leave_the_folder() {
     let evil =
         json!({"type": "file", "path": "input_companies/../../evil.json", "oid": "x", "size": 1});
-    let (server, dir) = (hub(vec![evil]).await, tempfile::tempdir().unwrap());
+    let (server, dir) = (hub(vec![evil], &[]).await, tempfile::tempdir().unwrap());
     let error = failed(&server, dir.path()).await;
     assert!(matches!(error, HubError::NotTheBenchmark { .. }), "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -83,7 +83,7 @@ async fn a_file_is_tried_again_and_the_next_call_continues() {
         (METADATA, Act::Status("503 Busy")),
         (METADATA, Act::Cut(50)),
     ];
-    let (hub, dir) = (faulty(&acts).await, tempfile::tempdir().unwrap());
+    let (hub, dir) = (hub(vec![], &acts).await, tempfile::tempdir().unwrap());
     let (given_up, events) = fetch(&hub, dir.path()).await;
     assert!(given_up.unwrap_err().is_network());
     let retried =
@@ -99,17 +99,17 @@ async fn a_file_is_tried_again_and_the_next_call_continues() {
     fetch(&hub, dir.path()).await.0.unwrap();
     assert_eq!(
         hub.requests(),
-        before + 2,
+        before + 3,
         "only the listing is asked again"
     );
 }
 
 #[tokio::test]
 async fn a_listing_that_fails_is_asked_again_and_one_that_is_none_is_named() {
-    let passing = faulty(&[(REVISION, Act::Status("503 Busy"))]).await;
+    let passing = hub(vec![], &[(REVISION, Act::Status("503 Busy"))]).await;
     let dir = tempfile::tempdir().unwrap();
     fetch(&passing, dir.path()).await.0.unwrap();
-    let lying = faulty(&[(REVISION, Act::Lie)]).await;
+    let lying = hub(vec![], &[(REVISION, Act::Lie)]).await;
     let dir = tempfile::tempdir().unwrap();
     let error = fetch(&lying, dir.path()).await.0.unwrap_err();
     assert!(matches!(error, HubError::Listing { .. }), "{error}");
@@ -129,7 +129,10 @@ async fn a_hub_cannot_fill_the_disk() {
         (3 << 30, "bytes are more than 1073741824"),
         (10, "larger than 10 bytes"),
     ] {
-        let (server, dir) = (hub(vec![file(size)]).await, tempfile::tempdir().unwrap());
+        let (server, dir) = (
+            hub(vec![file(size)], &[]).await,
+            tempfile::tempdir().unwrap(),
+        );
         let error = failed(&server, dir.path()).await;
         assert!(error.to_string().contains(words), "{error}");
         let folder = dir.path().join("input_companies/acme");

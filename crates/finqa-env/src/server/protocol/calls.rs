@@ -53,11 +53,6 @@ pub(crate) fn reset(
     })
 }
 
-/// A session's state as `/ws` shows it.
-pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
-    json!(environment.lock().state())
-}
-
 /// One step, counted. The environment is free while its tool runs: the step is begun, the
 /// tool runs on a worker, the step is finished.
 pub(crate) async fn step(

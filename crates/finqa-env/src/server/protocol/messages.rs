@@ -27,14 +27,6 @@ pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
     json!({"type": "error", "data": data}).to_string()
 }
 
-fn invalid(issues: Vec<RequestIssue>) -> String {
-    error(
-        "VALIDATION_ERROR",
-        "Invalid message",
-        json!({"errors": issues}),
-    )
-}
-
 fn observation(reply: Value) -> String {
     json!({"type": "observation", "data": reply}).to_string()
 }
@@ -63,7 +55,8 @@ pub(crate) async fn answer(
         Ok(next) => next,
         Err(issues) => {
             app.metrics.rejected(Rejection::Invalid);
-            Some(invalid(issues))
+            let issues = json!({"errors": issues});
+            Some(error("VALIDATION_ERROR", "Invalid message", issues))
         }
     }
 }
@@ -105,7 +98,8 @@ async fn read_and_do(
         }
         Some("state") => {
             validate::message_data(message, &validate::BARE)?;
-            json!({"type": "state", "data": calls::state(&session.environment)}).to_string()
+            let state = session.environment.lock().state();
+            json!({"type": "state", "data": state}).to_string()
         }
         Some("mcp") => {
             let data = validate::message_data(message, &validate::WITH_DATA)?;

@@ -63,9 +63,12 @@ impl ServerState {
         })
     }
 
-    /// A fresh environment: no episode yet, and a new order of questions.
+    /// A fresh environment: no episode yet, and a new order of questions, by a seed that no
+    /// client can guess: the random bits of a version 4 UUID.
     pub(crate) fn environment(&self) -> Environment {
-        Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed())
+        let (high, low) = Uuid::new_v4().as_u64_pair();
+        let seed = high ^ low.rotate_left(32);
+        Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed)
     }
 }
 
@@ -73,10 +76,4 @@ impl ServerState {
 /// query runs alone next to them.
 fn brief_queries() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
-}
-
-/// A seed that no client can guess: the random bits of a version 4 UUID.
-fn seed() -> u64 {
-    let (high, low) = Uuid::new_v4().as_u64_pair();
-    high ^ low.rotate_left(32)
 }

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use finqa_core::text::head;
@@ -24,22 +23,14 @@ pub(crate) struct EnvSession {
     /// The episode in play; never locked while a tool runs.
     pub environment: Mutex<Environment>,
     pub(crate) queries: QueryHabit,
-    born: Instant,
-    /// Milliseconds after `born` of the last request.
-    used: AtomicU64,
+    /// The time of the last request.
+    used: Mutex<Instant>,
 }
 
 impl EnvSession {
     /// Notes that the session is in use.
     pub(crate) fn touch(&self) {
-        let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(millis, Ordering::Relaxed);
-    }
-
-    /// The time since the last request.
-    fn idle(&self) -> Duration {
-        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
-        self.born.elapsed().saturating_sub(used)
+        *self.used.lock() = Instant::now();
     }
 }
 
@@ -110,8 +101,7 @@ impl SessionTable {
             id: id.into(),
             environment: Mutex::new(environment),
             queries: QueryHabit::default(),
-            born: Instant::now(),
-            used: AtomicU64::new(0),
+            used: Mutex::new(Instant::now()),
         });
         table.insert(
             Arc::clone(&session.id),
@@ -200,7 +190,7 @@ impl SessionTable {
         let mut table = self.open.lock();
         let before = table.len();
         table.retain(|_, entry| {
-            entry.holder != SessionHolder::Nobody || entry.session.idle() <= limit
+            entry.holder != SessionHolder::Nobody || entry.session.used.lock().elapsed() <= limit
         });
         before - table.len()
     }

@@ -62,14 +62,18 @@ pub(crate) fn object(
     };
     if !is_json(headers) {
         let raw = Value::String(text.to_owned());
-        return Err(vec![RequestIssue::not_an_object(&raw)].into());
+        return Err(not_an_object(&raw));
     }
     match python::parse_json(text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
         Ok(Value::Null) => Ok(None),
-        Ok(other) => Err(vec![RequestIssue::not_an_object(&other)].into()),
+        Ok(other) => Err(not_an_object(&other)),
         Err(fault) => Err(vec![RequestIssue::not_json(&fault)].into()),
     }
+}
+
+fn not_an_object(body: &Value) -> RefusedRequest {
+    vec![RequestIssue::of_body("model_attributes_type", body)].into()
 }
 
 /// `application/json` or `application/*+json`, with or without parameters.

@@ -165,7 +165,7 @@ async fn step(
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &body)? else {
-        return Err(vec![RequestIssue::no_body()].into());
+        return Err(vec![RequestIssue::of_body("missing", &Value::Null)].into());
     };
     let request: StepRequest = validate::read(&fields, &validate::STEP_BODY)?;
     let outcome = match validate::action(&request.action)? {

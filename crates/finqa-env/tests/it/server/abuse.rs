@@ -1,7 +1,6 @@
 //! Clients that mean no good, or think they do: each gets one clear error, its
 //! session continues, and no other session notices.
 
-use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{Socket, connect, options, post, start, start_changed, stop, tools};
@@ -18,36 +17,6 @@ fn place() -> (String, String) {
         .expect("a company with tables");
     let table = found.tables.keys().next().expect("a table");
     (company.clone(), table.clone())
-}
-
-#[rstest]
-#[case("DROP TABLE data -- where")]
-#[case("SELECT LENGTH(randomblob(1000000000)) AS a WHERE 1 IN (1)")]
-#[case(ENDLESS)]
-#[tokio::test]
-async fn a_query_that_may_not_run_is_an_error_of_its_own_step(#[case] query: &str) {
-    let server = start(options()).await;
-    let (company, table) = place();
-    let mut socket = Socket::open(&server, "/ws").await;
-    let mut other = Socket::open(&server, "/ws").await;
-    socket.ask(json!({"type": "reset"})).await;
-    let asked = json!({"company_name": company, "table_name": table, "query": query});
-    let action = json!({"type": "call_tool", "tool_name": "sql_query", "arguments": asked});
-    socket
-        .send(&json!({"type": "step", "data": action}).to_string())
-        .await;
-    for _ in 0..10 {
-        let seen = other.list_tables(company.as_str()).await;
-        assert_eq!(seen["observation"]["error"], json!(null));
-    }
-    let answer = socket.answer().await;
-    let said = answer["data"]["observation"]["result"]["data"]
-        .as_str()
-        .expect("a text");
-    assert!(said.starts_with("Error"), "{said}");
-    let state = socket.state().await;
-    assert_eq!(state["step_count"], 1);
-    stop(server, (socket, other)).await;
 }
 
 /// OpenEnv's `finqa_env` has forty threads, and an endless query keeps one forever.

@@ -42,8 +42,8 @@ pub const NEXT: &str =
     "https://hub.invalid/api/datasets/snorkelai/finqa-data/tree/c0ffee?recursive=true&cursor=2";
 
 /// A mirror of a hub with two pages of listing, one large file, and files nobody wants;
-/// also listed are these entries.
-pub async fn hub(mut listed: Vec<Value>) -> FileServer {
+/// also listed are these entries. Each act is for one request of its file, or of its path.
+pub async fn hub(mut listed: Vec<Value>, acts: &[(&str, Act)]) -> FileServer {
     let large: String = sha2::Sha256::digest(bytes(METADATA))
         .iter()
         .map(|b| format!("{b:02x}"))
@@ -68,8 +68,20 @@ pub async fn hub(mut listed: Vec<Value>) -> FileServer {
         ),
         (at(OTHER), vec![b'x'; 100_000]),
     ];
-    files.extend(FILES.iter().map(|file| (at(file), bytes(file))));
-    FileServer::start(files, vec![(LISTING, Act::Next(NEXT)); 2]).await
+    files.extend([QUESTIONS, METADATA, TABLE].map(|file| (at(file), bytes(file))));
+    let mut all = vec![(LISTING.to_owned(), Act::Next(NEXT)); 4];
+    all.extend(acts.iter().map(|(file, act)| {
+        let path = match file.starts_with('/') {
+            true => (*file).to_owned(),
+            false => at(file),
+        };
+        (path, act.clone())
+    }));
+    FileServer::start(
+        files,
+        all.iter().map(|(path, act)| (path.as_str(), act.clone())),
+    )
+    .await
 }
 
 pub fn options(server: &FileServer) -> HubOptions {
@@ -85,37 +97,6 @@ pub fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
-
-/// A hub that cuts, lies and stalls as configured, with one page and no large file.
-pub async fn faulty(acts: &[(&str, Act)]) -> FileServer {
-    let listed: Vec<Value> = FILES.iter().map(|file| entry(file)).collect();
-    let mut files = vec![
-        (REVISION.to_owned(), br#"{"sha": "c0ffee"}"#.to_vec()),
-        (
-            LISTING.to_owned(),
-            Value::from(listed).to_string().into_bytes(),
-        ),
-    ];
-    files.extend(FILES.iter().map(|file| (at(file), bytes(file))));
-    let acts: Vec<_> = acts
-        .iter()
-        .map(|(file, act)| {
-            let path = if file.starts_with('/') {
-                (*file).to_owned()
-            } else {
-                at(file)
-            };
-            (path, act.clone())
-        })
-        .collect();
-    FileServer::start(
-        files,
-        acts.iter().map(|(path, act)| (path.as_str(), act.clone())),
-    )
-    .await
-}
-
-pub const FILES: [&str; 3] = [QUESTIONS, METADATA, TABLE];
 
 pub fn at(file: &str) -> String {
     format!("/datasets/snorkelai/finqa-data/resolve/c0ffee/{file}")

@@ -58,14 +58,9 @@ impl RequestIssue {
         issue
     }
 
-    /// A body that is JSON or raw text, but not an object.
-    pub(crate) fn not_an_object(input: &Value) -> Self {
-        Self::new("model_attributes_type", "body", input)
-    }
-
-    /// A body that is absent.
-    pub(crate) fn no_body() -> Self {
-        Self::new("missing", "body", &Value::Null)
+    /// A body that is absent, or not an object.
+    pub(crate) fn of_body(kind: &'static str, input: &Value) -> Self {
+        Self::new(kind, "body", input)
     }
 }
 
