@@ -22,10 +22,6 @@ RUN apt-get update \
     && useradd --uid 10001 --create-home --home-dir /app convfinqa \
     && install --directory --owner=convfinqa /app/output /app/data
 COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
-# MLflow runs are tagged with this commit. It is set last, so that another commit
-# with the same sources rebuilds nothing.
-ARG CONVFINQA_COMMIT=
-ENV CONVFINQA_COMMIT=${CONVFINQA_COMMIT}
 USER 10001
 WORKDIR /app
 ENTRYPOINT ["convfinqa"]

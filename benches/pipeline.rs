@@ -280,8 +280,9 @@ fn traces(mode: &str, folder: &Path) -> Telemetry {
         log: LogFormat::Off,
         level: None,
         sink: Arc::new(|_| {}),
-        secrets: vec!["a-key-that-is-in-no-prompt".into()],
-        notice: Arc::new(|line| eprintln!("{line}")),
+        redactor: Arc::new(telemetry::Redactor::new(vec![
+            "a-key-that-is-in-no-prompt".into(),
+        ])),
     })
     .unwrap();
     telemetry.write_to(&folder.join("traces.jsonl")).unwrap();

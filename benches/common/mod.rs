@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use convfinqa::dataset::Dataset;
-use convfinqa::run::{
-    HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
-};
+use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, RunModels, Scheduler};
 use finqa_agents::llm::{self, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Stop};
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
@@ -77,10 +75,9 @@ pub async fn run(
     let path = folder.join("journal.sqlite");
     let journal = Journal::create(&path, &meta, None).unwrap();
     let scheduler = Scheduler {
-        workload: Workload {
-            concurrency: 8,
-            ..Workload::new(plan, Arc::new(pair))
-        },
+        plan,
+        solver: Arc::new(pair),
+        concurrency: 8,
         models: RunModels::default(),
         stop: Stop::default(),
     };

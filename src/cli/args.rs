@@ -97,7 +97,7 @@ pub(crate) struct ControlArgs {
     #[command(flatten)]
     pub stored: ReplayArgs,
     /// Resume RUN, or the newest unfinished run, with the settings that it was started with
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = None::<&str>)]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with = "shard", help_heading = None::<&str>)]
     pub resume: Option<String>,
     #[command(flatten)]
     pub print: PrintArgs,

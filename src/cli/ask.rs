@@ -10,7 +10,6 @@ use clap::ArgMatches;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
@@ -21,7 +20,7 @@ use crate::settings::LogSettings;
 use finqa_agents::llm::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_agents::pair::{
     AgentSettings, CallMemory, Interruption, OpinionUse, Pair, Sampling, Solution, Solver,
-    answer_history, trace,
+    answer_history,
 };
 
 use finqa_core::text::single_spaced;
@@ -87,10 +86,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         ..ProgressOptions::default()
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
-    let traces = {
-        let _within = runtime.enter();
-        telemetry::start(&settings, None, &writer)?
-    };
+    telemetry::start_logs(&settings.log, &writer)?;
     for note in &own.notes {
         writer.say(&format!("note: {note}"));
     }
@@ -127,12 +123,10 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     };
     let exit = runtime.block_on(async {
         signals::listen(session.stop.clone(), None, |_| {});
-        let exit = match question {
+        match question {
             Some(question) => session.once(question).await,
             None => session.questions().await,
-        };
-        traces.finish().await;
-        exit
+        }
     });
     // A pending read of stdin must not delay the exit.
     runtime.shutdown_background();
@@ -258,30 +252,21 @@ impl Session {
             history: history.clone(),
         });
         let memory = CallMemory::default();
-        let span = trace::question(&question, None);
+        let stop = self.stop.clone();
         let asking = self
             .pair
-            .solve(Arc::clone(&question), 0, memory, self.stop.clone(), &|_| {})
-            .instrument(span.clone());
+            .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
         let solution = tokio::select! {
             // There is nothing to drain: the first Ctrl-C gives the question up.
             () = self.stop.drain.cancelled() => return Ok(None),
             solution = asking => solution,
         };
         let mut solution = match solution {
-            Ok(solution) => {
-                trace::solution(&span, &solution);
-                solution
-            }
-            Err(why) => {
-                trace::record_interruption(&span, &why);
-                match why {
-                    Interruption::Cancelled => return Ok(None),
-                    Interruption::Provider(solution) => *solution,
-                    Interruption::Fatal(failure) => {
-                        return Err(Failure::new(Exit::Provider, failure.message).into());
-                    }
-                }
+            Ok(solution) => solution,
+            Err(Interruption::Cancelled) => return Ok(None),
+            Err(Interruption::Provider(solution)) => *solution,
+            Err(Interruption::Fatal(failure)) => {
+                return Err(Failure::new(Exit::Provider, failure.message).into());
             }
         };
         if history.is_empty() {

@@ -13,7 +13,7 @@ use super::{Exit, Failure, dotenv, runtime, settings};
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `runs` lists the merged run, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
+    after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again gives the same run unless a shard has changed. `runs` lists the merged run, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."
 )]
 pub(crate) struct MergeArgs {
     /// Name of the run [default: CONVFINQA_RUN]

@@ -5,9 +5,6 @@ use crate::output::terminal::TerminalWriter;
 use crate::pipeline::RunResults;
 use crate::run::command;
 
-use super::args::RunDisplay;
-use super::stdout;
-
 /// The parts that a server could not store, one line each.
 pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = String> {
     let lines = delivered.shortfalls.iter();
@@ -15,22 +12,15 @@ pub(crate) fn shortfall_lines(delivered: &DeliveredRun) -> impl Iterator<Item = 
 }
 
 /// Prints the run's address on the tracking server, or what is missing there and the command
-/// that sends it. With `--json`, stdout holds only the results.
+/// that sends it.
 pub(super) fn print(
     writer: &TerminalWriter,
     results: &RunResults,
     sent: &Result<DeliveredRun, MlflowError>,
-    shown: RunDisplay,
 ) {
     match sent {
         Ok(delivered) => {
-            let line = format!("MLflow: {}", delivered.page);
-            match (shown.print.quiet, shown.print.json) {
-                (true, _) => {}
-                (false, true) => writer.say(&line),
-                // Ignore write errors: the run itself succeeded.
-                (false, false) => drop(stdout::print_words(|out| writeln!(out, "{line}"))),
-            }
+            writer.say(&format!("MLflow: {}", delivered.page));
             shortfall_lines(delivered).for_each(|line| writer.warn(&line));
         }
         Err(error) => {

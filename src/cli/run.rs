@@ -14,7 +14,7 @@ use crate::output::terminal::{
 use crate::pipeline;
 use crate::pipeline::{LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{recorded_run, replay_settings};
-use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
+use crate::run::{Finish, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::llm::StoredReplies;
 use finqa_agents::pair::{Fault, RunFailure};
@@ -176,14 +176,11 @@ pub(super) fn drive(
     runtime.block_on(async {
         let notify = notify(progress.writer());
         let tracking = pipeline::tracking_server(settings, &context.variables, &notify)?;
-        let tracked = Some(tracking.is_some());
-        let traces = telemetry::start(settings, tracked, &progress.writer())?;
+        let traces = telemetry::start(settings, tracking.is_some(), &progress.writer())?;
         let context = RunContext {
             tracking,
             traces: traces.clone(),
             notify,
-            // A container's image says which commit it was built from.
-            commit: dotenv::variable("CONVFINQA_COMMIT"),
             ..context
         };
         let ended = run_to_end(command, settings, context, progress, display).await;
@@ -225,7 +222,7 @@ pub(super) fn report_and_exit_code(
     let exit = judged.and_then(|()| Ok(exit_code(results)?));
     let printed = print_summary(results, display);
     if let Some(sent) = &results.tracked {
-        mlflow_lines::print(writer, results, sent, display);
+        mlflow_lines::print(writer, results, sent);
     }
     let exit = exit?;
     printed?;
@@ -243,7 +240,6 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 /// Adds a hint for a run that could not be finished.
 fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     let hint = match &error {
-        PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.is_data() => Some(
             "the journal cannot be read; restore it, or remove its folder and start over"
                 .to_owned(),

@@ -2,22 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use reqwest::Url;
-use secrecy::SecretString;
 
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, LogFormat, Otlp, Redactor, Telemetry, TelemetryOptions};
+use crate::telemetry::{self, Collector, LogFormat, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 
+use super::Exit;
 use super::dotenv::variable;
-use super::{Exit, Failure};
-
-/// Timeout of a request to a collector, unless a variable sets one.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// OpenTelemetry's variable for questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
@@ -34,8 +27,7 @@ static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 /// The line of an error that ends the program, in the form that stderr has and
 /// without secrets.
 pub(crate) fn error_line(message: &str, exit: Exit) -> String {
-    let redactor = Redactor::new(secrets());
-    let message = redactor.text(message);
+    let message = redactor().text(message);
     if !LOGS_JSON.load(Ordering::Relaxed) {
         let name = console::style("error:").for_stderr().red().bold();
         return format!("{name} {message}");
@@ -58,25 +50,25 @@ pub(crate) fn logs_json(format: LogFormat) -> bool {
 }
 
 /// Starts what the settings and variables ask for. Within a runtime, for a
-/// collector's sake. A run has a folder for a file of traces; it is `tracked` if they are
-/// delivered from there (MLflow).
+/// collector's sake. A run is `tracked` if its traces are delivered from its folder (MLflow).
 pub(crate) fn start(
     settings: &Settings,
-    tracked: Option<bool>,
+    tracked: bool,
     writer: &TerminalWriter,
 ) -> anyhow::Result<Telemetry> {
-    let (collector, content) = (collector()?, is(CONTENT, "true"));
-    let file = match (tracked, settings.run.traces) {
-        (None, _) | (_, Traces::Off) => false,
-        (_, Traces::On) => true,
-        (Some(tracked), Traces::Auto) => tracked || collector.is_some() || content,
+    let logs = logs(&settings.log, writer);
+    let (collector, content) = (collector(&logs.redactor, writer)?, is(CONTENT, "true"));
+    let file = match settings.run.traces {
+        Traces::Off => false,
+        Traces::On => true,
+        Traces::Auto => tracked || collector.is_some() || content,
     };
     Ok(telemetry::install(TelemetryOptions {
         service_name: variable("OTEL_SERVICE_NAME"),
         file,
         collector,
         content,
-        ..logs(&settings.log, writer)
+        ..logs
     })?)
 }
 
@@ -87,7 +79,7 @@ pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::
 
 /// Log lines, and no traces.
 fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
-    let (lines, notes) = (writer.clone(), writer.clone());
+    let lines = writer.clone();
     TelemetryOptions {
         service_name: None,
         file: false,
@@ -96,8 +88,7 @@ fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
         log: log.log,
         level: variable("RUST_LOG"),
         sink: Arc::new(move |line| lines.line(line)),
-        secrets: secrets(),
-        notice: Arc::new(move |line| notes.say(line)),
+        redactor: Arc::new(redactor()),
     }
 }
 
@@ -107,54 +98,39 @@ fn is(name: &str, value: &str) -> bool {
 }
 
 /// The collector that the standard variables name, if they do.
-fn collector() -> anyhow::Result<Option<Otlp>> {
+fn collector(
+    redactor: &Arc<Redactor>,
+    writer: &TerminalWriter,
+) -> anyhow::Result<Option<Collector>> {
     if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
-    let mut names = [
-        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT",
-    ]
-    .into_iter();
-    let Some((name, address)) = names.find_map(|name| Some((name, variable(name)?))) else {
+    let address = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+    let Some(address) = address.or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT")) else {
         return Ok(None);
     };
-    let url = Url::parse(address.trim()).map_err(|error| {
-        Failure::usage(format!(
-            "{name} is not an address: {error}; it looks like http://localhost:4318"
-        ))
-    })?;
-    let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;
-    let milliseconds = [
-        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT",
-    ]
-    .into_iter()
-    .find_map(|name| variable(name)?.trim().parse().ok());
-    let timeout = milliseconds.map_or(TIMEOUT, Duration::from_millis);
-    Ok(Some(Otlp {
-        endpoint: shown_address(url.as_str()),
-        client: http_client(loopback)?,
+    let writer = writer.clone();
+    let is_loopback = Endpoint::of(&address) == Endpoint::Loopback;
+    Ok(Some(Collector {
+        endpoint: shown_address(&address),
+        client: http_client(is_loopback)?,
         runtime: tokio::runtime::Handle::try_current()?,
-        timeout,
+        redactor: Arc::clone(redactor),
+        notice: Arc::new(move |line| writer.say(line)),
+        has_notified: AtomicBool::new(false),
     }))
 }
 
-/// The values that must not be written anywhere.
-pub(super) fn secrets() -> Vec<SecretString> {
+/// Removes the values that must not be written anywhere.
+fn redactor() -> Redactor {
     let headers = [
         "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-    ]
-    .into_iter()
-    .filter_map(variable)
-    .flat_map(|headers| {
-        let values = headers.split(',').filter_map(|pair| pair.split_once('='));
-        values
-            .map(|(_, value)| value.trim().to_owned())
-            .collect::<Vec<_>>()
-    });
+    ];
+    let headers: Vec<_> = headers.into_iter().filter_map(variable).collect();
+    let pairs = headers.iter().flat_map(|headers| headers.split(','));
+    let values = pairs.filter_map(|pair| Some(pair.split_once('=')?.1));
     let names = Provider::key_variables().chain(SECRETS.iter().copied());
-    let keys = names.filter_map(variable);
-    keys.map(|key| key.trim().to_owned())
-        .chain(headers)
-        .map(SecretString::from)
-        .collect()
+    let keys: Vec<_> = names.filter_map(variable).collect();
+    let secrets = keys.iter().map(String::as_str).chain(values);
+    Redactor::new(secrets.map(|secret| secret.trim().into()).collect())
 }

@@ -33,9 +33,6 @@ pub(crate) struct SyncArgs {
     #[arg(long, value_name = "URI")]
     #[serde(skip)]
     mlflow: Option<String>,
-    /// Allow MLflow's credentials to be sent over http:// to another machine
-    #[arg(long)]
-    allow_http: bool,
 }
 
 /// Runs a command of `track`.
@@ -104,21 +101,21 @@ async fn sync_run(
 ) -> anyhow::Result<Option<DeliveredRun>> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
-    let record = DeliveryRecord::read(folder.path())?;
+    let record = DeliveryRecord::read(folder.path());
     let own = meta.settings.get("mlflow").and_then(toml::Value::as_str);
     let variables = dotenv::variables();
     if args.runs.is_empty() {
-        let asked = args.mlflow.as_deref().map(shown_address);
+        let server = args.mlflow.as_deref().map(shown_address);
         let experiment = variables.get("MLFLOW_EXPERIMENT_NAME");
         let answered = journal.answered()?;
         let arrived = record.as_ref().is_some_and(|record| {
             let is = |asked: &Option<String>, known: &str| {
-                asked
-                    .as_deref()
-                    .is_none_or(|asked| asked.trim_end_matches('/') == known)
+                let asked = asked.as_deref().unwrap_or(known);
+                asked.trim_end_matches('/') == known
             };
-            let is_there = is(&asked, &record.uri) && is(&experiment, &record.experiment);
-            is_there && record.complete_at == Some(answered)
+            is(&server, &record.uri)
+                && is(&experiment, &record.experiment)
+                && record.complete_at == answered
         });
         if arrived || own == Some("off") {
             return Ok(None);
@@ -126,12 +123,11 @@ async fn sync_run(
     }
     // A run that is still in progress delivers itself.
     let _lock = RunLock::take(folder.path())?;
-    let (delivered, experiment) = record.map(|record| (record.uri, record.experiment)).unzip();
+    let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
     // An address whose key was not kept leads nowhere.
-    let own = own.map(str::to_owned);
-    let mut known = [delivered, own].into_iter().flatten();
-    let known = known.find(|uri| !uri.contains(HIDDEN));
+    let known = delivered.or(own.map(str::to_owned));
+    let known = known.filter(|uri| !uri.contains(HIDDEN));
     let uri = args.mlflow.clone().or(known);
     let uri = uri.or_else(|| variables.get("MLFLOW_TRACKING_URI"));
     let uri = uri.ok_or_else(|| {
@@ -141,7 +137,7 @@ async fn sync_run(
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = write_results(folder.path(), &journal, records, None)?;
-    let finish = match journal.is_complete()? {
+    let finish = match summary.complete {
         true => Finish::Complete,
         false => Finish::Interrupted,
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{EmbeddedModel, LocalEnvironment, ServerEnvironment, tool_specs};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
 use crate::pipeline::{ModelContext, concurrency, is_remote, model_setup, settings_to_store};
-use crate::run::{EpisodeMeta, Identity, Plan, RunMeta, Workload};
+use crate::run::{EpisodeMeta, Identity, Plan, RunMeta};
 use crate::settings::{QuestionSettings, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{ChatModel, Endpoint};
@@ -154,10 +154,9 @@ pub(crate) fn job(
     };
     let agent = ToolAgent::new(tool_model.model, player, agent);
     Ok(Job {
-        workload: Workload {
-            concurrency: *concurrency(settings, tool_model.endpoint).end(),
-            ..Workload::new(plan, Arc::new(agent))
-        },
+        plan,
+        solver: Arc::new(agent),
+        concurrency: *concurrency(settings, tool_model.endpoint).end(),
         meta,
         prompts: None,
         records: Err(

@@ -1,5 +1,5 @@
 //! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
-//! first names the format, every other one is a question. Texts and messages that repeat are
+//! first names the format, every other one is a question. Long texts are
 //! listed where they are first used, and named by their numbers. `docs/runs.md` says how to
 //! read it.
 
@@ -17,7 +17,7 @@ use finqa_agents::pair::Call;
 use super::staged::{OutputError, StagedFile};
 
 /// The version of the file's layout.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A question's line: the row and its calls, which the journal stores apart from it.
 #[derive(Serialize)]
@@ -32,7 +32,8 @@ struct TranscriptLine<'a> {
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub(crate) struct Transcripts {
     file: StagedFile,
-    shared: SharedEntries,
+    /// The texts so far, with their numbers.
+    known: HashMap<TextHash, i64>,
 }
 
 impl Transcripts {
@@ -40,8 +41,8 @@ impl Transcripts {
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
         file.put(|file| line(file, &json!({"format": FORMAT})))?;
-        let shared = SharedEntries::default();
-        Ok(Self { file, shared })
+        let known = HashMap::new();
+        Ok(Self { file, known })
     }
 
     pub(crate) fn add(&mut self, row: &Row) -> Result<(), OutputError> {
@@ -52,7 +53,7 @@ impl Transcripts {
                 calls: &row.solution.calls,
             })?;
             leave_out_absent(&mut question);
-            let new = self.shared.take_from(&mut question);
+            let new = share_texts(&mut question, &mut self.known);
             if let Some(shared) = question.get_mut("shared") {
                 *shared = new.into();
             }
@@ -66,46 +67,17 @@ impl Transcripts {
     }
 }
 
-/// Texts and messages by their hashes.
-#[derive(Default)]
-struct SharedEntries {
-    texts: HashMap<TextHash, i64>,
-    messages: HashMap<TextHash, i64>,
-    last: i64,
-}
-
-impl SharedEntries {
-    /// Puts numbers in place of a question's texts and messages, and gives those that are new.
-    fn take_from(&mut self, question: &mut Value) -> Vec<Value> {
-        let Self {
-            texts,
-            messages,
-            last,
-        } = self;
-        let mut new = Vec::new();
-        let mut number = |known: &mut HashMap<_, i64>, hash, written| {
-            *known.entry(hash).or_insert_with(|| {
-                *last += 1;
-                new.push(written);
-                *last
-            })
-        };
-        let shared = share(question, |text| {
-            Ok::<_, Infallible>(number(texts, text_hash(text), text.into()))
-        });
-        let Ok(()) = shared;
-        let calls = question.get_mut("calls").and_then(Value::as_array_mut);
-        let sent = calls.into_iter().flatten().filter_map(|call| {
-            let sent = call.get_mut("messages");
-            sent.and_then(Value::as_array_mut)
-        });
-        for message in sent.flatten() {
-            let written = message.take();
-            let hash = text_hash(&written.to_string());
-            *message = number(messages, hash, written).into();
-        }
-        new
-    }
+/// Puts numbers in place of a question's long texts, and gives those that are new.
+fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<Value> {
+    let mut new = Vec::new();
+    let Ok(()) = share(question, |text| {
+        let next = known.len() as i64 + 1;
+        Ok::<_, Infallible>(*known.entry(text_hash(text)).or_insert_with(|| {
+            new.push(text.into());
+            next
+        }))
+    });
+    new
 }
 
 /// Leaves out what is null or an empty list, but no answer that there is not.

@@ -15,8 +15,6 @@ mod staged;
 mod summary;
 pub mod terminal;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
-
 pub(crate) use answer::AnswerView;
 pub(crate) use csv::CsvFile;
 pub(crate) use episodes::write_episodes;
@@ -24,13 +22,5 @@ pub(crate) use jsonl::Transcripts;
 pub(crate) use junit::write_junit;
 pub(crate) use leaderboard::write_leaderboard;
 pub(crate) use misses::write_misses;
-pub(crate) use staged::{OutputError, check_writable, copy, remove_unfinished};
+pub(crate) use staged::{OutputError, check_writable, copy};
 pub(crate) use summary::{write_config, write_summary};
-
-/// The characters to escape in a segment of a URL's path: all but RFC 3986's unreserved
-/// ones.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');

@@ -40,9 +40,6 @@ impl OutputError {
     }
 }
 
-/// The prefix of a file that is being written.
-const UNFINISHED: &str = ".writing-";
-
 /// A file that is being written next to its place: a reader sees the old file or
 /// the new one, and a full disk leaves the old one as it was. A link is followed.
 pub(crate) struct StagedFile {
@@ -63,7 +60,7 @@ fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
         .filter(|parent| !parent.as_os_str().is_empty());
     // Its own file function adds the temporary name to the error.
     let file = tempfile::Builder::new()
-        .prefix(UNFINISHED)
+        .prefix(".writing-")
         .make_in(folder.unwrap_or(Path::new(".")), |path| {
             std::fs::File::create_new(path)
         })?;
@@ -148,15 +145,4 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
     let mut file = StagedFile::create(to)?;
     file.put(|file| std::io::copy(&mut opened, file).map(drop))?;
     file.persist()
-}
-
-/// Removes what killed processes have left of files that they were writing to a run's folder.
-/// The caller holds its lock.
-pub(crate) fn remove_unfinished(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-            // A leftover file does no harm.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
 }

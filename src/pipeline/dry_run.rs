@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -21,7 +20,7 @@ use finqa_core::text::grouped;
 
 use super::PipelineError;
 use super::model_context::ModelContext;
-use super::notice::{Notify, RunNotice};
+use super::run_context::{Notify, RunNotice};
 use super::selection::load_selected;
 use super::setup::pair_setup;
 use super::unused_settings::advice;
@@ -74,14 +73,14 @@ pub(crate) async fn dry_run(
     let notes = notes.chain(advice(settings, variables));
     notes.for_each(|line| note(&line));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let mut plan = Plan::of(&dataset, &settings.questions)?;
+    let asked = &settings.questions;
+    let mut plan = Plan::new(&dataset, asked.mode, asked.history, asked.epochs)?;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }
-    let low = measure(&setup.pair, &plan, true).await?;
-    let low = PromptTotal::of(&low, BYTES_PER_TOKEN.low, REPLY_TOKENS.low, settings);
-    let high = measure(&setup.pair, &plan, false).await?;
-    let high = PromptTotal::of(&high, BYTES_PER_TOKEN.high, REPLY_TOKENS.high, settings);
+    let pass = |accepted| MeasuredPass::new(accepted, settings);
+    let low = measure(&setup.pair, &plan, pass(true)).await?;
+    let high = measure(&setup.pair, &plan, pass(false)).await?;
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
@@ -97,35 +96,37 @@ pub(crate) async fn dry_run(
     })
 }
 
-/// Measures the requests of one pass over the plan; with `accepted` the critic accepts
-/// every first answer, otherwise none.
+/// Measures the requests of one pass over the plan.
 async fn measure(
     options: &PairOptions,
     plan: &Plan,
-    accepted: bool,
-) -> Result<Vec<Arc<MeasuringModel>>, PipelineError> {
+    pass: MeasuredPass,
+) -> Result<PromptTotal, PipelineError> {
     let Backend::Llm { analyst, critic } = &options.backend else {
-        return Ok(Vec::new());
+        return Ok(PromptTotal::default());
     };
-    let meter = |model: &Arc<dyn ChatModel>| {
+    let accepted = pass.accepted;
+    let chosen = options.critic();
+    let total = Arc::new(Mutex::new(PromptTotal::default()));
+    let meter = |model: &Arc<dyn ChatModel>, total: &Arc<_>| {
         Arc::new(MeasuringModel {
             model: Arc::clone(model),
-            accepted,
-            replies: AtomicU64::new(0),
-            prompts: Mutex::default(),
+            pass,
+            total: Arc::clone(total),
         })
     };
-    let (analyst, critic) = (meter(analyst), meter(critic));
     let mut options = options.clone();
     options.backend = Backend::Llm {
-        analyst: Arc::clone(&analyst) as _,
-        critic: Arc::clone(&critic) as _,
+        analyst: meter(analyst, &total),
+        // Where the checks send answers back, an LLM does so in their place: it is not counted.
+        critic: match chosen {
+            CriticMode::Rules => meter(critic, &Arc::default()),
+            _ => meter(critic, &total),
+        },
     };
     // Neither knows the measuring model's answers.
     options.checks = false;
     options.settings.second_opinion = OpinionUse::Off;
-    let chosen = options.critic();
-    // Where the checks send answers back, an LLM does so in their place: it is not counted.
     options.settings.critic = Some(match chosen {
         CriticMode::Auto if accepted => CriticMode::Rules,
         CriticMode::Auto | CriticMode::Rules if !accepted => CriticMode::Llm,
@@ -149,26 +150,58 @@ async fn measure(
             history.push(planned.in_history(plan.history, answer.as_ref()));
         }
     }
-    Ok(match chosen {
-        CriticMode::Rules => vec![analyst],
-        _ => vec![analyst, critic],
-    })
+    let total = total.lock().clone();
+    Ok(total)
 }
 
-/// A model that answers at once and records the length of each prompt.
+/// How a pass is measured.
+#[derive(Clone, Copy)]
+struct MeasuredPass {
+    /// The critic accepts every first answer, otherwise none.
+    accepted: bool,
+    bytes_per_token: u64,
+    reply_tokens: u64,
+    batched: bool,
+}
+
+impl MeasuredPass {
+    fn new(accepted: bool, settings: &Settings) -> Self {
+        let of = |estimate: Estimate<u64>| match accepted {
+            true => estimate.low,
+            false => estimate.high,
+        };
+        let most = settings.sampling.max_tokens.map_or(u64::MAX, u64::from);
+        Self {
+            accepted,
+            bytes_per_token: of(BYTES_PER_TOKEN),
+            reply_tokens: of(REPLY_TOKENS).min(most),
+            batched: settings.batch.engine == ExecutionEngine::Batch,
+        }
+    }
+}
+
+/// The sum over all requests of a pass.
+#[derive(Clone, Default)]
+struct PromptTotal {
+    calls: u64,
+    usage: Usage,
+    cost: Cost,
+}
+
+/// A model that answers at once and counts the length of each prompt.
 struct MeasuringModel {
     /// The model that it replaces.
     model: Arc<dyn ChatModel>,
-    accepted: bool,
-    replies: AtomicU64,
-    /// The length of each prompt, in bytes.
-    prompts: Mutex<Vec<u64>>,
+    pass: MeasuredPass,
+    total: Arc<Mutex<PromptTotal>>,
 }
 
 impl MeasuringModel {
-    fn reply(&self, request: &ChatRequest) -> String {
+    /// The reply to a request: another one for each `number`, because the loop ends at an answer
+    /// that it has seen.
+    fn reply(&self, request: &ChatRequest, number: u64) -> String {
         if request.node.starts_with("critic") {
-            return match self.accepted {
+            return match self.pass.accepted {
                 true => "ALL_OK".to_owned(),
                 false => format!(
                     r#"{{"findings": [{{"where": "answer", "problem": "{0}", "fix": "{0}"}}]}}"#,
@@ -176,8 +209,6 @@ impl MeasuringModel {
                 ),
             };
         }
-        // Another answer each time: the loop ends at one that it has seen.
-        let number = self.replies.fetch_add(1, Ordering::Relaxed);
         format!(
             r#"{{"evidence": [], "program": null, "steps": ["{}"], "answer": "{number}", "unit": "number", "label": "", "confidence": 0.9}}"#,
             "words of an analysis ".repeat(15).trim()
@@ -192,50 +223,24 @@ impl ChatModel for MeasuringModel {
     }
 
     async fn chat(&self, request: &ChatRequest, _: &Stop) -> Result<ChatReply, ModelError> {
-        let bytes = serde_json::to_vec(request).map_or(0, |json| json.len());
-        self.prompts.lock().push(bytes as u64);
-        Ok(ChatReply::text(self.reply(request)))
-    }
-}
-
-/// The sum over all models.
-#[derive(Default)]
-struct PromptTotal {
-    calls: u64,
-    usage: Usage,
-    cost: Cost,
-}
-
-impl PromptTotal {
-    fn of(
-        models: &[Arc<MeasuringModel>],
-        bytes_per_token: u64,
-        reply_tokens: u64,
-        settings: &Settings,
-    ) -> Self {
-        let most = settings.sampling.max_tokens.map_or(u64::MAX, u64::from);
-        let batched = settings.batch.engine == ExecutionEngine::Batch;
-        let mut total = Self::default();
-        for model in models {
-            for bytes in model.prompts.lock().iter() {
-                let usage = Usage {
-                    input_tokens: bytes / bytes_per_token,
-                    output_tokens: reply_tokens.min(most),
-                    ..Usage::default()
-                };
-                let cost = model.model.cost(&ChatReply {
-                    model: model.model.name().to_owned(),
-                    usage: Some(usage),
-                    attempts: 1,
-                    batch: batched.then(String::new),
-                    ..ChatReply::default()
-                });
-                total.calls += 1;
-                total.usage += usage;
-                total.cost += Cost::of_request(cost);
-            }
-        }
-        total
+        let bytes = serde_json::to_vec(request).map_or(0, |json| json.len() as u64);
+        let usage = Usage {
+            input_tokens: bytes / self.pass.bytes_per_token,
+            output_tokens: self.pass.reply_tokens,
+            ..Usage::default()
+        };
+        let cost = self.model.cost(&ChatReply {
+            model: self.model.name().to_owned(),
+            usage: Some(usage),
+            attempts: 1,
+            batch: self.pass.batched.then(String::new),
+            ..ChatReply::default()
+        });
+        let mut total = self.total.lock();
+        total.calls += 1;
+        total.usage += usage;
+        total.cost += Cost::of_request(cost);
+        Ok(ChatReply::text(self.reply(request, total.calls)))
     }
 }
 

@@ -99,17 +99,10 @@ pub enum PipelineError {
     )]
     ShardOfServer,
     #[error(
-        "--second-opinion arbitrate needs --model-accuracy: no run in {} has {least} answers of \
-         this model with a second opinion to estimate it from (--second-opinion show)",
-        output.display()
+        "--second-opinion arbitrate needs --model-accuracy; the summary of a run with --second-opinion \
+         show estimates it"
     )]
-    NoAccuracy { output: PathBuf, least: usize },
-    /// Every shard might take it from another run.
-    #[error(
-        "with --shard, --second-opinion arbitrate needs --model-accuracy, so that all shards choose \
-         alike"
-    )]
-    ShardWithoutAccuracy,
+    NoAccuracy,
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

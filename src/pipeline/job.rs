@@ -4,22 +4,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dataset::Dataset;
-use crate::run::{Identity, Plan, RunMeta, Workload};
+use crate::run::{Identity, Plan, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::pair::Pair;
+use finqa_agents::solve::Solver;
 
 use super::PipelineError;
 use super::model_context::ModelContext;
-use super::notice::RunNotice;
-use super::run_context::RunContext;
+use super::run_context::{RunContext, RunNotice};
 use super::selection::load_selected;
-use super::setup::{self, pair_setup};
+use super::setup::{concurrency, pair_setup, settings_to_store};
 use super::unused_settings::advice;
 
 /// The job of a run.
 pub struct Job {
-    pub workload: Workload,
-    /// The run's identity, data and settings. Id, time, version and commit are added when
+    /// The questions, in order.
+    pub plan: Plan,
+    pub solver: Arc<dyn Solver>,
+    /// Maximum number of units in flight, at least 1.
+    pub concurrency: usize,
+    /// The run's identity, data and settings. Id, time and version are added when
     /// it is started.
     pub meta: RunMeta,
     /// The prompt templates by file name; `None` without a chat model.
@@ -44,7 +48,8 @@ pub(super) fn questions(
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
-    let plan = Plan::of(&dataset, &settings.questions)?;
+    let asked = &settings.questions;
+    let plan = Plan::new(&dataset, asked.mode, asked.history, asked.epochs)?;
     let pair = &setup.pair;
     let resolved = setup.resolved(settings);
     let meta = RunMeta {
@@ -57,18 +62,20 @@ pub(super) fn questions(
             settings: resolved.answer_settings(),
         },
         data: dataset.source.clone(),
-        data_file: RunMeta::file_of(&dataset),
+        // The whole path, which is the same from every folder.
+        data_file: std::fs::canonicalize(&dataset.source)
+            .ok()
+            .filter(|_| !dataset.invented),
         invented: dataset.invented,
         total: plan.total(),
-        settings: setup::settings_to_store(&resolved)?,
+        settings: settings_to_store(&resolved)?,
         ..RunMeta::default()
     };
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
     Ok(Job {
-        workload: Workload {
-            concurrency: *setup.concurrency(settings).end(),
-            ..Workload::new(plan, Arc::new(Pair::new(pair)?))
-        },
+        plan,
+        solver: Arc::new(Pair::new(pair)?),
+        concurrency: *concurrency(settings, setup.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dataset::{Dataset, Source, load_named};
+use crate::dataset::{Dataset, Source};
 use crate::output::{self, OutputError};
-use crate::run::{
-    FolderError, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage,
-    command,
-};
+use crate::run::{FolderError, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, command};
 use crate::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
 
@@ -90,20 +87,8 @@ impl LockedRun {
         &self,
         settings: &Settings,
     ) -> Result<Result<Dataset, String>, PipelineError> {
-        let mut own = settings_of(&self.meta)?;
-        let mut records = self.meta.records();
-        if settings.questions.data_path != own.questions.data_path
-            && let Some(named) = load_named(settings.questions.data_path.as_deref())?
-            && named.hash == self.meta.identity.data
-        {
-            // The same data by another name.
-            own.questions
-                .data_path
-                .clone_from(&settings.questions.data_path);
-            records = Ok(named);
-        }
-        self.refuse(&own.changes(settings))?;
-        Ok(records)
+        self.refuse(&settings_of(&self.meta)?.changes(settings))?;
+        Ok(self.meta.records())
     }
 
     /// Refuses to continue a run with these changes, if there are any.
@@ -151,7 +136,7 @@ fn settings_of(meta: &RunMeta) -> Result<Settings, ConfigError> {
 
 /// The differences between two runs that change questions or answers, one line each.
 pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
-    if was.identity.is_same(&now.identity) {
+    if was.identity == now.identity {
         return Vec::new();
     }
     let mut lines = match (settings_of(was), settings_of(now)) {
@@ -173,7 +158,6 @@ pub(super) fn create_run(
     folder: Option<RunFolder>,
     meta: RunMeta,
     prompts: Option<&BTreeMap<String, String>>,
-    commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
     let id = uuid::Uuid::now_v7().to_string();
     let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
@@ -190,7 +174,6 @@ pub(super) fn create_run(
         id,
         started: jiff::Timestamp::now().to_string(),
         version: VERSION.to_owned(),
-        commit,
         ..meta
     };
     let journal = Journal::create(&folder.journal(), &meta, prompts)?;
@@ -201,27 +184,6 @@ pub(super) fn create_run(
         meta,
         lock,
     })
-}
-
-/// The line that says that a run of the same questions and settings waits to be
-/// resumed. A run that cannot be read is skipped.
-pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<String> {
-    let states = RunFolder::all(output).into_iter().rev();
-    let mut states = states.filter_map(|folder| folder.state().ok());
-    let state = states.find(|state| {
-        state.stage == RunStage::Unfinished
-            && state.meta.merged.is_none()
-            && state.meta.identity == *identity
-            && state.meta.version == VERSION
-    })?;
-    Some(format!(
-        "starting a new run, although run {} with the same questions and settings is unfinished \
-         ({} of {} answered); `{}` continues it",
-        state.meta.id,
-        state.answered,
-        state.meta.total,
-        state.meta.resume_command(output)
-    ))
 }
 
 #[cfg(test)]
@@ -238,7 +200,7 @@ mod tests {
                 ..RunMeta::default()
             };
             let folder = RunFolder::new(output.path(), "shared");
-            create_run(output.path(), Some(folder), meta, None, None)
+            create_run(output.path(), Some(folder), meta, None)
         };
         let first = begin("first").unwrap().meta.id;
         let error = begin("second").err().unwrap().to_string();

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use crate::output::mlflow::{self, RunContent};
-use crate::run::{Finish, Journal, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
+use crate::run::{Finish, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder};
 use crate::settings::{Layers, Origin, Variables};
 
 use super::files::{without_pages, write_run};
 use super::locked_run::stored_settings;
-use super::notice::{Notify, RunNotice};
+use super::run_context::{Notify, RunNotice};
 use super::start_shard::differences_of_shards;
 use super::tracking::tracking_server;
 use super::{PipelineError, RunResults};
 
 /// Merges the shards of the run with this name. To
-/// merge again changes nothing unless a shard has changed.
+/// merge again gives the same run unless a shard has changed.
 ///
 /// # Errors
 /// A run that is not there, shards that are in use, cannot be read or do not belong
@@ -72,7 +72,7 @@ pub async fn merge(
     })
 }
 
-/// Writes the merged journal and renames it to its place, unless it is there already.
+/// Writes the merged journal and renames it to its place.
 fn install_journal(
     folder: &ShardsFolder,
     survey: &ShardSurvey<'_>,
@@ -86,24 +86,7 @@ fn install_journal(
     }
     merged.create().map_err(io(merged.path()))?;
     let lock = RunLock::take(merged.path())?;
-    if merged.journal().is_file() {
-        match Journal::read(&merged.journal()).and_then(|journal| journal.meta()) {
-            Ok(earlier) if earlier == survey.meta() => return Ok(lock),
-            Ok(earlier) if earlier.merged.is_none() => {
-                let run = folder.name().to_owned();
-                return Err(ShardsError::Taken { run }.into());
-            }
-            Ok(_) => {}
-            // It is made of the shards.
-            Err(error) if error.is_data() => {}
-            Err(error) => return Err(error.into()),
-        }
-        // The steps of its metrics are others now.
-        let record = merged.file(RunFolder::TRACKING);
-        if record.is_file() {
-            std::fs::remove_file(&record).map_err(io(&record))?;
-        }
-    }
+    folder.refuse_taken()?;
     std::fs::create_dir(&work).map_err(io(&work))?;
     let journal = work.join(RunFolder::JOURNAL);
     let written = survey

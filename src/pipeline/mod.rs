@@ -6,7 +6,6 @@
 //! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
 //! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
-mod accuracy;
 mod batches;
 mod dry_run;
 mod error;
@@ -15,7 +14,6 @@ mod job;
 mod locked_run;
 mod merge_shards;
 mod model_context;
-mod notice;
 mod prices;
 mod replies;
 mod run_context;
@@ -46,9 +44,8 @@ pub use job::Job;
 pub use locked_run::LockedRun;
 pub use merge_shards::merge;
 pub(crate) use model_context::ModelContext;
-pub use notice::{Notify, RunNotice};
 pub(crate) use replies::{recorded_run, replay_settings, stored_replies};
-pub use run_context::RunContext;
+pub use run_context::{Notify, RunContext, RunNotice};
 pub(crate) use setup::{concurrency, is_remote, model_setup, pair_setup, settings_to_store};
 pub(crate) use start::RunStart;
 pub(crate) use tracking::{server, tracking_server};

@@ -10,7 +10,7 @@ use finqa_agents::llm::StoredReplies;
 
 use super::PipelineError;
 use super::locked_run::stored_settings;
-use super::notice::{Notify, RunNotice};
+use super::run_context::{Notify, RunNotice};
 
 /// The folder that is replayed, or else the one that the settings name.
 pub(crate) fn stored_replies(

@@ -9,7 +9,18 @@ use crate::telemetry::Telemetry;
 use finqa_agents::llm::{Stop, StoredReplies};
 
 use super::locked_run::LockedRun;
-use super::notice::Notify;
+
+/// A line for the user outside of a run's events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunNotice {
+    /// Information.
+    Note(String),
+    /// A warning, shown even with `--quiet`.
+    Warning(String),
+}
+
+/// Shows a notice.
+pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
 /// The surroundings of a run: everything but its settings.
 pub struct RunContext {
@@ -24,8 +35,6 @@ pub struct RunContext {
     pub notify: Notify,
     /// Stops the run.
     pub stop: Stop,
-    /// The commit that this program was built from, where known.
-    pub commit: Option<String>,
     /// The stored replies that answer every call instead of a server.
     pub replay: Option<Arc<StoredReplies>>,
     /// The run that is replayed.
@@ -41,7 +50,6 @@ impl Default for RunContext {
             traces: Telemetry::default(),
             notify: Arc::new(|_| {}),
             stop: Stop::default(),
-            commit: None,
             replay: None,
             recorded: None,
         }

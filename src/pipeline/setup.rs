@@ -7,14 +7,13 @@ use std::sync::Arc;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
-    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
+    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider,
 };
 use finqa_agents::pair::{Backend, CriticMode, PairOptions};
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
-use super::accuracy;
 use super::model_context::{ModelContext, http_model};
 
 /// The two agents and the servers they use.
@@ -44,6 +43,9 @@ pub(crate) fn pair_setup(
     if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
         return Err(PipelineError::CriticWithoutModel);
     }
+    if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
+        return Err(PipelineError::NoAccuracy);
+    }
     let models = match settings.model.is_offline() {
         true => None,
         false => Some(models_setup(settings, variables, context)?),
@@ -58,16 +60,12 @@ pub(crate) fn pair_setup(
             (backend, analyst.name.clone(), critic.name.as_str())
         }
     };
-    let mut pair = PairOptions {
+    let pair = PairOptions {
         backend,
         settings: settings.agents.clone(),
         sampling: settings.sampling.clone(),
         prompts: Arc::new(prompts),
         checks: true,
-    };
-    let estimated = match settings.model.is_offline() {
-        true => None,
-        false => accuracy::estimate(&mut pair, &name, &settings.run.output)?,
     };
     let critic_name = match pair.critic() {
         CriticMode::Llm => critic_model.to_owned(),
@@ -79,11 +77,7 @@ pub(crate) fn pair_setup(
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     Ok(PairSetup {
         pair,
-        notices: servers
-            .iter()
-            .filter_map(|it| it.notice.clone())
-            .chain(estimated)
-            .collect(),
+        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
         servers,
         name,
         critic_name,
@@ -98,15 +92,13 @@ impl PairSetup {
     }
 
     /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them, and with the critic and the accuracy of a
-    /// chat model.
+    /// that a run can be resumed without them, and with the critic of a chat model.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let Some(analyst) = self.servers.first() else {
             return settings.clone();
         };
         let mut resolved = analyst.resolved(settings);
         resolved.agents.critic = Some(self.pair.critic());
-        resolved.agents.model_accuracy = self.pair.settings.model_accuracy;
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());
@@ -114,12 +106,9 @@ impl PairSetup {
         resolved
     }
 
-    /// Maximum number of conversations in flight, by the slower of the servers.
-    pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
-        let servers = self.servers.iter();
-        let each = servers.map(|server| concurrency(settings, Some(server.endpoint)));
-        each.min_by_key(|range| *range.end())
-            .unwrap_or_else(|| concurrency(settings, None))
+    /// The location of the analyst's server; none without a chat model.
+    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
+        Some(self.servers.first()?.endpoint)
     }
 }
 
@@ -242,24 +231,13 @@ fn server_setup(
         allow_http: replayed || model.allow_http,
         ..model.clone()
     };
-    let none = || Some("none".to_owned());
+    let is_sent = !replayed && !context.measure_only;
     // Where nothing is sent, no key is needed, and none is read.
-    let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
-        true => none(),
+    let variable = |name: &str| match !is_sent && Provider::key_variables().any(|key| key == name) {
+        true => Some("none".to_owned()),
         false => variables.get(name),
     };
-    let mut notice = None;
-    let resolved = match llm::ModelConnection::resolve(&variable, &asked) {
-        Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
-            notice = Some(format!("note: the run itself needs a key: {error}"));
-            let with_key = |name: &str| match name == key {
-                true => none(),
-                false => variable(name),
-            };
-            llm::ModelConnection::resolve(&with_key, &asked)?
-        }
-        resolved => resolved?,
-    };
+    let resolved = llm::ModelConnection::resolve(&variable, &asked)?;
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -279,9 +257,9 @@ fn server_setup(
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: match replayed || context.measure_only {
-            true => notice,
-            false => key_note(settings, address_key, &resolved, &address),
+        notice: match is_sent {
+            true => key_note(settings, address_key, &resolved, &address),
+            false => None,
         },
         model: {
             let model = Arc::new(http_model(resolved, context)?.with_limiter(limiter));

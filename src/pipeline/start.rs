@@ -11,8 +11,7 @@ use finqa_agents::llm::{Budget, CallEvent, Observer, PriceList};
 use super::job::{self, Job};
 use super::locked_run::{self, LockedRun, differences};
 use super::model_context::ModelContext;
-use super::notice::RunNotice;
-use super::run_context::RunContext;
+use super::run_context::{RunContext, RunNotice};
 use super::{PipelineError, Run, batches, prices, replies, start_shard};
 
 /// Maximum number of events in the queue; a full queue blocks the questions.
@@ -61,9 +60,6 @@ impl RunStart {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let resumed = context.resumed.take();
-        if let Some(run) = &resumed {
-            start_shard::refuse_change(run, chosen.as_ref())?;
-        }
         let resumed = match resumed {
             Some(run) if run.journal.is_complete()? => {
                 let records = run.records(settings)?;
@@ -105,7 +101,6 @@ impl OpenRun {
             context, models, ..
         } = self;
         job.meta.prices = self.prices;
-        let commit = context.commit.clone();
         let run = match (self.resumed, self.chosen) {
             (Some(run), _) => {
                 if let Some(shard) = &run.meta.shard {
@@ -114,15 +109,10 @@ impl OpenRun {
                 run.refuse(&differences(&run.meta, &job.meta))?;
                 run
             }
-            (None, Some(chosen)) => {
-                start_shard::start_or_resume(settings, &chosen, &mut job, commit)?
-            }
+            (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, &mut job)?,
             (None, None) => {
                 let (output, meta) = (&settings.run.output, job.meta.clone());
-                if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
-                    (context.notify)(RunNotice::Note(line));
-                }
-                locked_run::create_run(output, None, meta, job.prompts.as_ref(), commit)?
+                locked_run::create_run(output, None, meta, job.prompts.as_ref())?
             }
         };
         batches::check(&run, settings)?;
@@ -134,7 +124,9 @@ impl OpenRun {
             batches: models.batches,
         };
         let scheduler = Scheduler {
-            workload: job.workload,
+            plan: job.plan,
+            solver: job.solver,
+            concurrency: job.concurrency,
             models,
             stop: context.stop.clone(),
         };

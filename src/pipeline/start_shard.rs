@@ -14,11 +14,7 @@ pub(super) fn start_or_resume(
     settings: &Settings,
     chosen: &ChosenShard,
     job: &mut Job,
-    commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
-        return Err(PipelineError::ShardWithoutAccuracy);
-    }
     let (shard, name) = (chosen.shard, chosen.run.clone());
     let output = &settings.run.output;
     let folder = ShardsFolder::new(output, &name);
@@ -26,10 +22,9 @@ pub(super) fn start_or_resume(
         id: name.clone(),
         started: jiff::Timestamp::now().to_string(),
         version: VERSION.to_owned(),
-        commit: commit.clone(),
         ..job.meta.clone()
     };
-    let plan = SharedPlan::new(whole.clone(), &job.workload.plan, shard.count());
+    let plan = SharedPlan::new(whole.clone(), &job.plan, shard.count());
     let agreed = folder.agree(plan)?;
     let part = RunShard {
         run: name,
@@ -56,33 +51,19 @@ pub(super) fn start_or_resume(
         });
     }
     let prompts = job.prompts.as_ref();
-    locked_run::create_run(output, Some(own), job.meta.clone(), prompts, commit)
+    locked_run::create_run(output, Some(own), job.meta.clone(), prompts)
 }
 
 /// Reduces a job to the part of a shard. Its identity stays the whole run's.
 pub(super) fn reduce(job: &mut Job, shard: RunShard) {
-    job.workload.plan.reduce_to(shard.part);
-    job.meta.total = job.workload.plan.total();
+    job.plan.reduce_to(shard.part);
+    job.meta.total = job.plan.total();
     job.meta.shard = Some(shard);
-}
-
-/// Refuses to resume a run as another part than it is.
-pub(super) fn refuse_change(
-    resumed: &LockedRun,
-    chosen: Option<&ChosenShard>,
-) -> Result<(), PipelineError> {
-    let was = resumed.meta.shard.as_ref().map(|shard| shard.part);
-    let [was, now] = [was, chosen.map(|chosen| chosen.shard)]
-        .map(|part| part.map_or_else(|| "not set".to_owned(), |part| part.to_string()));
-    resumed.refuse(&Vec::from_iter(change("--shard", &was, &now)))
 }
 
 /// The differences between the plan of a run and a shard, one line each.
 pub(super) fn differences_of_shards(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     let mut lines = Vec::from_iter(change("convfinqa's version", &was.version, &now.version));
-    if let (Some(was), Some(now)) = (&was.commit, &now.commit) {
-        lines.extend(change("convfinqa's commit", was, now));
-    }
     if lines.is_empty() {
         lines = differences(was, now);
     }

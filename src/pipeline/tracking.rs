@@ -5,7 +5,7 @@ use crate::settings::{Settings, Variables};
 use finqa_agents::llm;
 
 use super::PipelineError;
-use super::notice::{Notify, RunNotice};
+use super::run_context::{Notify, RunNotice};
 
 /// The experiment of runs for which `MLFLOW_EXPERIMENT_NAME` names none.
 const EXPERIMENT: &str = "financial_qa";
@@ -59,14 +59,11 @@ pub(crate) fn server(
     let experiment = variable("MLFLOW_EXPERIMENT_NAME")
         .or(experiment)
         .unwrap_or_else(|| EXPERIMENT.to_owned());
-    let mut target = TrackingTarget::new(uri, &experiment, credentials)?;
-    if let Some(rule) = variable("MLFLOW_LINKS") {
-        target = target.with_links(&rule);
-    }
+    let target = TrackingTarget::new(uri, &experiment, credentials)?;
     if target.is_exposed() && !allow_http {
         return Err(MlflowError::Address {
             uri: target.shown,
-            reason: "the credentials would be sent unencrypted: use https://, or pass --allow-http",
+            reason: "the credentials would be sent unencrypted: use https://, or pass --allow-http (CONVFINQA_ALLOW_HTTP=true)",
         }
         .into());
     }

@@ -1,7 +1,6 @@
 //! The effect of the critic: answers fixed, broken and unchanged, by comparing each
 //! question's first draft with its answer. The first drafts also give the score of the same run without a critic.
 
-use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
 use finqa_agents::llm::Cost;
@@ -34,9 +33,6 @@ pub struct CriticEffect {
     /// `null` in files if a price is unknown.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Cost,
-    /// The cost per net fix (fixed minus broken); `None` if the critic did not fix more
-    /// than it broke.
-    pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
     drafts: RateTally,
 }
@@ -73,52 +69,10 @@ impl CriticEffect {
     #[must_use]
     pub fn finish(mut self) -> Self {
         self.first_drafts = self.drafts.rate();
-        let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
-        self.cost_per_net_fix_usd = self
-            .cost
-            .total()
-            .zip(net)
-            .map(|(cost, net)| cost / Decimal::from(net));
         self
     }
 }
 
 fn dollars<S: Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, S::Error> {
     cost.total().serialize(serializer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cost_of_a_net_fix_needs_a_net_and_a_price() {
-        let mut drafts = RateTally::default();
-        drafts.add((1, 1), true);
-        drafts.add((2, 2), false);
-        let effect = |fixed, broken, unpriced| CriticEffect {
-            fixed,
-            broken,
-            cost: Cost {
-                known: Decimal::from(6),
-                unpriced,
-                ..Cost::default()
-            },
-            drafts: drafts.clone(),
-            ..CriticEffect::default()
-        };
-        let done = effect(5, 2, 0).finish();
-        assert_eq!(done.cost_per_net_fix_usd, Some(Decimal::from(2)));
-        assert_eq!(
-            done.first_drafts.map(|rate| (rate.hits, rate.n)),
-            Some((1, 2))
-        );
-        assert_eq!(effect(2, 2, 0).finish().cost_per_net_fix_usd, None);
-        assert_eq!(effect(2, 5, 0).finish().cost_per_net_fix_usd, None);
-        let unknown = effect(5, 2, 1).finish();
-        assert_eq!(
-            (unknown.cost.total(), unknown.cost_per_net_fix_usd),
-            (None, None)
-        );
-    }
 }

@@ -78,14 +78,7 @@ impl EarlierWork {
             .map(|(index, calls)| (index, QuestionWork::Begun(calls)))
             .collect();
         let (mut any_answer, mut last) = (false, Stamp::default());
-        journal.for_each_row(|mut row| {
-            // What was sent and replied, nearly all of a journal, would wait in the queue.
-            for call in &mut row.solution.calls {
-                call.messages = Vec::new();
-                if let Some(reply) = &mut call.reply {
-                    reply.content = String::new();
-                }
-            }
+        journal.for_each_row(|row| {
             any_answer |= row.solution.answer.is_some();
             if needed.contains(&row.index) {
                 let answer = row.solution.answer.clone().map(Box::new);

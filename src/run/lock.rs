@@ -3,17 +3,11 @@
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use thiserror::Error;
 
 /// The file that the process holds that works on a run or merges shards.
 const LOCK: &str = "run.lock";
-
-/// Tries before a lock counts as held: a process that lists runs holds it for
-/// an instant to see whether it is free.
-const TRIES: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// The errors of locking a run.
 #[derive(Debug, Error)]
@@ -50,18 +44,15 @@ impl RunLock {
             .write(true)
             .open(&path)
             .map_err(error)?;
-        for attempt in 1.. {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempt < TRIES => std::thread::sleep(PAUSE),
-                Err(TryLockError::WouldBlock) => {
-                    return Err(LockError::Held {
-                        folder: folder.to_owned(),
-                        holder: read(&path),
-                    });
-                }
-                Err(TryLockError::Error(source)) => return Err(error(source)),
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::Held {
+                    folder: folder.to_owned(),
+                    holder: read(&path),
+                });
             }
+            Err(TryLockError::Error(source)) => return Err(error(source)),
         }
         let host = gethostname::gethostname();
         let now = jiff::Timestamp::now().round(jiff::Unit::Second);

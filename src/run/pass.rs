@@ -6,10 +6,9 @@ use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::llm::BatchQueue;
 
-use super::ending::join_error_message;
 use super::event::Finish;
+use super::scheduler::{RunModels, bug};
 use super::worker::{UnitOutcome, Worker};
-use super::workload::RunModels;
 
 #[derive(Default)]
 pub(super) struct PassResult {
@@ -19,45 +18,28 @@ pub(super) struct PassResult {
     pub failure: Option<Finish>,
 }
 
-/// The number of units in flight at a time.
-pub(super) struct Concurrency {
-    max: usize,
-    batches: Option<BatchQueue>,
-}
-
-impl Concurrency {
-    pub(super) fn new(max: usize, models: &RunModels) -> Self {
-        match models.batches.clone() {
-            None => Self {
-                max: max.max(1),
-                batches: None,
-            },
-            // A wave holds a request of every unit.
-            batches => Self {
-                max: usize::MAX,
-                batches,
-            },
-        }
-    }
-}
-
 /// Asks the questions of some units of the plan, several units at a time. In the last pass a
 /// refusal is the question's outcome; before, a refusal of one may be a refusal of all.
 pub(super) async fn pass(
     worker: &Arc<Worker>,
     units: Vec<usize>,
-    width: &Concurrency,
+    models: &RunModels,
     is_last: bool,
 ) -> PassResult {
+    let batches = models.batches.as_ref();
+    let most = match batches {
+        None => worker.concurrency.max(1),
+        // A wave holds a request of every unit.
+        Some(_) => usize::MAX,
+    };
     let mut units = units.into_iter();
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut passed = PassResult::default();
-    let batches = width.batches.as_ref();
     // No wave before every unit is in flight.
     let beginning = batches.map(BatchQueue::unit);
     loop {
         let has_capacity = loop {
-            let has_capacity = tasks.len() < width.max;
+            let has_capacity = tasks.len() < most;
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break false,
@@ -90,7 +72,7 @@ impl PassResult {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(at)) => return self.postponed.push(at),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
-            Err(error) => Finish::Bug(join_error_message(error)),
+            Err(error) => bug(error),
         };
         self.stop(failure, worker);
     }

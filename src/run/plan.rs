@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::dataset::{
     Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
 };
-use crate::settings::{QuestionSettings, Shard};
+use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
 
 /// The errors of planning a run.
@@ -81,11 +81,6 @@ impl Plan {
             first_pass: questions.into_iter().map(|planned| vec![planned]).collect(),
             epochs: 1,
         }
-    }
-
-    /// Plans what the settings ask of the dataset's records.
-    pub(crate) fn of(dataset: &Dataset, settings: &QuestionSettings) -> Result<Self, PlanError> {
-        Self::new(dataset, settings.mode, settings.history, settings.epochs)
     }
 
     /// Plans `epochs` passes (at least one) over the dataset's records.

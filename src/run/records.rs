@@ -1,21 +1,10 @@
 //! The records of an earlier run, read again from where they were.
 
-use std::path::PathBuf;
-
 use crate::dataset::{self, Dataset, Source};
 
 use super::run_meta::{RunKind, RunMeta};
 
 impl RunMeta {
-    /// The file of records as a whole path, which is the same from every
-    /// folder. `None` if they come from no file.
-    pub(crate) fn file_of(dataset: &Dataset) -> Option<PathBuf> {
-        if dataset.invented {
-            return None;
-        }
-        std::fs::canonicalize(&dataset.source).ok()
-    }
-
     /// The records of this run: the built-in sample, or the data file if it is
     /// where it was and its hash is still what the run noted.
     ///

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, PriceList};
 
 use crate::settings::{RunSettings, Shard, change};
@@ -30,19 +29,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// True if `now` gives the same answers; runs without a chat model use no prompts.
-    pub(crate) fn is_same(&self, now: &Self) -> bool {
-        let prompts = match now.model == OFFLINE {
-            true => self.prompts.clone(),
-            false => now.prompts.clone(),
-        };
-        *self
-            == Self {
-                prompts,
-                ..now.clone()
-            }
-    }
-
     /// Changes of the inputs that no option shows, one line each; `data` is the source of
     /// the data.
     pub(crate) fn changes(&self, now: &Self, data: &str) -> Vec<String> {
@@ -116,9 +102,6 @@ pub struct MergedShards {
     /// The shards of which questions are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingPart>,
-    /// blake3 over which rows there are, when they were recorded, and the calls of questions
-    /// without one.
-    pub rows: String,
     /// Requests that killed processes had in flight: the cost of each is unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unrecorded: u64,
@@ -175,9 +158,6 @@ pub struct RunMeta {
     /// RFC 3339, UTC.
     pub started: String,
     pub version: String,
-    /// The commit that it was built from, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
     /// The inputs that must not change on resume.
     pub identity: Identity,
     /// The source of the data, for people.
@@ -249,14 +229,11 @@ impl RunMeta {
     }
 
     /// The run's key on a tracking server. The name alone is not enough for a merged run:
-    /// another machine may use it too, and continued shards have other rows.
+    /// another machine may use it too.
     pub(crate) fn tracked_as(&self) -> String {
         match &self.merged {
             None => self.id.clone(),
-            Some(merged) => {
-                let rows = merged.rows.get(..12).unwrap_or_default();
-                format!("{} {} {rows}", self.id, self.started)
-            }
+            Some(_) => format!("{} {}", self.id, self.started),
         }
     }
 

@@ -2,35 +2,51 @@
 //! order, every outcome in the journal before its event is sent. Questions
 //! that the provider fails are asked again once the others are done.
 //!
-//! Reading order: `workload`, this file, `earlier_work` (what the journal holds), `services` (what runs alongside the questions), `pass` (several
-//! units at a time), `worker` (the questions of one unit), `ending`.
+//! Reading order: this file, `earlier_work` (what the journal holds), `services` (what runs
+//! alongside the questions), `pass` (several units at a time), `worker` (the questions of one
+//! unit).
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio::task::JoinError;
 
-use finqa_agents::llm::Stop;
+use finqa_agents::llm::{BatchQueue, Budget, Stop};
+use finqa_agents::pair::RunFailure;
+use finqa_agents::solve::Solver;
 
 use super::earlier_work::EarlierWork;
-use super::ending::RunEnding;
 use super::event::{Event, Finish};
 use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
-use super::pass::{Concurrency, PassResult, pass};
+use super::pass::{PassResult, pass};
+use super::plan::Plan;
 use super::services::Services;
-use super::trace::RunTrace;
+use super::trace;
 use super::worker::Worker;
-use super::workload::{RunModels, Workload};
 
 /// A run, ready to be started.
 pub struct Scheduler {
-    pub workload: Workload,
+    /// The questions, in order.
+    pub plan: Plan,
+    pub solver: Arc<dyn Solver>,
+    /// Maximum number of units in flight, at least 1.
+    pub concurrency: usize,
     pub models: RunModels,
     /// Stops the run.
     pub stop: Stop,
+}
+
+/// The state that the models of a run share.
+#[derive(Default)]
+pub struct RunModels {
+    pub budget: Arc<Budget>,
+    /// The batch queue, if any; all units are in flight then.
+    pub batches: Option<BatchQueue>,
 }
 
 impl Scheduler {
@@ -45,22 +61,16 @@ impl Scheduler {
     ) -> Result<Finish, JournalError> {
         let started = Instant::now();
         let (models, stop) = (self.models, self.stop);
-        let Workload {
-            plan,
-            solver,
-            concurrency,
-        } = self.workload;
         let meta = Arc::new(journal.meta()?);
-        let plan = Arc::new(plan);
-        let trace = Arc::new(RunTrace::start(&meta, plan.mode));
+        let plan = Arc::new(self.plan);
+        trace::started(&meta);
         let (reads, sender) = (Arc::clone(&plan), events.clone());
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
             Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
         let failures = Arc::new(FailureStreaks::default());
-        let width = Concurrency::new(concurrency, &models);
         let worker = Arc::new(Worker {
-            solver,
+            solver: self.solver,
             writer,
             events: events.clone(),
             stop: Stop {
@@ -68,41 +78,50 @@ impl Scheduler {
                 // Giving up on the provider gives up nothing else.
                 abort: stop.abort.child_token(),
             },
+            run: meta.id.clone(),
             plan: Arc::clone(&plan),
             known: Mutex::new(earlier.known),
-            trace: Arc::clone(&trace),
             failures: Arc::clone(&failures),
             answered_before: earlier.any_answer,
             done: AtomicUsize::new(earlier.answered),
+            concurrency: self.concurrency,
         });
 
-        let mut passed = ask_all(&worker, earlier.open_units, &width).await;
+        let mut passed = ask_all(&worker, earlier.open_units, &models).await;
         if let Err(failure) = services.end_batches().await {
             passed.stop(failure, &worker);
         }
 
-        let left = plan
-            .total()
-            .saturating_sub(worker.done.load(Ordering::Relaxed));
+        let done = worker.done.load(Ordering::Relaxed);
+        let left = plan.total().saturating_sub(done);
         let reached = models.budget.reached().filter(|_| left != 0);
         if let Some(limit) = reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
         drop(worker);
-        let ending = RunEnding {
-            failure: passed.failure,
-            left,
-            reached,
-            spent: models.budget.spent_line(),
-            interrupted: stop.drain.is_cancelled(),
-            has_answered: failures.has_answered(),
-            // Otherwise the failures were those of earlier processes.
-            reason: failures
-                .last_failure()
-                .unwrap_or_else(|| "no answer".to_owned()),
+        let finish = match (services.join(), passed.failure) {
+            (Err(panic), _) => Finish::Bug(panic_message(&*panic)),
+            (Ok(Err(error)), _) => return Err(error),
+            (_, Some(bug @ Finish::Bug(_))) => bug,
+            _ if left == 0 => Finish::Complete,
+            (_, Some(failure)) => failure,
+            (_, None) => {
+                // Otherwise the failures were those of earlier processes.
+                let reason = failures.last_failure();
+                let reason = reason.unwrap_or_else(|| "no answer".to_owned());
+                match reached {
+                    Some(limit) => Finish::BudgetReached {
+                        limit,
+                        spent: models.budget.spent_line(),
+                        left,
+                    },
+                    None if stop.drain.is_cancelled() => Finish::Interrupted,
+                    None if failures.has_answered() => Finish::Partial { left, reason },
+                    None => Finish::Fatal(RunFailure::from_provider(reason)),
+                }
+            }
         };
-        let finish = ending.finish(services.join())?;
-        trace.finish(&finish);
+        trace::finished(&finish);
         let finished = Event::Finished {
             finish: finish.clone(),
             elapsed: started.elapsed(),
@@ -113,11 +132,25 @@ impl Scheduler {
 }
 
 /// Asks the questions of some units, and those that the provider fails a second time.
-async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, width: &Concurrency) -> PassResult {
-    let passed = pass(worker, units, width, false).await;
+async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> PassResult {
+    let passed = pass(worker, units, models, false).await;
     // Only a provider that answers others may be asked again.
     if passed.failure.is_some() || !worker.has_answered() {
         return passed;
     }
-    pass(worker, passed.postponed, width, true).await
+    pass(worker, passed.postponed, models, true).await
+}
+
+/// A task that panicked or was cancelled.
+pub(super) fn bug(error: JoinError) -> Finish {
+    Finish::Bug(match error.try_into_panic() {
+        Ok(panic) => panic_message(&*panic),
+        Err(error) => error.to_string(),
+    })
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panicked: {}", text.unwrap_or("without a message"))
 }

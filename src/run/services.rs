@@ -9,10 +9,9 @@ use tokio::task::JoinHandle;
 use finqa_agents::llm::{BatchQueue, Budget, ModelError, RunBatches, Stop};
 use finqa_agents::pair::RunFailure;
 
-use super::ending::join_error_message;
 use super::event::Finish;
-use super::journal::{Journal, JournalError};
-use super::workload::RunModels;
+use super::journal::{Journal, JournalEntry, JournalError};
+use super::scheduler::{RunModels, bug};
 use super::writer::{self, JournalWriter, WriterThread};
 use crate::score::Stamp;
 
@@ -45,7 +44,7 @@ impl Services {
         let budget = Arc::clone(&models.budget);
         let recorder = writer.clone();
         budget.record_with(Some(Arc::new(move |id, amount| {
-            recorder.spending(id, amount)
+            recorder.store(JournalEntry::Spending { id, amount })
         })));
         let batches = models.batches.clone().map(|queue| {
             let (recorder, stop, driver) = (writer.clone(), stop.clone(), queue.clone());
@@ -54,7 +53,7 @@ impl Services {
                 id: id.to_owned(),
                 earlier,
                 amounts,
-                recorder: Arc::new(move |batch| recorder.batch(batch)),
+                recorder: Arc::new(move |batch| recorder.store(JournalEntry::Batch(batch))),
             };
             let driving = tokio::spawn(async move { driver.drive(run, &stop).await });
             (queue, driving)
@@ -84,9 +83,7 @@ impl Services {
             return Ok(());
         };
         queue.close();
-        let driven = driving
-            .await
-            .map_err(|error| Finish::Bug(join_error_message(error)))?;
+        let driven = driving.await.map_err(bug)?;
         driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
     }
 

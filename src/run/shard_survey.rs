@@ -48,13 +48,12 @@ impl<'f> ShardSurvey<'f> {
             },
             prompts: BTreeMap::new(),
         };
-        let mut open = BTreeMap::new();
         for (shard, of) in plan.shards() {
             let mut questions = of;
             if let Some(journal) = survey.journal(shard)? {
                 let meta = survey.readable(shard, journal.meta())?;
                 survey.check(shard, &meta, differences(&meta))?;
-                questions -= survey.count(shard, &journal, &mut open)?.min(of);
+                questions -= survey.count(shard, &journal)?.min(of);
             }
             if questions > 0 {
                 survey.merged.missing.push(MissingPart {
@@ -64,7 +63,14 @@ impl<'f> ShardSurvey<'f> {
                 });
             }
         }
-        survey.order(&open);
+        // The rows are numbered in the order in which they were recorded.
+        let mut order: Vec<_> = survey.stamps.iter_mut().collect();
+        order.sort_unstable_by_key(|(index, stamp)| (stamp.at, **index));
+        let mut last = Stamp::default();
+        for (_, stamp) in order {
+            last = last.next(stamp.at);
+            *stamp = last;
+        }
         Ok(survey)
     }
 
@@ -111,14 +117,8 @@ impl<'f> ShardSurvey<'f> {
         Err(self.problem(shard, problem, false))
     }
 
-    /// Takes note of a shard's rows, of which each must be one of its own, and adds the calls of
-    /// questions without a row to `open`. Returns the number of rows.
-    fn count(
-        &mut self,
-        shard: Shard,
-        journal: &Journal,
-        open: &mut BTreeMap<usize, Vec<Call>>,
-    ) -> Result<usize, ShardsError> {
+    /// Takes note of a shard's rows, of which each must be one of its own. Returns their number.
+    fn count(&mut self, shard: Shard, journal: &Journal) -> Result<usize, ShardsError> {
         let stamps = &mut self.stamps;
         let (mut rows, mut known, mut foreign) = (0, 0, None);
         let visited = journal.for_each_row(|row| {
@@ -136,30 +136,11 @@ impl<'f> ShardSurvey<'f> {
         }
         let calls = self.readable(shard, journal.open_calls())?;
         known += calls.values().flatten().map(billed).sum::<u64>();
-        open.extend(calls);
         self.merged.unrecorded += self.readable(shard, unrecorded(journal, known))?;
         if self.prompts.is_empty() {
             self.prompts = self.readable(shard, journal.prompts())?;
         }
         Ok(rows)
-    }
-
-    /// Numbers the rows in the order in which they were recorded.
-    fn order(&mut self, open: &BTreeMap<usize, Vec<Call>>) {
-        let mut order: Vec<_> = self.stamps.iter_mut().collect();
-        order.sort_unstable_by_key(|(index, stamp)| (stamp.at, **index));
-        let mut hasher = blake3::Hasher::new();
-        let mut last = Stamp::default();
-        for (index, stamp) in order {
-            hasher.update(format!("{index} {}\n", stamp.at).as_bytes());
-            last = last.next(stamp.at);
-            *stamp = last;
-        }
-        // They were paid for, and more of them may follow without a row.
-        for (index, calls) in open {
-            hasher.update(format!("{index} open: {}\n", calls.len()).as_bytes());
-        }
-        self.merged.rows = hasher.finalize().to_hex().to_string();
     }
 
     /// Refuses to merge if questions are missing.
@@ -173,18 +154,14 @@ impl<'f> ShardSurvey<'f> {
         }
     }
 
-    /// The merged run.
-    pub(crate) fn meta(&self) -> RunMeta {
-        RunMeta {
-            merged: Some(self.merged.clone()),
-            ..self.plan.run.clone()
-        }
-    }
-
     /// Writes the merged journal to a new file.
     pub(crate) fn write(&self, to: &Path) -> Result<(), ShardsError> {
         let prompts = Some(&self.prompts).filter(|prompts| !prompts.is_empty());
-        let mut merged = Journal::create(to, &self.meta(), prompts)?;
+        let meta = RunMeta {
+            merged: Some(self.merged.clone()),
+            ..self.plan.run.clone()
+        };
+        let mut merged = Journal::create(to, &meta, prompts)?;
         for (shard, _) in self.plan.shards() {
             if let Some(journal) = self.journal(shard)? {
                 self.copy(shard, &journal, &mut merged)?;

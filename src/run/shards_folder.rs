@@ -129,11 +129,7 @@ impl ShardsFolder {
         if path.is_file() {
             return self.plan();
         }
-        if self.is_taken() {
-            return Err(ShardsError::Taken {
-                run: self.name.clone(),
-            });
-        }
+        self.refuse_taken()?;
         match self.write(&path, &plan) {
             Ok(()) => Ok(plan),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => self.plan(),
@@ -153,10 +149,15 @@ impl ShardsFolder {
         Ok(())
     }
 
-    /// True if a run of this name exists that was not merged from shards.
-    fn is_taken(&self) -> bool {
-        let merged = self.merged().journal();
-        let meta = Journal::read(&merged).and_then(|journal| journal.meta());
-        merged.is_file() && meta.map_or(true, |meta| meta.merged.is_none())
+    /// Refuses the name of a run that was not merged from shards.
+    pub(crate) fn refuse_taken(&self) -> Result<(), ShardsError> {
+        let merged = Journal::read(&self.merged().journal());
+        match merged.and_then(|journal| journal.meta()) {
+            Ok(meta) if meta.merged.is_none() => Err(ShardsError::Taken {
+                run: self.name.clone(),
+            }),
+            // One that cannot be read is made again of the shards.
+            _ => Ok(()),
+        }
     }
 }

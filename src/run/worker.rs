@@ -23,7 +23,7 @@ use super::event::Event;
 use super::failures::FailureStreaks;
 use super::journal::JournalEntry;
 use super::plan::{Plan, PlannedQuestion};
-use super::trace::{self, RunTrace};
+use super::trace;
 use super::writer::JournalWriter;
 use crate::score::Row;
 
@@ -33,15 +33,18 @@ pub(super) struct Worker {
     pub writer: JournalWriter,
     pub events: mpsc::Sender<Event>,
     pub stop: Stop,
+    /// The run's id.
+    pub run: String,
     pub plan: Arc<Plan>,
     /// What is known of the questions of units that are not over, by their places in the plan.
     pub known: Mutex<HashMap<usize, QuestionWork>>,
-    pub trace: Arc<RunTrace>,
     pub failures: Arc<FailureStreaks>,
     /// The models have answered an earlier process of this run.
     pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: AtomicUsize,
+    /// Maximum number of units in flight.
+    pub concurrency: usize,
 }
 
 /// The state in which a unit ended.
@@ -115,7 +118,7 @@ impl Worker {
             let _ = events.try_send(Event::Round { key, round });
         };
         let started = Instant::now();
-        let span = self.trace.question(planned, &*self.solver);
+        let span = trace::question(&self.run, &self.plan, planned, &*self.solver);
         let solution = self
             .solve(planned, history, memory, last_pass, &on_round)
             .instrument(span.clone())

@@ -10,9 +10,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use finqa_agents::llm::BatchRecord;
-use rust_decimal::Decimal;
-
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
 
@@ -91,18 +88,8 @@ impl JournalWriter {
         let _ = self.messages.send(Message::Entry(entry, None));
     }
 
-    /// Records what a request may have spent; resolves once that is durable, to `false` if
-    /// writing has stopped.
-    pub(super) fn spending(&self, id: u64, amount: Decimal) -> BoxFuture<'static, bool> {
-        self.store(JournalEntry::Spending { id, amount })
-    }
-
-    /// Records a batch; resolves once that is durable, to `false` if writing has stopped.
-    pub(super) fn batch(&self, batch: BatchRecord) -> BoxFuture<'static, bool> {
-        self.store(JournalEntry::Batch(batch))
-    }
-
-    fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
+    /// Records an entry; resolves once that is durable, to `false` if writing has stopped.
+    pub(super) fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
         let _ = self.messages.send(Message::Entry(entry, Some(durable)));
         async move { written.await.is_ok() }.boxed()

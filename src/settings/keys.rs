@@ -99,11 +99,9 @@ fn flag_value(value: Option<&Value>) -> String {
     }
 }
 
-/// Variables that begin like a setting and are not: the commit of a container's
-/// image, and what the tests and checks read.
-const OTHER_VARIABLES: [&str; 5] = [
-    "CONVFINQA_COMMIT", "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS",
-    "CONVFINQA_UPDATE",
+/// Variables that begin like a setting and are not: what the tests and checks read.
+const OTHER_VARIABLES: [&str; 4] = [
+    "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
 
 /// The variable of a key.

@@ -214,17 +214,6 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
     let (task, first, count) = if let Some(task) = number(SLURM_TASK)? {
         let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
         let count = number("SLURM_ARRAY_TASK_COUNT")?;
-        let last = number("SLURM_ARRAY_TASK_MAX")?;
-        // With steps or gaps between them, some shards would have no task.
-        if let (Some(count), Some(last)) = (count, last)
-            && last.checked_sub(first) != count.checked_sub(1)
-        {
-            return Err(
-                "the numbers of the array job's tasks have gaps; number them one by one, \
-                        or pass --shard I/N"
-                    .to_owned(),
-            );
-        }
         if let (Some(count), Some(of)) = (count, of)
             && count != of
         {
@@ -264,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_scheduler_names_its_task() {
-        let ten = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_MAX=17 SLURM_ARRAY_TASK_COUNT=8";
+        let ten = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=8";
         let indexed = "JOB_COMPLETION_INDEX=0";
         for (choice, set, shard) in [
             ("auto", ten, "3/8"),
@@ -279,8 +268,6 @@ mod tests {
     #[test]
     fn a_shard_that_does_not_exist_is_refused_by_name() {
         let rerun = "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_COUNT=1";
-        // --array=1,2,4: no task is accepted, so that no part of the run is paid for.
-        let listed = "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_COUNT=3";
         for (choice, set, words) in [
             ("0/3", "", "I counts from 1 to N"),
             ("4/3", "", "I counts from 1 to N"),
@@ -292,7 +279,6 @@ mod tests {
             ("auto", "JOB_COMPLETION_INDEX=0", "pass --shard auto/N"),
             ("auto/2", "JOB_COMPLETION_INDEX=2", "is not one of 2 from 0"),
             ("auto/8", rerun, "the array job has 1 task, and not 8"),
-            ("auto", listed, "have gaps"),
             ("auto/2", "JOB_COMPLETION_INDEX=-1", "which is not a number"),
         ] {
             let given = format!("run = 'a'\nshard = '{choice}'");

@@ -12,17 +12,16 @@ use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-use super::error::TelemetryError;
-use super::redact::Redactor;
+use super::{Redactor, TelemetryError};
 
-/// The packages whose spans and events are ours.
-const OURS: [&str; 5] = [
-    "convfinqa", "finqa_agents", "finqa_core", "finqa_embedded", "finqa_env",
-];
+/// Ours from `info`, and others from `warn`.
+const LEVELS: &str =
+    "warn,convfinqa=info,finqa_agents=info,finqa_core=info,finqa_embedded=info,finqa_env=info";
 
 /// True for spans and events of this workspace's packages.
 pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
-    OURS.iter()
+    ["convfinqa", "finqa_"]
+        .iter()
         .any(|package| metadata.target().starts_with(package))
 }
 
@@ -52,11 +51,12 @@ pub(super) fn layer<S>(
     format: LogFormat,
     level: Option<String>,
     sink: LineSink,
-    redactor: Arc<Redactor>,
+    redactor: &Arc<Redactor>,
 ) -> Result<Option<impl Layer<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
+    let redactor = Arc::clone(redactor);
     let writer = RedactingWriter { sink, redactor };
     let lines = fmt::layer()
         .with_ansi(false)
@@ -68,15 +68,14 @@ where
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
-    let content = |metadata: &Metadata<'_>| metadata.target().starts_with(CONTENT_TARGET);
-    let level = level.unwrap_or_else(|| {
-        let ours = OURS.map(|package| format!("{package}=info"));
-        format!("warn,{}", ours.join(","))
-    });
+    let level = level.unwrap_or_else(|| LEVELS.to_owned());
     let filter = EnvFilter::builder().parse(&level);
     let chosen = filter
         .map_err(|source| TelemetryError::Level { level, source })?
-        .and(filter_fn(move |metadata| !content(metadata)).with_max_level_hint(LevelFilter::TRACE))
+        .and(
+            filter_fn(|metadata| !metadata.target().starts_with(CONTENT_TARGET))
+                .with_max_level_hint(LevelFilter::TRACE),
+        )
         .or(filter_fn(ours).with_max_level_hint(LevelFilter::INFO));
     Ok(Some(lines.with_filter(chosen)))
 }

@@ -199,20 +199,3 @@ fn an_empty_finqa_data_path_means_the_built_in_data() {
     let ran = place.run_with("env check", &[("FINQA_DATA_PATH", "")]);
     ran.succeeds();
 }
-
-/// Completions are made by a library; this is that they are ours.
-#[cfg(unix)]
-#[test]
-fn bash_completes_commands_and_options() {
-    let script = Workplace::new().run("completions bash").stdout;
-    let asked = format!(
-        "{script}\nCOMP_WORDS=(convfinqa compare --ht); COMP_CWORD=2\n\
-         _convfinqa convfinqa --ht compare\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
-    );
-    let output = std::process::Command::new("bash")
-        .args(["--norc", "-c", &asked])
-        .output()
-        .unwrap();
-    let completed = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(completed.trim(), "--html", "{:?}", output.stderr);
-}

@@ -1,5 +1,4 @@
-//! Tests of the pages: what is generated is up to date, links lead somewhere, and the
-//! program accepts the commands that they show.
+//! Tests of the pages: what is generated is up to date, and links lead somewhere.
 //!
 //! `CONVFINQA_UPDATE=1 cargo nextest run pages::` writes the generated
 //! page and the recorded help again.
@@ -8,8 +7,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use convfinqa::settings::{Settings, keys};
-
-use crate::support::cli::Workplace;
 
 /// The page in the repository equals the generated one; with `CONVFINQA_UPDATE` it is
 /// written first.
@@ -167,94 +164,4 @@ fn links_of_the_pages_lead_to_files_and_headings() {
         }
     }
     assert!(seen > 100, "only {seen} links seen");
-}
-
-/// The words of a command, of which those in quotes hold spaces.
-fn words(command: &str) -> Vec<String> {
-    let word = regex::Regex::new(r#"(?:"[^"]*"|'[^']*'|[^\s"'])+"#).unwrap();
-    let words = word.find_iter(command);
-    words
-        .map(|word| word.as_str().replace(['"', '\''], ""))
-        .collect()
-}
-
-#[test]
-fn the_command_line_accepts_the_commands_of_the_pages() {
-    let fence = regex::Regex::new(r"(?ms)^ *```(?:console|sh)\n(.*?)^ *```$").unwrap();
-    let command = regex::Regex::new(
-        r"(?m)(?:^\s*(?:\$ )?|[;&|]\s+|\b(?:while|then) )(?:\w+=\S*\s+)*(convfinqa\b[^#;&|\n]*)",
-    )
-    .unwrap();
-    let redirection = regex::Regex::new(r"\d?>\S+").unwrap();
-    let mut refused = Vec::new();
-    let mut seen = 0;
-    for (page, text) in pages() {
-        for block in fence.captures_iter(&text) {
-            let block = redirection.replace_all(&block[1], "").replace("\\\n", " ");
-            for found in command.captures_iter(&block) {
-                seen += 1;
-                let parsed = convfinqa::cli::command().try_get_matches_from(words(&found[1]));
-                if let Err(error) = parsed {
-                    refused.push(format!("{}: {}: {error}", page.display(), &found[1]));
-                }
-            }
-        }
-    }
-    assert!(refused.is_empty(), "{}", refused.join("\n"));
-    assert!(seen > 60, "only {seen} commands seen");
-}
-
-#[test]
-fn the_readmes_picture_is_the_graph_that_runs() {
-    let readme = include_str!("../../README.md");
-    let drawn = Workplace::new().run("graph --format mermaid");
-    let picture = readme
-        .split("```mermaid\n")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
-    assert_eq!(picture, drawn.stdout);
-}
-
-/// Every line of a tutorial's block of output, except for lines with a run's id, is a line
-/// that the program prints.
-#[test]
-fn the_tutorial_shows_what_the_program_prints() {
-    let tutorial = include_str!("../../docs/tutorial.md");
-    let place = Workplace::new();
-    place.write(
-        "report.md",
-        "| | 2018 | 2019 |\n|---|---|---|\n| revenue | 120 | 150 |\n",
-    );
-    let question = "what was the percentage change in revenue from 2018 to 2019?";
-    let mut printed = String::new();
-    for arguments in [
-        &["--data-path", "sample"][..],
-        &["analyze"],
-        &["ask", "report.md", question],
-    ] {
-        printed.push_str(&place.run(arguments).succeeds().stdout);
-    }
-    let printed = unwrapped(&printed);
-    let blocks: Vec<&str> = tutorial.split("```text\n").skip(1).collect();
-    assert_eq!(blocks.len(), 3);
-    for block in blocks {
-        let block = block.split("```").next().unwrap();
-        for line in block
-            .lines()
-            .filter(|line| !line.contains("output/runs/") && line.trim() != "…")
-        {
-            assert!(
-                printed.contains(&unwrapped(line)),
-                "not printed: {line}\n{printed}"
-            );
-        }
-    }
-}
-
-/// A text without its line breaks and repeated spaces.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

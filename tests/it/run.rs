@@ -7,7 +7,6 @@ mod budget;
 mod continuation;
 mod files;
 mod kills;
-mod library;
 mod merge;
 mod offline;
 mod outage;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::run::{Finish, Journal, RunKind, RunMeta, Summary};
-use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::pair::{Backend, Pair, PairOptions};
 
 use super::error::MlflowError;
-use super::metrics::Metrics;
+use super::metrics::metrics;
 use super::table::{TABLE, table};
 
 /// The tag that identifies a run.
@@ -75,7 +74,7 @@ impl RunContent {
             })),
             dataset: dataset(meta),
             tags: tags(meta, summary),
-            metrics: Metrics::of(summary).0,
+            metrics: metrics(summary),
             texts,
         })
     }
@@ -94,13 +93,9 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
     params.insert("data_path".to_owned(), meta.data.clone());
     params.insert("critic_model".to_owned(), meta.identity.critic.clone());
     params.insert("questions_planned".to_owned(), meta.total.to_string());
-    let none = match params.get("model").is_some_and(|model| model == OFFLINE) {
-        true => "none: the embedded pair",
-        false => "not in the journal",
-    };
     for agent in ["analyst", "critic"] {
         let text = prompts.get(&format!("{agent}_system.txt"));
-        let text = text.map_or(none, String::as_str);
+        let text = text.map_or("none: the embedded pair", String::as_str);
         params.insert(format!("{agent}_prompt"), text.to_owned());
     }
     params
@@ -109,7 +104,7 @@ fn params(meta: &RunMeta, prompts: &BTreeMap<String, String>) -> BTreeMap<String
 fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
     let identity = &meta.identity;
     let table = json!([{"path": TABLE, "type": "table"}]);
-    let mut tags = vec![
+    let tags = [
         (RUN_TAG, meta.tracked_as()),
         ("convfinqa.version", meta.version.clone()),
         ("convfinqa.data_hash", identity.data.clone()),
@@ -121,14 +116,6 @@ fn tags(meta: &RunMeta, summary: &Summary) -> Vec<Value> {
         ("mlflow.source.type", "LOCAL".to_owned()),
         ("mlflow.loggedArtifacts", table.to_string()),
     ];
-    if let Some(commit) = &meta.commit {
-        tags.push(("mlflow.source.git.commit", commit.clone()));
-    }
-    if !summary.left_out.is_empty() {
-        // A parameter cannot be taken back.
-        let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
-        tags.push(("convfinqa.left_out", names.join(" ")));
-    }
     pairs(tags.into_iter())
 }
 

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -14,19 +13,14 @@ use crate::telemetry::read_traces;
 
 use super::content::{RUN_TAG, RunContent};
 use super::error::MlflowError;
-use super::record::DeliveryRecord;
+use super::record::{DeliveryRecord, FORMAT};
 use super::server::TrackingServer;
+use super::target::TrackingTarget;
 
 /// For a whole delivery at the end of a run, which must not hang.
 const AT_END: Duration = Duration::from_secs(30);
-/// Tries of a delivery that fails for a reason that may pass, and the pause between them.
-const TRIES: u32 = 3;
-const PAUSE: Duration = Duration::from_millis(500);
 /// Traces in one request: MLflow stores a request in one transaction.
 const TRACES: usize = 50;
-/// The attribute of a question's root span. The run's own trace has none: it
-/// says nothing that the MLflow run does not say.
-const QUESTION: &str = "convfinqa.question.id";
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
 
 /// A run that was delivered.
@@ -49,14 +43,10 @@ pub(crate) async fn deliver_at_end(
         uri: server.target().shown.clone(),
         reason: reason.to_owned(),
     };
-    let delivered = async {
-        server.sign_of_life().await?;
-        deliver(server, folder, content).await
-    };
     tokio::select! {
         biased;
         () = give_up.cancelled() => Err(missing("stopped before the rest arrived")),
-        delivered = tokio::time::timeout(AT_END, delivered) => {
+        delivered = tokio::time::timeout(AT_END, deliver(server, folder, content)) => {
             delivered.unwrap_or_else(|_| Err(missing("the rest did not arrive in time")))
         }
     }
@@ -71,59 +61,45 @@ pub(crate) async fn deliver(
     folder: &Path,
     content: &RunContent,
 ) -> Result<DeliveredRun, MlflowError> {
-    let target = server.target();
-    let (uri, experiment) = (&target.shown, &target.experiment);
-    let record = DeliveryRecord::read(folder)?
-        .filter(|record| record.uri == *uri && record.experiment == *experiment)
-        .unwrap_or_else(|| DeliveryRecord::new(uri, experiment));
     let mut delivery = Delivery {
         server,
         folder,
         content,
-        record,
         experiment: String::new(),
         shortfalls: Vec::new(),
     };
-    for attempt in 1..TRIES {
-        match delivery.send().await {
-            Err(error) if error.is_temporary() => tokio::time::sleep(PAUSE * attempt).await,
-            sent => return sent,
-        }
-    }
-    delivery.send().await
+    let run = delivery.run().await?;
+    let id = server.text("runs/create", &run, "/info/run_id")?;
+    delivery.describe(&id, &run).await?;
+    delivery.metrics(&id).await?;
+    delivery.traces(&id).await?;
+    let files = server.text("runs/get", &run, "/info/artifact_uri")?;
+    delivery.files(&files).await?;
+    let page = server.target().page(&delivery.experiment, &id);
+    let record = DeliveryRecord {
+        format: FORMAT,
+        uri: server.target().shown.clone(),
+        experiment: server.target().experiment.clone(),
+        run_id: id,
+        complete_at: content.answered,
+    };
+    record.write(folder)?;
+    Ok(DeliveredRun {
+        page,
+        shortfalls: delivery.shortfalls,
+    })
 }
 
 struct Delivery<'a> {
     server: &'a TrackingServer,
     folder: &'a Path,
     content: &'a RunContent,
-    record: DeliveryRecord,
     /// The experiment's id on the server.
     experiment: String,
     shortfalls: Vec<String>,
 }
 
 impl Delivery<'_> {
-    async fn send(&mut self) -> Result<DeliveredRun, MlflowError> {
-        self.shortfalls.clear();
-        let run = self.run().await?;
-        self.describe(&run).await?;
-        self.metrics().await?;
-        self.traces().await?;
-        let files = self.server.text("runs/get", &run, "/info/artifact_uri")?;
-        self.files(&files).await?;
-        self.record.complete_at = Some(self.content.answered);
-        self.record.write(self.folder)?;
-        let page = self
-            .server
-            .target()
-            .page(&self.experiment, &self.record.run_id);
-        Ok(DeliveredRun {
-            page,
-            shortfalls: self.shortfalls.clone(),
-        })
-    }
-
     /// The run on the server, which is made if it is not there, or was deleted.
     async fn run(&mut self) -> Result<Value, MlflowError> {
         let content = self.content;
@@ -135,28 +111,17 @@ impl Delivery<'_> {
             "max_results": 1,
         });
         let found = self.server.post("runs/search", &search).await?;
-        let run = match found.pointer("/runs/0") {
-            Some(run) => run.clone(),
-            None => {
-                let create = json!({
-                    "experiment_id": self.experiment,
-                    "start_time": content.started,
-                    "run_name": content.name,
-                    "tags": content.tags,
-                });
-                let made = self.server.post("runs/create", &create).await?;
-                made.pointer("/run").cloned().unwrap_or_default()
-            }
-        };
-        let id = self.server.text("runs/create", &run, "/info/run_id")?;
-        if self.record.run_id != id {
-            // Another run has none of the traces.
-            let target = self.server.target();
-            self.record = DeliveryRecord::new(&target.shown, &target.experiment);
-            self.record.run_id = id;
-            self.record.write(self.folder)?;
+        if let Some(run) = found.pointer("/runs/0") {
+            return Ok(run.clone());
         }
-        Ok(run)
+        let create = json!({
+            "experiment_id": self.experiment,
+            "start_time": content.started,
+            "run_name": content.name,
+            "tags": content.tags,
+        });
+        let made = self.server.post("runs/create", &create).await?;
+        Ok(made.pointer("/run").cloned().unwrap_or_default())
     }
 
     /// The id of the experiment, which is made if it is not there.
@@ -177,8 +142,8 @@ impl Delivery<'_> {
     }
 
     /// Sends the parameters and the data set, if the run has none, the tags and the status.
-    async fn describe(&self, run: &Value) -> Result<(), MlflowError> {
-        let (id, content) = (&self.record.run_id, self.content);
+    async fn describe(&self, id: &str, run: &Value) -> Result<(), MlflowError> {
+        let content = self.content;
         let params = run.pointer("/data/params").and_then(Value::as_array);
         if params.is_none_or(Vec::is_empty) {
             let batch = json!({"run_id": id, "params": content.params});
@@ -193,48 +158,43 @@ impl Delivery<'_> {
     }
 
     /// Sends the metrics; what is sent again is the same point.
-    async fn metrics(&self) -> Result<(), MlflowError> {
+    async fn metrics(&self, id: &str) -> Result<(), MlflowError> {
         let (at, step) = (self.content.ended, self.content.answered);
         let points = self.content.metrics.iter().map(
             |(name, value)| json!({"key": name, "value": value, "timestamp": at, "step": step}),
         );
         let points: Vec<Value> = points.collect();
-        let batch = json!({"run_id": self.record.run_id, "metrics": points});
+        let batch = json!({"run_id": id, "metrics": points});
         self.server.post("runs/log-batch", &batch).await.map(drop)
     }
 
-    /// Sends the traces that have come since the last time. Those that the
-    /// server refuses hold up nothing else.
-    async fn traces(&mut self) -> Result<(), MlflowError> {
+    /// Sends the traces; those that the server has are the same again. Those that it refuses
+    /// hold up nothing else.
+    async fn traces(&mut self, id: &str) -> Result<(), MlflowError> {
         let path = self.folder.join(RunFolder::TRACES);
+        let traces = read_traces(&path).map_err(|source| MlflowError::File { path, source })?;
+        let mut bodies = traces.map(|trace| trace.encode_to_vec());
         let mut refused = 0;
         loop {
-            let read = read_traces(&path, self.record.traces, TRACES).map_err(|source| {
-                let path = path.clone();
-                MlflowError::File { path, source }
-            })?;
-            if read.next == self.record.traces {
+            let batch: Vec<_> = bodies.by_ref().take(TRACES).collect();
+            if batch.is_empty() {
                 break;
             }
-            let questions = read.traces.iter().filter(|trace| is_question(trace));
-            let bodies: Vec<_> = questions.map(Message::encode_to_vec).collect();
             // The only field of a request repeats, so that requests joined end to end are one.
-            match self.spans(bodies.concat()).await {
+            let sent = self.server.put_spans(&self.experiment, id, batch.concat());
+            match sent.await {
                 Err(MlflowError::Answer {
                     status: 400 | 413 | 422,
                     ..
-                }) => refused += bodies.len(),
+                }) => refused += batch.len(),
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
-                    // Too old a server, or not allowed: none would be taken, and none is
-                    // given up.
+                    // Too old a server, or not allowed: none would be taken.
                     self.shortfalls.push(format!("traces: {error}"));
                     break;
                 }
                 Ok(()) => {}
             }
-            self.record.traces = read.next;
-            self.record.write(self.folder)?;
         }
         if refused > 0 {
             let line = format!("traces: {refused} of traces.jsonl were refused");
@@ -243,17 +203,9 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    async fn spans(&self, body: Vec<u8>) -> Result<(), MlflowError> {
-        let run = &self.record.run_id;
-        match body.is_empty() {
-            true => Ok(()),
-            false => self.server.put_spans(&self.experiment, run, body).await,
-        }
-    }
-
     /// Sends the files. Those that the server refuses hold up no other.
     async fn files(&mut self, artifact_uri: &str) -> Result<(), MlflowError> {
-        let Some(root) = self.server.target().proxy_path(artifact_uri) else {
+        let Some(root) = TrackingTarget::proxy_path(artifact_uri) else {
             self.shortfalls.push(format!(
                 "files: this server does not pass them on to {artifact_uri}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment"
             ));
@@ -287,14 +239,4 @@ impl Delivery<'_> {
         let size = open.metadata().await.map_err(unread)?.len();
         self.server.put(to, open, size).await
     }
-}
-
-fn is_question(trace: &ExportTraceServiceRequest) -> bool {
-    let scopes = trace.resource_spans.iter();
-    let spans = scopes
-        .flat_map(|resource| &resource.scope_spans)
-        .flat_map(|scope| &scope.spans);
-    spans
-        .flat_map(|span| &span.attributes)
-        .any(|attribute| attribute.key == QUESTION)
 }

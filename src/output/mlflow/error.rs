@@ -41,10 +41,6 @@ pub enum MlflowError {
         /// MLflow's message, or what came instead.
         said: String,
     },
-    #[error(
-        "{path}: not a record of a delivery by this version; remove the file; its content is then requested from the server"
-    )]
-    Record { path: PathBuf },
     #[error("{path}: {source}")]
     File {
         path: PathBuf,

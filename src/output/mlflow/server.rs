@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
 use reqwest::{Body, Method, RequestBuilder};
 use serde_json::Value;
 
 use finqa_core::error::innermost;
-use finqa_core::secrets::shown_address;
 use finqa_core::text::one_line;
 
 use super::error::MlflowError;
@@ -16,8 +15,6 @@ use super::target::TrackingTarget;
 
 /// For one call.
 const CALL: Duration = Duration::from_secs(15);
-/// For a sign of life.
-const SIGN: Duration = Duration::from_secs(3);
 /// Characters of the server's words that an error repeats.
 const SHOWN: usize = 200;
 
@@ -37,15 +34,6 @@ impl TrackingServer {
     /// The server's address and experiment.
     pub fn target(&self) -> &TrackingTarget {
         &self.target
-    }
-
-    /// Asks for a sign of life, for a short time; any answer is one.
-    pub(super) async fn sign_of_life(&self) -> Result<(), MlflowError> {
-        let request = self.request(Method::GET, "/version").timeout(SIGN);
-        match self.send("version", request).await {
-            Err(error @ MlflowError::Unreachable { .. }) => Err(error),
-            _ => Ok(()),
-        }
     }
 
     /// A call that reads.
@@ -138,8 +126,6 @@ impl TrackingServer {
         let unreachable = |error| self.unreachable(&error);
         let reply = request.send().await.map_err(unreachable)?;
         let status = reply.status();
-        let moved = reply.headers().get(LOCATION);
-        let moved = moved.map(|to| shown_address(&self.words(to.as_bytes())));
         let bytes = reply.bytes().await.map_err(unreachable)?;
         if status.is_success() {
             return Ok(bytes.into());
@@ -147,10 +133,9 @@ impl TrackingServer {
         let mut json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         self.target.redact(&mut json);
         let text = |key: &str| json.get(key).and_then(Value::as_str);
-        let said = match (text("message").or_else(|| text("detail")), moved) {
-            (Some(message), _) => one_line(message, SHOWN),
-            (None, Some(to)) => format!("a redirect to {to}"),
-            (None, None) => self.described(&bytes),
+        let said = match text("message").or_else(|| text("detail")) {
+            Some(message) => one_line(message, SHOWN),
+            None => self.words(&bytes),
         };
         let (uri, code) = (self.target.shown.clone(), text("error_code"));
         let status = status.as_u16();
@@ -173,20 +158,18 @@ impl TrackingServer {
             status: 200,
             call: call.to_owned(),
             code: String::new(),
-            said: self.described(bytes),
-        }
-    }
-
-    fn described(&self, bytes: &[u8]) -> String {
-        match bytes {
-            [] => "an empty body".to_owned(),
-            _ if is_html(bytes) => "a web page".to_owned(),
-            _ => self.words(bytes),
+            said: self.words(bytes),
         }
     }
 
     /// The beginning of what the server says, on one line, without what it was sent.
     fn words(&self, bytes: &[u8]) -> String {
+        if bytes.is_empty() {
+            return "an empty body".to_owned();
+        }
+        if is_html(bytes) {
+            return "a web page".to_owned();
+        }
         let mut text = Value::from(String::from_utf8_lossy(bytes));
         self.target.redact(&mut text);
         one_line(text.as_str().unwrap_or_default(), SHOWN)

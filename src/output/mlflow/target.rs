@@ -1,7 +1,6 @@
 //! The address and the credentials of a tracking server.
 
 use base64::Engine as _;
-use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -51,14 +50,10 @@ pub struct TrackingTarget {
     pub shown: String,
     pub experiment: String,
     credentials: Option<Credentials>,
-    /// The base of links to the server: [`Self::uri`], unless people reach it at another
-    /// address.
-    links: String,
 }
 
 impl TrackingTarget {
-    /// Reads the address of a tracking server. A user and password in it are
-    /// used as the credentials, unless there are others.
+    /// Reads the address of a tracking server.
     pub fn new(
         uri: &str,
         experiment: &str,
@@ -69,7 +64,7 @@ impl TrackingTarget {
             uri: shown_address(uri),
             reason,
         };
-        let mut url = reqwest::Url::parse(uri).map_err(|_| {
+        let url = reqwest::Url::parse(uri).map_err(|_| {
             error("not the address of an MLflow server; it is like http://127.0.0.1:5000")
         })?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -82,35 +77,18 @@ impl TrackingTarget {
                 "it holds a query string or fragment; give a key in MLFLOW_TRACKING_TOKEN",
             ));
         }
-        let credentials = match (credentials, url.username(), url.password()) {
-            (None, user, password) if !user.is_empty() || password.is_some() => {
-                let password = decoded(password.unwrap_or_default());
-                Some(Credentials::basic(&decoded(user), &password)?)
-            }
-            (given, _, _) => given,
-        };
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(error(
+                "it holds a user or password; put them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
+            ));
+        }
         let uri = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self {
-            links: shown_address(&uri),
             shown: shown_address(&uri),
             uri,
             experiment: experiment.trim().to_owned(),
             credentials,
         })
-    }
-
-    /// Sets the address at which people reach this server: `rule` is `SERVER=ADDRESS`. A
-    /// rule for another server changes nothing.
-    #[must_use]
-    pub fn with_links(mut self, rule: &str) -> Self {
-        if let Some((server, seen_at)) = rule.split_once('=')
-            && server.trim().trim_end_matches('/') == self.uri
-        {
-            self.links = shown_address(seen_at.trim().trim_end_matches('/'));
-        }
-        self
     }
 
     /// True if the server is on this machine, so that no proxy is used.
@@ -121,25 +99,18 @@ impl TrackingTarget {
 
     /// The address of a run's page.
     pub fn page(&self, experiment_id: &str, run_id: &str) -> String {
-        format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
+        format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.shown)
     }
 
     /// The path under this server of a run's files; `None` if it does not serve them.
-    pub(super) fn proxy_path(&self, artifact_uri: &str) -> Option<String> {
-        const API: &str = "/api/2.0/mlflow-artifacts/artifacts";
-        let root = if let Some(rest) = artifact_uri.strip_prefix("mlflow-artifacts:") {
-            // With a host in it (mlflow-artifacts://host/path) the same server is meant.
-            match rest.strip_prefix("//") {
-                Some(with_host) => with_host.split_once('/').map_or("", |(_, path)| path),
-                None => rest,
-            }
-        } else {
-            artifact_uri.strip_prefix(&self.uri)?.strip_prefix(API)?
+    pub(super) fn proxy_path(artifact_uri: &str) -> Option<String> {
+        let root = artifact_uri.strip_prefix("mlflow-artifacts:")?;
+        // With a host in it (mlflow-artifacts://host/path) the same server is meant.
+        let path = match root.strip_prefix("//") {
+            Some(with_host) => with_host.split_once('/').map_or("", |(_, path)| path),
+            None => root.trim_start_matches('/'),
         };
-        let segments = root.split('/').filter(|part| !part.is_empty());
-        let encoded = |part| utf8_percent_encode(part, crate::output::SEGMENT).to_string();
-        let path: Vec<_> = segments.map(encoded).collect();
-        Some(format!("{API}/{}", path.join("/")))
+        Some(format!("/api/2.0/mlflow-artifacts/artifacts/{path}"))
     }
 
     /// True if credentials would go unencrypted to another machine.
@@ -163,46 +134,14 @@ impl TrackingTarget {
     }
 }
 
-/// Percent-encoded text as it was before.
-fn decoded(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_password_in_the_address_is_used_and_not_kept() {
-        let target = TrackingTarget::new("http://me:s%40crt@h:5000/x/", "e", None).unwrap();
-        assert_eq!(target.uri, "http://h:5000/x");
-        let header = target.authorization().unwrap();
-        assert_eq!(header.to_str().unwrap(), "Basic bWU6c0BjcnQ=");
-        assert!(!format!("{target:?}").contains("crt"));
-    }
-
-    #[test]
-    fn links_begin_with_the_address_by_which_people_reach_the_server() {
-        let page = |uri: &str, rule: &str| {
-            let target = TrackingTarget::new(uri, "e", None).unwrap();
-            target.with_links(rule).page("1", "r")
-        };
-        let rule = "http://mlflow:5000/=http://localhost:5001/";
-        assert_eq!(
-            page("http://mlflow:5000", rule),
-            "http://localhost:5001/#/experiments/1/runs/r"
-        );
-        assert_eq!(
-            page("https://elsewhere.example/ml", rule),
-            "https://elsewhere.example/ml/#/experiments/1/runs/r",
-            "a rule for another server"
-        );
-    }
-
-    #[test]
     fn what_is_not_a_server_is_reported_without_its_password() {
         for uri in [
-            "ftp://me:s3cr@h", "databricks", "sqlite:///x.db", "", "/tmp",
+            "ftp://me:s3cr@h", "http://me:s3cr@h", "databricks", "sqlite:///x.db", "", "/tmp",
         ] {
             let error = TrackingTarget::new(uri, "e", None).unwrap_err();
             assert!(matches!(error, MlflowError::Address { .. }), "{error}");
@@ -214,17 +153,14 @@ mod tests {
 
     #[test]
     fn only_a_proxied_place_has_a_path() {
-        let target = TrackingTarget::new("http://h:5000", "e", None).unwrap();
-        let path = |artifact_uri| target.proxy_path(artifact_uri);
-        let expected = Some("/api/2.0/mlflow-artifacts/artifacts/1/abc/a%20b".to_owned());
-        assert_eq!(path("mlflow-artifacts:/1/abc/a b"), expected);
-        assert_eq!(path("mlflow-artifacts://h:5000/1/abc/a b"), expected);
-        assert_eq!(
-            path("http://h:5000/api/2.0/mlflow-artifacts/artifacts/1/abc/a b"),
-            expected
-        );
-        for elsewhere in ["s3://bucket/1/abc", "/mlruns/1/abc", "file:///mlruns/1", ""] {
-            assert_eq!(path(elsewhere), None, "{elsewhere}");
+        for (uri, path) in [
+            ("mlflow-artifacts:/1/abc", Some("1/abc")),
+            ("mlflow-artifacts://h:5000/1/abc", Some("1/abc")),
+            ("s3://bucket/1/abc", None),
+            ("/mlruns/1/abc", None),
+        ] {
+            let path = path.map(|path| format!("/api/2.0/mlflow-artifacts/artifacts/{path}"));
+            assert_eq!(TrackingTarget::proxy_path(uri), path, "{uri}");
         }
     }
 }

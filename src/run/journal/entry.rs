@@ -12,21 +12,19 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 
-use crate::run::shared_texts::{self as texts, TextHash, text_hash};
+use crate::run::shared_texts::{self as texts, text_hash};
 
 /// The compression dictionary for new journals: a sample entry, so that what entries have
 /// in common takes no space. Each journal stores its own copy, so that this one may change.
 pub(super) const EXAMPLE: &str = include_str!("example.txt");
 
-/// Texts that are kept in memory, because the next entries are likely to have them too.
-const KNOWN_TEXTS: usize = 2_048;
+/// Bytes of texts that a reader keeps, because the next entries are likely to have them too.
 const KNOWN_BYTES: usize = 1 << 20;
 
 /// Writes entries, and the texts that the file does not have yet.
 pub(super) struct EntryWriter {
     deflate: Compress,
     example: Arc<str>,
-    known: HashMap<TextHash, i64>,
 }
 
 impl EntryWriter {
@@ -35,7 +33,6 @@ impl EntryWriter {
             // More effort saves nothing on entries as small as these.
             deflate: Compress::new(Compression::new(3), false),
             example,
-            known: HashMap::new(),
         }
     }
 
@@ -50,31 +47,18 @@ impl EntryWriter {
         Ok(self.deflated(entry.to_string().as_bytes())?.into())
     }
 
-    /// Forgets what a transaction that failed has added.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
-    }
-
     fn number(&mut self, text: &str, connection: &Connection) -> rusqlite::Result<i64> {
         let hash = text_hash(text);
-        if let Some(number) = self.known.get(&hash) {
-            return Ok(*number);
-        }
         let stored = connection
             .prepare_cached("SELECT id FROM texts WHERE hash = ?1")?
             .query_row([&hash], |row| row.get(0))
             .optional()?;
-        let number = match stored {
-            Some(number) => number,
+        match stored {
+            Some(number) => Ok(number),
             None => connection
                 .prepare_cached("INSERT INTO texts (hash, content) VALUES (?1, ?2)")?
-                .insert(params![hash, self.deflated(text.as_bytes())?])?,
-        };
-        if self.known.len() >= KNOWN_TEXTS {
-            self.known.clear();
+                .insert(params![hash, self.deflated(text.as_bytes())?]),
         }
-        self.known.insert(hash, number);
-        Ok(number)
     }
 
     fn deflated(&mut self, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {

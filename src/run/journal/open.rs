@@ -11,7 +11,6 @@ use crate::run::run_meta::RunMeta;
 
 use super::entry::{EXAMPLE, EntryWriter};
 use super::error::FORMAT;
-use super::file_id::file_id;
 use super::{Journal, JournalError};
 
 /// Maximum wait for another process that holds the file.
@@ -28,10 +27,6 @@ impl Journal {
         // Made next to it and renamed: a run that is killed here has no journal,
         // never one that says nothing.
         let unfinished = path.with_extension("sqlite.new");
-        let sqlite = |source| JournalError::Sqlite {
-            path: path.to_owned(),
-            source,
-        };
         let entry = |entry: &'static str| {
             move |source| JournalError::Entry {
                 path: path.to_owned(),
@@ -40,13 +35,11 @@ impl Journal {
             }
         };
         let json = serde_json::to_string(meta).map_err(entry("meta"))?;
-        let prompts = prompts
-            .map(serde_json::to_string)
-            .transpose()
-            .map_err(entry("prompts"))?;
-        let connection = Connection::open(&unfinished).map_err(sqlite)?;
-        connection
-            .execute_batch(
+        let prompts = prompts.map(serde_json::to_string).transpose();
+        let prompts = prompts.map_err(entry("prompts"))?;
+        let write = || {
+            let connection = Connection::open(&unfinished)?;
+            connection.execute_batch(
                 "BEGIN;
                  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
                  CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL) STRICT;
@@ -54,20 +47,20 @@ impl Journal {
                                      PRIMARY KEY (question, seq)) STRICT;
                  CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
                                        epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json ANY NOT NULL) STRICT;",
-            )
-            .and_then(|()| connection.pragma_update(None, "user_version", FORMAT))
-            .and_then(|()| {
-                let sql = "INSERT INTO meta VALUES ('run', ?1), ('example', ?2)";
-                connection.execute(sql, params![json, EXAMPLE])
-            })
-            .and_then(|_| match prompts {
-                Some(json) => connection
-                    .execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json]),
-                None => Ok(0),
-            })
-            .and_then(|_| connection.execute_batch("COMMIT"))
-            .and_then(|()| connection.close().map_err(|(_, source)| source))
-            .map_err(sqlite)?;
+            )?;
+            connection.pragma_update(None, "user_version", FORMAT)?;
+            let sql = "INSERT INTO meta VALUES ('run', ?1), ('example', ?2)";
+            connection.execute(sql, params![json, EXAMPLE])?;
+            if let Some(json) = &prompts {
+                connection.execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json])?;
+            }
+            connection.execute_batch("COMMIT")?;
+            connection.close().map_err(|(_, source)| source)
+        };
+        write().map_err(|source| JournalError::Sqlite {
+            path: path.to_owned(),
+            source,
+        })?;
         std::fs::rename(&unfinished, path).map_err(|source| JournalError::Rename {
             path: path.to_owned(),
             source,
@@ -113,7 +106,6 @@ impl Journal {
         Ok(Self {
             path: path.to_owned(),
             connection,
-            file: file_id(path),
             example: Arc::default(),
             entries: EntryWriter::new(Arc::default()),
             writes: false,
@@ -169,7 +161,7 @@ impl Drop for Journal {
     /// Leaves the journal as one file, which any host can read, from a read-only folder too.
     /// While another process reads it, its log remains next to it, as after a kill.
     fn drop(&mut self) {
-        if self.writes && file_id(&self.path) == self.file {
+        if self.writes {
             let _ = self.leave_log();
         }
     }

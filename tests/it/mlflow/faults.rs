@@ -6,7 +6,6 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::fake::Fake;
-use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
@@ -34,8 +33,6 @@ fn mlflow_error(status: u16, code: &str, message: &str) -> Reply {
 #[case::nothing(|| Reply::plain(200, ""), "an empty body")]
 #[case::half(|| Reply::plain(200, "{\"experiment\": {").cut_off(), "cannot be reached")]
 #[case::closed(Reply::reset, "cannot be reached")]
-#[case::silent(Reply::hang, "no answer in time")]
-#[case::elsewhere(|| Reply::plain(301, "").header("location", "https://there/"), "a redirect to https://there/")]
 #[case::refused(|| Reply::plain(403, "Invalid Host header"), "Invalid Host header")]
 #[case::not_logged_in(|| Reply::plain(401, ""), "MLFLOW_TRACKING_TOKEN")]
 fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
@@ -55,51 +52,17 @@ fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
 #[test]
 fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
     let place = Workplace::new();
-    let ran = tracked(&place, "databricks");
-    ran.succeeds().tells("this run is not tracked");
+    for uri in ["databricks", "http://me:s3cr@h:1"] {
+        let ran = tracked(&place, uri);
+        ran.succeeds().tells("this run is not tracked");
+        assert!(!ran.stderr.contains("s3cr"), "{}", ran.stderr);
+    }
     let ran = place.run("--data-path sample --mlflow sqlite:///x.db");
     ran.fails(2, &["sqlite:///x.db", "mlflow server"]);
     let ran = place.run("--data-path sample --mlflow http://me:s3cr@h:1");
     ran.fails(2, &["MLFLOW_TRACKING_PASSWORD"]);
     let synced = place.run("track sync last");
     synced.fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
-}
-
-#[test]
-fn the_link_is_one_that_the_host_of_a_container_can_open() {
-    let server = Fake::start(|_| None);
-    let place = Workplace::new();
-    let with_links = |rule: &str| {
-        let links = ("MLFLOW_LINKS", rule);
-        let server = ("MLFLOW_TRACKING_URI", &*server.uri());
-        place.run_with("--data-path sample --n 2", &[server, links])
-    };
-    let ran = with_links(&format!("{}=http://localhost:5001", server.uri()));
-    ran.succeeds();
-    let said = format!("{}{}", ran.stdout, ran.stderr);
-    let link = "MLflow: http://localhost:5001/#/experiments/";
-    assert!(said.contains(link), "{said}");
-    let status = &server.told().status;
-    assert_eq!(status, "FINISHED", "the server itself is used");
-}
-
-/// A container's image says which commit it was built from.
-#[test]
-fn a_run_is_tagged_with_the_commit_that_the_environment_names() {
-    let server = Fake::start(|_| None);
-    let place = Workplace::new();
-    let commit = "0123456789abcdef0123456789abcdef01234567";
-    let uri = ("MLFLOW_TRACKING_URI", &*server.uri());
-    let variables = [uri, ("CONVFINQA_COMMIT", commit)];
-    let ran = place.run_with("--data-path sample --n 1", &variables);
-    ran.succeeds();
-    let tag = json!({"key": "mlflow.source.git.commit", "value": commit});
-    let requests = server.requests();
-    let tagged = requests.iter().any(|request| {
-        let tags = request.body["tags"].as_array();
-        tags.is_some_and(|tags| tags.contains(&tag))
-    });
-    assert!(tagged, "no request has the tag {tag}");
 }
 
 #[test]
@@ -119,8 +82,10 @@ fn an_answer_that_was_lost_makes_no_second_run_and_no_second_point() {
     let lost = |request: &Request| (request.repeat == 0).then(Reply::reset);
     let server = Fake::start(lost);
     let place = Workplace::new();
-    tracked(&place, &server.uri()).succeeds();
-    for _ in 0..12 {
+    tracked(&place, &server.uri())
+        .succeeds()
+        .tells("track sync");
+    for _ in 0..40 {
         if sync(&place, &server.uri()).code == Some(0) {
             break;
         }
@@ -217,9 +182,8 @@ fn a_secret_is_sent_and_kept_nowhere(
 ) {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
-    let uri = server.uri().replace("http://", "http://in:address@");
     let variables = [
-        ("MLFLOW_TRACKING_URI", uri.as_str()),
+        ("MLFLOW_TRACKING_URI", &*server.uri()),
         ("MLFLOW_TRACKING_USERNAME", "me"),
         (variable, secret),
     ];
@@ -233,26 +197,21 @@ fn a_secret_is_sent_and_kept_nowhere(
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let text = String::from_utf8_lossy(&bytes);
-        for kept in [secret, "in:address", "address@"] {
-            assert!(!text.contains(kept), "{kept} in {}", path.display());
-        }
+        assert!(!text.contains(secret), "in {}", path.display());
     }
     assert!(!ran.stdout.contains(secret) && !ran.stderr.contains(secret));
-    assert!(!ran.stdout.contains("address@"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_record_that_cannot_be_read_says_what_to_do() {
+fn a_record_that_cannot_be_read_costs_only_requests() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
     tracked(&place, &server.uri()).succeeds();
     let path = place.run_folder().join("mlflow.json");
-    std::fs::write(&path, "").unwrap();
-    sync(&place, &server.uri()).fails(2, &["mlflow.json", "remove the file"]);
-    std::fs::write(&path, "{\"format\": 99}").unwrap();
-    sync(&place, &server.uri()).fails(2, &["mlflow.json", "by this version"]);
-    std::fs::remove_file(&path).unwrap();
-    sync(&place, &server.uri()).succeeds();
+    for unreadable in ["", "{\"format\": 99}"] {
+        std::fs::write(&path, unreadable).unwrap();
+        sync(&place, &server.uri()).succeeds();
+    }
     assert_eq!(server.told().runs, 1);
 }
 
@@ -262,7 +221,6 @@ fn a_record_that_cannot_be_read_says_what_to_do() {
 #[case::refused_in_plain_text("experiments/get-by-name", |said: &str| Reply::plain(401, said))]
 #[case::failed("runs/log-batch", |said: &str| Reply::json(400, &json!({"error_code": "INVALID_PARAMETER_VALUE", "message": said})))]
 #[case::no_mlflow("runs/create", |said: &str| Reply::plain(200, said))]
-#[case::moved("runs/create", |said: &str| Reply::plain(302, "").header("location", &format!("http://h/?key={said}")))]
 #[case::as_an_id("experiments/get-by-name", |said: &str| Reply::json(200, &json!({"experiment": {"experiment_id": said, "lifecycle_stage": "active"}})))]
 fn a_secret_that_the_server_repeats_is_kept_nowhere(
     #[case] call: &'static str,
@@ -302,25 +260,6 @@ fn a_secret_that_the_server_repeats_is_kept_nowhere(
     }
 }
 
-/// A parameter cannot be taken back, so a tag says what was not sent.
-#[test]
-fn a_setting_that_the_model_does_not_take_is_a_tag() {
-    let place = Workplace::new();
-    let mlflow = Fake::start(|_| None);
-    let model = FaultServer::start(|request| match request.body.get("temperature") {
-        Some(_) => Reply::unsupported("temperature", "'temperature' is not supported"),
-        None => scripted(request),
-    });
-    let line = format!("--n 2 --temperature 0.3 --mlflow {}", mlflow.uri());
-    place.chat(&model, &line).succeeds();
-    let requests = mlflow.requests();
-    let told = requests.iter().any(|request| {
-        let body = request.body.to_string();
-        body.contains(r#"{"key":"convfinqa.left_out","value":"temperature"}"#)
-    });
-    assert!(told, "{} requests", requests.len());
-}
-
 /// Each process would otherwise be a run of its own there.
 #[test]
 fn shards_are_delivered_as_one_run_by_merge() {
@@ -333,7 +272,7 @@ fn shards_are_delivered_as_one_run_by_merge() {
     }
     assert_eq!(mlflow.requests().len(), 0);
     let merge = || place.run_with("merge nightly", &[("MLFLOW_TRACKING_URI", &mlflow.uri())]);
-    merge().succeeds().prints("MLflow: http://");
+    merge().succeeds().tells("MLflow: http://");
     let questions = place.rows("output/output.csv").len();
     {
         let told = mlflow.told();

@@ -66,7 +66,7 @@ fn a_run_is_there_as_it_is_in_its_folder(mlflow: &Mlflow) {
     ran.succeeds();
     let id = run_id(&place);
     let page = format!("MLflow: {}/#/experiments/1/runs/{id}", mlflow.uri());
-    ran.prints(&page);
+    ran.tells(&page);
 
     let content = mlflow.content(&id);
     assert_eq!(content.status, "FINISHED");

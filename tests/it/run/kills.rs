@@ -96,8 +96,8 @@ struct Undisturbed {
 }
 
 /// Runs one run to its end, killing its process up to `kills` times at moments drawn from
-/// `moments`; says how often it was killed, and how many requests were repeated.
-fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed) -> (usize, usize) {
+/// `moments`; says how often it was killed.
+fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed) -> usize {
     let place = Workplace::new();
     let server = server();
     let mut killed = 0;
@@ -140,7 +140,7 @@ fn run_killed(moments: &mut ChaCha8Rng, kills: usize, undisturbed: &Undisturbed)
     let repeated = server.count() - undisturbed.prompts.values().sum::<usize>();
     let most = CONCURRENCY * killed;
     assert!(repeated <= most, "{repeated} after {killed}");
-    (killed, repeated)
+    killed
 }
 
 /// Kills runs `kills` times in all.
@@ -153,19 +153,10 @@ fn kill(kills: usize) {
         rows: place.unmeasured_rows(),
     };
     let mut moments = ChaCha8Rng::seed_from_u64(7);
-    let (mut killed, mut repeated, mut runs) = (0, 0, 0);
+    let mut killed = 0;
     while killed < kills {
-        let (more, again) = run_killed(&mut moments, kills - killed, &undisturbed);
-        killed += more;
-        repeated += again;
-        runs += 1;
+        killed += run_killed(&mut moments, kills - killed, &undisturbed);
     }
-    println!(
-        "{killed} kills in {runs} runs of {} questions and {} calls; {repeated} requests in flight repeated, \
-         no journaled one",
-        undisturbed.rows.len(),
-        undisturbed.prompts.values().sum::<usize>()
-    );
 }
 
 #[test]

@@ -1,17 +1,12 @@
-//! Runs that were interrupted, refused or short of disk space, and what a resume reads.
+//! Runs that were interrupted, refused or short of disk space.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::pipeline::{Run, RunContext};
-use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, RunModels, Scheduler, Workload};
-use finqa_agents::llm::Stop;
-use finqa_agents::pair::{Backend, Pair, PairOptions};
+use convfinqa::run::Journal;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{CommandExt, Workplace, signal, wait_until};
 use crate::support::fault_server::FaultServer;
-use crate::support::in_process::asking;
 
 /// Such a folder was once considered a run, and every later `--resume` failed on it.
 #[test]
@@ -69,50 +64,4 @@ fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
     place.run("--resume").succeeds();
     let rows = place.rows("output/output.csv").len();
     assert_eq!(place.summary()["run"]["total"], rows);
-}
-
-/// A journal of thousands of questions holds hundreds of megabytes of prompts.
-#[tokio::test]
-async fn a_resume_does_not_read_what_was_sent_and_replied() {
-    let place = Workplace::new();
-    let server = FaultServer::start(scripted);
-    let settings = place.settings(&asking(&server, "n = 3\nmode = 'conversations'"));
-    let mut run = Run::start(&settings, RunContext::default()).await.unwrap();
-    while run.next().await.is_some() {}
-    run.finish().await.unwrap();
-    let path = place.run_folder().join("journal.sqlite");
-    let mut kept = Vec::new();
-    Journal::read(&path)
-        .unwrap()
-        .for_each_row(|row| kept.push(row))
-        .unwrap();
-    let dataset = convfinqa::dataset::sample().unwrap();
-    let dataset = dataset.pick(&[0, 1, 2]);
-    let plan = Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap();
-    let pair = Pair::new(&PairOptions::new(Backend::Embedded)).unwrap();
-    let scheduler = Scheduler {
-        workload: Workload::new(plan, Arc::new(pair)),
-        models: RunModels::default(),
-        stop: Stop::default(),
-    };
-    let (events, mut received) = tokio::sync::mpsc::channel(8);
-    let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));
-    let mut told = Vec::new();
-    while let Some(event) = received.recv().await {
-        if let Event::Answered { row, resumed } = event {
-            assert!(resumed, "nothing is asked");
-            told.push(row);
-        }
-    }
-    run.await.unwrap().unwrap();
-    assert_eq!(told.len(), kept.len());
-    for (told, kept) in told.iter().zip(&kept) {
-        assert_eq!(told.solution.calls.len(), kept.solution.calls.len());
-        assert_eq!(told.solution.tokens(), kept.solution.tokens());
-        assert_eq!(told.solution.answer, kept.solution.answer);
-        for call in &told.solution.calls {
-            assert!(call.messages.is_empty());
-            assert_eq!(call.reply.as_ref().unwrap().content, "");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::{
-    Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler, Workload,
+    Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, RunModels, Scheduler,
 };
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::llm::{
@@ -133,7 +133,9 @@ async fn ran(
     let journal = Journal::create(&path, &meta, None).unwrap();
     let (sender, mut received) = mpsc::channel(4096);
     let scheduler = Scheduler {
-        workload: Workload::new(plan, Arc::new(Pair::new(&options).unwrap())),
+        plan,
+        solver: Arc::new(Pair::new(&options).unwrap()),
+        concurrency: 1,
         models: RunModels::default(),
         stop: Stop::default(),
     };

@@ -21,7 +21,6 @@ pub struct Span {
     pub kind: i32,
     pub failed: bool,
     pub said: String,
-    pub links: Vec<Vec<u8>>,
     pub events: Vec<String>,
     pub service: Value,
     pub attributes: BTreeMap<String, Value>,
@@ -56,7 +55,6 @@ impl Span {
             kind: sent.kind,
             failed: status.code == 2,
             said: status.message,
-            links: sent.links.into_iter().map(|link| link.span_id).collect(),
             events: sent.events.into_iter().map(|event| event.name).collect(),
             service: service.clone(),
             attributes: named(sent.attributes),
@@ -141,14 +139,14 @@ pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
 
 /// Every span in a file, a list for each line.
 pub fn written_in(path: &std::path::Path) -> Vec<Vec<Span>> {
-    let read = convfinqa::telemetry::read_traces(path, 0, usize::MAX).unwrap();
-    read.traces.into_iter().map(spans_of).collect()
+    let read = convfinqa::telemetry::read_traces(path).unwrap();
+    read.map(spans_of).collect()
 }
 
 /// The roots of questions.
 pub fn questions(spans: &[Span]) -> Vec<&Span> {
     let roots = spans.iter().filter(|span| span.parent.is_empty());
-    roots.filter(|span| span.name != "run").collect()
+    roots.collect()
 }
 
 /// A field of the spans that a log line belongs to: of its own, or one around it.

@@ -97,13 +97,9 @@ fn questions_and_replies_leave_only_on_request() {
 #[rstest]
 #[case::refused(|quoted: &str| Reply::error(400, "invalid_prompt", quoted))]
 #[case::filtered(|quoted: &str| Reply::error(400, "content_filter", quoted))]
-#[case::too_long(|quoted: &str| Reply::error(400, "context_length_exceeded", quoted))]
 #[case::failing(|quoted: &str| Reply::error(500, "server_error", quoted).header("retry-after-ms", "1"))]
-#[case::busy(|quoted: &str| Reply::error(429, "rate_limit_exceeded", quoted).header("retry-after-ms", "1"))]
-#[case::as_a_success(|quoted: &str| Reply::json(200, &json!({"error": {"message": quoted, "code": 400}})))]
 #[case::no_json(|quoted: &str| Reply::plain(200, &format!("{{\"choices\": [{{\"message\": {{\"content\": \"{quoted}")))]
 #[case::a_page(|quoted: &str| Reply::new(502, "text/html", format!("<title>{quoted}</title>")))]
-#[case::fatal(|quoted: &str| Reply::error(404, "model_not_found", quoted))]
 fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str) -> Reply) {
     let model = FaultServer::start(move |request| {
         let user = request.user().replace('"', "");
@@ -216,40 +212,23 @@ fn marker(turn: usize) -> u64 {
     918_273_100 + turn as u64
 }
 
+/// With the dataset's history an earlier turn's gold is part of the prompt.
 #[test]
-fn no_gold_is_exported() {
+fn no_gold_is_exported_but_that_of_earlier_turns_on_request() {
     let model = FaultServer::start(scripted);
-    for mode in ["questions", "conversations"] {
+    for mode in ["questions", "conversations", "conversations --history gold"] {
         let (place, collector) = (Workplace::new(), collector());
-        marked(&place);
+        let turns = marked(&place);
         let more = format!("--data-path marked.json --mode {mode}");
         let ran = ask(&place, &model, &collector, Texts::Exported, &more);
         ran.succeeds();
         assert!(place.read("output/output.csv").contains("918273"));
         let all = exported(&place, &collector, &ran);
-        assert!(!all.contains("918273"), "gold left the process");
-    }
-}
-
-/// With the dataset's history an earlier turn's gold is part of the prompt;
-/// the current turn's never is.
-#[test]
-fn the_current_turns_gold_is_not_exported_with_gold_history() {
-    let (place, collector, model) = (Workplace::new(), collector(), FaultServer::start(scripted));
-    let turns = marked(&place);
-    let more = "--data-path marked.json --mode conversations --history gold";
-    ask(&place, &model, &collector, Texts::Exported, more).succeeds();
-    let spans = received(&collector);
-    for turn in 0..turns {
-        let part = turn.to_string();
-        let mut roots = questions(&spans).into_iter();
-        let root = roots.find(|root| root.text("convfinqa.question.part") == part);
-        let trace = &root.unwrap().trace;
-        let of_turn = spans.iter().filter(|span| span.trace == *trace);
-        let all: String = of_turn.map(|span| format!("{span:?}")).collect();
-        for other in 0..turns {
-            let is = all.contains(&marker(other).to_string());
-            assert_eq!(is, other < turn, "gold of turn {other} in turn {turn}");
+        let earlier = if mode.contains("gold") { turns - 1 } else { 0 };
+        for turn in 0..turns {
+            let is_there = all.contains(&marker(turn).to_string());
+            assert_eq!(is_there, turn < earlier, "{mode}: gold of turn {turn}");
         }
+        assert!(!all.contains("918273999"), "{mode}: the record's own");
     }
 }

@@ -1,0 +1,103 @@
+//! The file of traces: OTLP/JSON, one `ExportTraceServiceRequest` a line (the
+//! form of OpenTelemetry's file exporter), one whole trace a line.
+//!
+//! A trace is written in one piece when its root ends, so a reader never sees
+//! half of one. A question that was in flight when the process died leaves no
+//! trace; on resume it is asked again and gets a new one.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use opentelemetry::trace::{SpanId, TraceId};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use parking_lot::Mutex;
+
+use super::Redactor;
+use finqa_core::files;
+
+/// The file, once there is a run; spans before that are not written. Absent after a failure
+/// too: the file may end with half a line, and nothing may follow it.
+pub(super) type RunTraceFile = Arc<Mutex<Option<File>>>;
+
+/// Collects the spans of a trace and writes them when its root ends.
+#[derive(Debug)]
+pub(super) struct FileExporter {
+    pub file: RunTraceFile,
+    pub redactor: Arc<Redactor>,
+    pub open: Mutex<HashMap<TraceId, Vec<SpanData>>>,
+    pub resource: ResourceAttributesWithSchema,
+}
+
+impl FileExporter {
+    fn write(&self, spans: Vec<SpanData>) {
+        let request = ExportTraceServiceRequest {
+            resource_spans: group_spans_by_resource_and_scope(spans, &self.resource),
+        };
+        let line = serde_json::to_string(&request).unwrap_or_default();
+        let line = self.redactor.text(&line) + "\n";
+        let mut file = self.file.lock();
+        if let Some(Err(_)) = file.as_mut().map(|file| file.write_all(line.as_bytes())) {
+            *file = None;
+        }
+    }
+}
+
+impl SpanExporter for FileExporter {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        for span in batch {
+            let trace = span.span_context.trace_id();
+            let root = span.parent_span_id == SpanId::INVALID;
+            let mut open = self.open.lock();
+            open.entry(trace).or_default().push(span);
+            let whole = root.then(|| open.remove(&trace)).flatten();
+            drop(open);
+            if let Some(spans) = whole {
+                self.write(spans);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.resource = resource.into();
+    }
+}
+
+/// Opens for appending. A last line that a killed process has cut is ended, so that readers
+/// pass over it and no other.
+pub(super) fn append_lines(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    let mut file = options.create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+/// The whole traces of a file, as an OTLP receiver expects them, in the order in which they
+/// ended: none if there is no file, and no line that was cut.
+pub fn read_traces(
+    path: &Path,
+) -> std::io::Result<impl Iterator<Item = ExportTraceServiceRequest> + use<>> {
+    let file = match files::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        opened => Some(opened?),
+    };
+    let lines = file
+        .into_iter()
+        .flat_map(|file| BufReader::new(file).lines());
+    Ok(lines.filter_map(|line| serde_json::from_str(&line.ok()?).ok()))
+}
