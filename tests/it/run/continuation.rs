@@ -215,6 +215,7 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let given_up = json!({
         "node": "analyst", "round": 1, "request_hash": "", "messages": [], "reply": null,
         "error": "cancelled", "attempts": 1, "seconds": 1e6,
+        "cost": {"known": "0", "priced": 0, "unpriced": 0},
     });
     let sql = "INSERT INTO calls VALUES (?1, 99, ?2)";
     let call = rusqlite::params![asked as i64, given_up.to_string()];
