@@ -200,7 +200,7 @@ async fn run_to_end(
     let stop = context.stop.clone();
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
-    let timeout = settings.shards.shard.map(|_| signals::SHARD_DRAIN);
+    let timeout = settings.shards.shard.as_ref().map(|_| signals::SHARD_DRAIN);
     signals::listen(stop, timeout, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
@@ -331,7 +331,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
                 summary_text(summary, folder.output(), shown.verbose, shown.style)
             )?;
             writeln!(out, "Answers: {}", csv.display())?;
-            let report = folder.report();
+            let report = folder.file(RunFolder::REPORT);
             if report.is_file() {
                 writeln!(out, "Report:  {}", report.display())?;
             }

@@ -61,7 +61,6 @@ pub(crate) async fn dry_run(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
-    super::batches::check_settings(settings)?;
     let context = ModelContext {
         prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,

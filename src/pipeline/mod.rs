@@ -126,19 +126,18 @@ impl Run {
 
     /// The next event; `None` once every question has its outcome or the run was stopped.
     pub async fn next(&mut self) -> Option<Event> {
-        let event = loop {
+        loop {
             tokio::select! {
-                event = self.events.recv() => break event?,
+                event = self.events.recv() => return event,
                 _ = self.limits_tick.tick() => {
                     let status = self.limits.status();
                     if let Some(now) = status.filter(|_| status != self.reported_limits) {
                         self.reported_limits = status;
-                        break Event::Limits(now);
+                        return Some(Event::Limits(now));
                     }
                 }
             }
-        };
-        Some(event)
+        }
     }
 
     /// Waits for the end, and writes the run's files from its journal, even if the run

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::settings::{Origin, Settings, Variables};
+use crate::settings::{ExecutionEngine, Origin, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider,
@@ -45,6 +45,11 @@ pub(crate) fn pair_setup(
     }
     if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
         return Err(PipelineError::NoAccuracy);
+    }
+    if settings.batch.engine == ExecutionEngine::Batch && settings.model.is_offline() {
+        return Err(PipelineError::NoBatches(
+            "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
+        ));
     }
     let models = match settings.model.is_offline() {
         true => None,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::run::{Event, RunModels, Scheduler};
-use crate::settings::{ChosenShard, Settings};
-use finqa_agents::llm::{Budget, CallEvent, Observer, PriceList};
+use crate::settings::{ChosenShard, ExecutionEngine, Settings};
+use finqa_agents::llm::{BatchQueue, Budget, CallEvent, Observer, PriceList};
 
 use super::job::{self, Job};
 use super::locked_run::{self, LockedRun, differences};
@@ -81,7 +81,11 @@ impl RunStart {
             budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
             ..ModelContext::new(observer(sender.clone()))
         };
-        models.batches = batches::queue(settings, &models)?;
+        // The requests of a replay are not sent.
+        if settings.batch.engine == ExecutionEngine::Batch && !models.is_replayed() {
+            let (budget, observer) = (Arc::clone(&models.budget), Arc::clone(&models.observer));
+            models.batches = Some(BatchQueue::new(budget, observer));
+        }
         Ok(Self::Open(Box::new(OpenRun {
             context,
             models,

@@ -3,16 +3,12 @@
 use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::llm::Provider;
 
-/// Notes about these settings to show before the first question, one line each.
-pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
-    let unused = unused_server(settings, variables)
-        .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
-    let alike = !settings.model.is_offline()
-        && settings.agents.samples > 1
-        && settings.sampling.temperature.unwrap_or_default() == 0.0;
-    let alike = alike
-        .then(|| "note: without a --temperature above 0, all --samples may be the same".to_owned());
-    unused.into_iter().chain(alike).collect()
+/// A note about these settings to show before the first question.
+pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Option<String> {
+    let what = unused_server(settings, variables)?;
+    Some(format!(
+        "{what}: answering with the embedded analyst; pass --model NAME"
+    ))
 }
 
 /// What these settings say of a model's server although no model is chosen.

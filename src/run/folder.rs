@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::journal::{Journal, JournalError};
 use super::lock::RunLock;
@@ -92,11 +92,6 @@ impl RunFolder {
     /// The journal's path.
     pub fn journal(&self) -> PathBuf {
         self.file(Self::JOURNAL)
-    }
-
-    /// The report's path.
-    pub fn report(&self) -> PathBuf {
-        self.file(Self::REPORT)
     }
 
     /// The last run's CSV, so that `convfinqa analyze` needs no argument.
@@ -190,14 +185,10 @@ impl RunFolder {
     }
 
     /// True if every file was written after the last answer.
-    pub(crate) fn is_written(&self) -> bool {
-        #[derive(Deserialize)]
-        struct Completeness {
-            complete: bool,
-        }
+    fn is_written(&self) -> bool {
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
-        let summary = serde_json::from_slice::<Completeness>(&summary);
-        summary.is_ok_and(|summary| summary.complete)
+        let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
+        summary.get("complete") == Some(&Value::Bool(true))
             && Self::RESULTS.iter().all(|name| self.file(name).is_file())
     }
 }

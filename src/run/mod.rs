@@ -15,7 +15,6 @@ pub mod journal;
 mod lock;
 mod pass;
 mod plan;
-mod records;
 mod run_meta;
 mod scheduler;
 mod services;

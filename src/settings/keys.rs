@@ -252,21 +252,6 @@ traces = 'on'
     }
 
     #[test]
-    fn a_resumed_run_may_change_speed_and_place_but_no_answer() {
-        let with = |change: &dyn Fn(&mut Settings)| {
-            let mut settings = Settings::default();
-            change(&mut settings);
-            settings.answer_settings()
-        };
-        let plain = with(&|_| {});
-        assert_eq!(plain, with(&|s| s.run.concurrency = Some(3)));
-        assert_eq!(plain, with(&|s| s.run.output = "elsewhere".into()));
-        assert_ne!(plain, with(&|s| s.agents.max_rounds = 1));
-        assert_ne!(plain, with(&|s| s.agents.samples = 5));
-        assert!(plain.contains("second_opinion = \"show\""), "{plain}");
-    }
-
-    #[test]
     fn a_float_is_the_same_after_a_settings_file_and_a_journal() {
         let mut settings = Settings::default();
         settings.sampling.temperature = Some(0.964_817_445_528_845_3);
@@ -278,23 +263,5 @@ traces = 'on'
         for table in [from_file, from_journal] {
             assert_eq!(read(&table), settings);
         }
-    }
-
-    #[test]
-    fn a_change_names_its_option_and_both_values() {
-        let (mut was, mut now) = (Settings::default(), Settings::default());
-        was.sampling.temperature = Some(0.2);
-        was.questions.ids = vec!["a".into(), "b".into()];
-        was.run.concurrency = Some(4);
-        now.sampling.temperature = Some(0.7);
-        now.questions.shuffle = true;
-        now.model.timeout = Some(5);
-        assert_eq!(
-            was.changes(&now),
-            [
-                "--temperature was 0.2, now 0.7", "--ids was a,b, now not set",
-                "--shuffle was not given, now given",
-            ]
-        );
     }
 }

@@ -22,5 +22,5 @@ pub use groups::{
 pub use keys::keys;
 pub(crate) use keys::{change, flag, unknown_variable, with_effects_of};
 pub use layers::Layers;
-pub use shard_choice::{ChosenShard, Shard, ShardChoice, ShardSettings};
+pub use shard_choice::{ChosenShard, Shard, ShardSettings};
 pub use variables::Variables;

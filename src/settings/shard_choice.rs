@@ -21,7 +21,7 @@ pub struct ShardSettings {
     /// Run only shard I of N, counted from 1; `merge` joins the shards. `auto` reads I and N from the variables of a Slurm array job, `auto/N` reads I from those of a Kubernetes Indexed Job. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
     #[arg(long, value_name = "I/N")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shard: Option<ShardChoice>,
+    pub shard: Option<String>,
     /// Name of the run that the shards share; required with --shard
     #[arg(id = "run", long = "run", value_name = "NAME")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
@@ -29,16 +29,6 @@ pub struct ShardSettings {
 }
 
 finqa_core::options::declared_defaults!(ShardSettings);
-
-/// The value of `--shard`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum ShardChoice {
-    /// As the scheduler's variables say, of so many if they do not say it.
-    Auto(Option<u32>),
-    /// This one.
-    Given(Shard),
-}
 
 /// Part `index` of `count` of a run's questions, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,35 +98,6 @@ impl FromStr for Shard {
     }
 }
 
-impl FromStr for ShardChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.trim();
-        match text.strip_prefix("auto") {
-            None => text.parse().map(Self::Given),
-            Some("") => Ok(Self::Auto(None)),
-            Some(rest) => {
-                let count = rest.strip_prefix('/').and_then(|n| n.trim().parse().ok());
-                let count = count.filter(|count| (1..=MOST_SHARDS).contains(count));
-                count.map(|count| Self::Auto(Some(count))).ok_or_else(|| {
-                    format!("write auto/N, such as auto/8; N is from 1 to {MOST_SHARDS}")
-                })
-            }
-        }
-    }
-}
-
-impl fmt::Display for ShardChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto(None) => f.write_str("auto"),
-            Self::Auto(Some(count)) => write!(f, "auto/{count}"),
-            Self::Given(shard) => shard.fmt(f),
-        }
-    }
-}
-
 /// The reason why a run cannot have this name, which becomes a folder's.
 pub(super) fn name_error(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -147,20 +108,6 @@ pub(super) fn name_error(name: &str) -> Option<&'static str> {
         Some("`last` and names that end with .shards are reserved")
     } else {
         None
-    }
-}
-
-impl TryFrom<String> for ShardChoice {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<ShardChoice> for String {
-    fn from(choice: ShardChoice) -> Self {
-        choice.to_string()
     }
 }
 
@@ -176,7 +123,7 @@ impl ShardSettings {
     /// The part of the run that this process asks, if it is not to ask all of it.
     pub fn resolve(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
         let error = |message: String| ConfigError::Setting(format!("--shard {message}"));
-        let (choice, run) = match (self.shard, &self.run_name) {
+        let (choice, run) = match (self.shard.as_deref(), &self.run_name) {
             (None, None) => return Ok(None),
             (Some(choice), Some(run)) => (choice, run.clone()),
             (None, Some(_)) => {
@@ -188,12 +135,15 @@ impl ShardSettings {
                 return Err(error(message.to_owned()));
             }
         };
-        let shard = match choice {
-            ShardChoice::Given(shard) => shard,
-            ShardChoice::Auto(count) => {
-                scheduled(variables, count).map_err(|message| error(format!("auto: {message}")))?
-            }
+        let shard = match choice.trim().strip_prefix("auto") {
+            None => choice.parse(),
+            Some("") => scheduled(variables, None),
+            Some(rest) => match rest.strip_prefix('/').and_then(|n| n.trim().parse().ok()) {
+                None | Some(0) => Err("write auto/N, such as auto/8".to_owned()),
+                count => scheduled(variables, count),
+            },
         };
+        let shard = shard.map_err(|message| error(format!("{choice}: {message}")))?;
         Ok(Some(ChosenShard { shard, run }))
     }
 }

@@ -60,12 +60,3 @@ fn the_data_are_taken_from_environment_and_settings_file() {
         assert!(!flag.stderr.contains(".json"), "{}", flag.stderr);
     }
 }
-
-#[test]
-fn every_command_of_the_environment_reads_sample_as_the_built_in_data() {
-    let place = Workplace::new();
-    let checked = place.run("env check --data-path sample");
-    assert_eq!(checked.succeeds().stdout, place.run("env check").stdout);
-    let served = place.run("env serve --stdio --data-path sample");
-    served.fails(2, &["MCP session"]);
-}

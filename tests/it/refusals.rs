@@ -70,7 +70,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("score zzz", 2, &["no such run", "convfinqa runs"]),
     ("merge", 2, &["which run?"]),
     ("merge x", 2, &["x: no run of this name", "convfinqa runs"]),
-    ("--shard 4/3", 2, &["4/3"]),
+    ("--run a --shard 4/3", 2, &["4/3"]),
     ("--shard 1/3", 2, &["--shard needs --run NAME"]),
     ("--run a --shard auto", 2, &["not a task of an array job"]),
     // What does not go together

@@ -1,7 +1,7 @@
 //! `mlflow.json` in a run's folder: the server that all of the run was delivered to. It only
 //! saves requests: without it, everything is requested or sent again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +29,13 @@ pub(crate) struct DeliveryRecord {
 impl DeliveryRecord {
     /// The record in a run's folder, if there is one that can be read.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let record: Self = serde_json::from_slice(&std::fs::read(path(folder)).ok()?).ok()?;
+        let record = std::fs::read(folder.join(RunFolder::TRACKING)).ok()?;
+        let record: Self = serde_json::from_slice(&record).ok()?;
         (record.format == FORMAT).then_some(record)
     }
 
     /// Writes it, whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> Result<(), MlflowError> {
-        Ok(write_json_pretty(&path(folder), self)?)
+        Ok(write_json_pretty(&folder.join(RunFolder::TRACKING), self)?)
     }
-}
-
-fn path(folder: &Path) -> PathBuf {
-    folder.join(RunFolder::TRACKING)
 }

@@ -209,7 +209,7 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     "azure https://r.openai.azure.com gpt-4o")]
 #[case::critic(&[("OPENAI_API_KEY", "k")], "--critic-model claude-sonnet-4-5 --critic-provider anthropic",
     "ANTHROPIC_API_KEY", "openai https://api.openai.com/v1 gpt-4o")]
-fn a_dry_run_needs_no_key_and_says_that_the_run_does(
+fn a_dry_run_needs_no_key(
     #[case] variables: &[(&str, &str)],
     #[case] more: &str,
     #[case] key: &str,
@@ -223,5 +223,4 @@ fn a_dry_run_needs_no_key_and_says_that_the_run_does(
     let estimate = ran.succeeds().json();
     assert_eq!(estimate["model"], name);
     assert!(estimate["cost_usd"]["low"].is_string(), "{estimate}");
-    ran.tells(key);
 }
