@@ -166,7 +166,8 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     assert!(line("2 passes by NM").contains("floor"));
     assert_eq!(intervals("2 passes by FE"), 3);
     for rule in ["by financial equiv. (FE)", "by execution accuracy"] {
-        assert!(intervals(rule) > 1, "{rule}");
+        assert_eq!(intervals(rule), 1, "{rule}");
+        assert!(line(rule).contains("] (n "), "{rule}");
     }
 }
 

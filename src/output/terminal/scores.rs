@@ -136,7 +136,8 @@ pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<S
 /// How whole conversations go, and whether one error causes the next, by each rule.
 fn conversation_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let lines = scores.conversations.iter().map(|card| {
-        let whole = card.whole.map(|rate| with_interval(&rate));
+        let whole = card.whole;
+        let whole = whole.map(|rate| format!("{} (n {})", with_interval(&rate), rate.n));
         let incomplete = match card.incomplete {
             0 => String::new(),
             n => format!(", {n} of them without all their turns"),
