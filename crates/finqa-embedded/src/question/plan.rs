@@ -52,12 +52,6 @@ pub(crate) fn of_slots(op: Op) -> ProgramPattern {
     step(op, ProgramPattern::Slot(0), ProgramPattern::Slot(1))
 }
 
-/// `(later - earlier) / earlier`
-pub(crate) fn change_pattern() -> ProgramPattern {
-    let difference = of_slots(Op::Subtract);
-    step(Op::Divide, difference, ProgramPattern::Slot(1))
-}
-
 /// How the facts of a plan's slots are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {

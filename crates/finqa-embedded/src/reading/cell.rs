@@ -25,7 +25,7 @@ pub(crate) struct CellNumber {
 pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     let trimmed = cell.trim();
     let lost_dash = matches!(trimmed, "2013" | "2014" | "$ 2013" | "$ 2014");
-    if trimmed.is_empty() || lost_dash && !own || own && is_list(trimmed) {
+    if trimmed.is_empty() || lost_dash && !own {
         return None;
     }
     let reading = number::read(trimmed)?;
@@ -62,19 +62,6 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     })
 }
 
-/// True for digits that are not one number: `1,2,3`, `1,234,56`, `555 123 4567`.
-fn is_list(cell: &str) -> bool {
-    let is_mark = |c: char| matches!(c, ',' | '.' | '$' | '%' | '-' | '\u{2212}');
-    // Digits in brackets repeat those before them, or name a note.
-    let has_digit = |part: &&str| part.contains(|c: char| c.is_ascii_digit());
-    let first = cell.split(['(', ')']).find(has_digit).unwrap_or_default();
-    let mut figures = first.split_whitespace().filter(|piece| {
-        has_digit(piece) && piece.chars().all(|c| c.is_ascii_digit() || is_mark(c))
-    });
-    let unreadable = |piece: &str| piece.contains(',') && number::read(piece).is_none();
-    figures.next().is_some_and(unreadable) || figures.next().is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,18 +78,6 @@ mod tests {
         assert_eq!(read("2014", true).unwrap().literal, "2014");
         assert_eq!(literal("n/a"), None);
         assert_eq!(literal("aa3"), None);
-    }
-
-    #[test]
-    fn digits_of_the_users_own_page_that_are_not_one_number_are_not_read() {
-        for cell in ["1,2,3", "1,234,56", "555 123 4567", "2 5%", "$ (1,2,3)"] {
-            assert_eq!(read(cell, true), None, "{cell}");
-        }
-        for cell in [
-            "1,234", "$ 1,234.50", "5.0 years", "(1,234)", "-5 ( 5 )", "12 (a)", "28 %",
-        ] {
-            assert!(read(cell, true).is_some(), "{cell}");
-        }
     }
 
     /// The user's own pages lost their negative amounts in an earlier version: the dataset

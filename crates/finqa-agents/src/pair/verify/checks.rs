@@ -366,21 +366,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_is_not_called_a_guess() {
-        for (printed, words) in [
-            ("n/a", "it is not defined: no."),
-            ("5", "it is a guess: no."),
-        ] {
-            let answer = Answer {
-                printed: printed.to_owned(),
-                doubt: Some("no".to_owned()),
-                ..Answer::default()
-            };
-            assert_eq!(doubt(&answer).unwrap().problem, words);
-        }
-    }
-
-    #[test]
     fn rounding_percent_and_scale_agree() {
         for (stated, executed, kind) in [
             ("14.1%", 0.14136, UnitKind::Percent),

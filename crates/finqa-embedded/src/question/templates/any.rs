@@ -4,14 +4,13 @@
 
 use super::super::conversation::EarlierTurns;
 use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{
-    LOW, Pairing, ProgramPattern, ProgramPlan, change_pattern, of_slots, step,
-};
+use super::super::plan::{LOW, Pairing, ProgramPattern, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts::added;
 use super::{factors, series};
 use crate::expr::Expr;
+use crate::operations;
 use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
@@ -31,7 +30,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
         let over = |a, b| step(Op::Divide, a, b);
         let parts = match name {
             "difference" => Some((of_slots(Op::Subtract), 2, Number)),
-            "relative change" => Some((change_pattern(), 2, Percent)),
+            "relative change" => Some((operations::relative_change(Slot(0), Slot(1)), 2, Percent)),
             "ratio" => Some((of_slots(Op::Divide), 2, Percent)),
             "sum" => Some((of_slots(Op::Add), 2, Number)),
             "sum of three or more" => added(3).map(|sum| (sum, 3, Number)),

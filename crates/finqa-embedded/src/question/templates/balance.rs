@@ -1,8 +1,10 @@
 //! Templates for a table that leads from an opening balance to a closing one.
 
-use super::super::plan::{ProgramPlan, change_pattern, of_slots};
+use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::rank;
+use crate::operations;
 use crate::reading::facts::Fact;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
@@ -57,7 +59,7 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let wanted = wanted.undated().amount();
     let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
     let (pattern, kind) = if asked.relative_change() {
-        (change_pattern(), Percent)
+        (operations::relative_change(Slot(0), Slot(1)), Percent)
     } else {
         (of_slots(Op::Subtract), Number)
     };

@@ -18,9 +18,11 @@ pub(crate) use growth::COMPOUND_GROWTH;
 use returns::index_return;
 
 use super::mention::{operands, span};
-use super::plan::{ProgramPlan, change_pattern};
+use super::plan::ProgramPattern::Slot;
+use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
 use super::slots::SlotQuery;
+use crate::operations;
 use finqa_core::number::UnitKind::Percent;
 
 /// The plans for a question without its conversation, best first.
@@ -62,8 +64,12 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (a, b) = q.periods()?;
     let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
     Some(
-        ProgramPlan::new("relative change", change_pattern(), vec![a, b])
-            .periods(if sure { 0.95 } else { 0.8 }, Percent),
+        ProgramPlan::new(
+            "relative change",
+            operations::relative_change(Slot(0), Slot(1)),
+            vec![a, b],
+        )
+        .periods(if sure { 0.95 } else { 0.8 }, Percent),
     )
 }
 
