@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::settings::{ExecutionEngine, Origin, Settings, Variables};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
-    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider,
+    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
 use finqa_agents::pair::{Backend, CriticMode, PairOptions};
 use finqa_agents::prompt::Prompts;
@@ -236,13 +236,22 @@ fn server_setup(
         allow_http: replayed || model.allow_http,
         ..model.clone()
     };
-    let is_sent = !replayed && !context.measure_only;
+    let none = || Some("none".to_owned());
     // Where nothing is sent, no key is needed, and none is read.
-    let variable = |name: &str| match !is_sent && Provider::key_variables().any(|key| key == name) {
-        true => Some("none".to_owned()),
+    let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
+        true => none(),
         false => variables.get(name),
     };
-    let resolved = llm::ModelConnection::resolve(&variable, &asked)?;
+    let resolved = match llm::ModelConnection::resolve(&variable, &asked) {
+        Err(SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
+            let with_key = |name: &str| match name == key {
+                true => none(),
+                false => variable(name),
+            };
+            llm::ModelConnection::resolve(&with_key, &asked)?
+        }
+        resolved => resolved?,
+    };
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -262,9 +271,9 @@ fn server_setup(
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: match is_sent {
-            true => key_note(settings, address_key, &resolved, &address),
-            false => None,
+        notice: match replayed || context.measure_only {
+            true => None,
+            false => key_note(settings, address_key, &resolved, &address),
         },
         model: {
             let model = Arc::new(http_model(resolved, context)?.with_limiter(limiter));
