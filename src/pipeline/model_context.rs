@@ -50,10 +50,11 @@ pub(super) fn http_model(
     connection: ModelConnection,
     context: &ModelContext,
 ) -> Result<HttpModel, PipelineError> {
-    let model = HttpModel::new(connection)?
-        .with_observer(Arc::clone(&context.observer))
-        .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
-        .with_batches(context.batches.as_ref());
+    let mut model = HttpModel::new(connection)?;
+    model.observer = Some(Arc::clone(&context.observer));
+    model.prices = Arc::clone(&context.prices);
+    model.budget = Arc::clone(&context.budget);
+    let model = model.with_batches(context.batches.as_ref());
     if context.budget.limits().cost.is_some() && !model.has_price() {
         let connection = model.settings();
         return Err(PipelineError::NoPrice {

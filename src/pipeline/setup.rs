@@ -276,7 +276,9 @@ fn server_setup(
             false => key_note(settings, address_key, &resolved, &address),
         },
         model: {
-            let model = Arc::new(http_model(resolved, context)?.with_limiter(limiter));
+            let mut model = http_model(resolved, context)?;
+            model.limiter = limiter;
+            let model = Arc::new(model);
             match &context.replies {
                 Some(replies) => replies.wrap(model, &name),
                 None => model,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::score::{EpochCard, Row, ScoreTally, Scorecard};
-use finqa_agents::llm::{Cost, UsageByNode};
+use finqa_agents::llm::{Cost, NodeUsage, UsageByNode};
 use finqa_agents::pair::Call;
 
 use super::agreement::Agreement;
@@ -173,7 +173,7 @@ impl SummaryBuilder {
     }
 
     fn call(&mut self, call: &Call) {
-        self.nodes.add(&call.node, call.usage());
+        *self.nodes.entry(call.node.clone()).or_default() += call.usage();
         self.billed += billed(call);
         if let Some(reply) = &call.reply {
             self.left_out.extend(reply.left_out.iter().cloned());
@@ -196,7 +196,7 @@ impl SummaryBuilder {
         };
         self.cost += Cost::unknown(unrecorded);
         let (scores, epochs) = self.scores.finish();
-        let used = self.nodes.total();
+        let used: NodeUsage = self.nodes.values().copied().sum();
         Ok(Summary {
             format: 1,
             complete: run.total == scores.questions,

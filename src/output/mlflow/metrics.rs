@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::run::Summary;
+use finqa_agents::llm::NodeUsage;
 use finqa_core::stats::Rate;
 
 /// The totals by their names in MLflow.
@@ -23,7 +24,7 @@ pub(super) fn metrics(summary: &Summary) -> Vec<(String, f64)> {
     let reward = episodes.and_then(|episodes| episodes.reward);
     // The embedded analyst makes no calls, and spends nothing.
     let called = spent.calls > 0;
-    let used = spent.nodes.total().tokens;
+    let used = spent.nodes.values().copied().sum::<NodeUsage>().tokens;
     let tokens = |tokens: u64| called.then_some(tokens as f64);
     let dollars = |cost: Option<Decimal>| cost.filter(|_| called)?.to_f64();
     let totals = [

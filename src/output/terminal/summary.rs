@@ -187,7 +187,7 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
 /// Calls, tokens and cost in one line.
 fn spent_line(summary: &Summary) -> Option<String> {
     let spent = &summary.spent;
-    let used = spent.nodes.total();
+    let used: NodeUsage = spent.nodes.values().copied().sum();
     let hits = match used.cached_calls {
         0 => String::new(),
         calls => format!(

@@ -272,7 +272,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
     };
     assert_eq!((spent.cost, spent.cost_usd), (expected, None));
     let (node, analyst) = spent.nodes.iter().next().unwrap();
-    assert_eq!((node, analyst.failed, analyst.lost), ("analyst", 1, 3));
+    assert_eq!((&**node, analyst.failed, analyst.lost), ("analyst", 1, 3));
     let mut unknown = 0;
     lost.journal
         .for_each_row(|row| unknown += usize::from(row.cost.is_none()))

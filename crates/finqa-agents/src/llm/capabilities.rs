@@ -158,12 +158,10 @@ pub(super) fn corrected(
     } else if protocol != Protocol::ChatCompletions {
         // The names of roles and limits are the same everywhere.
         return None;
-    } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
-        better.system_role = match dialect.system_role {
-            SystemRole::Developer => SystemRole::System,
-            SystemRole::System => SystemRole::User,
-            SystemRole::User => return None,
-        };
+    } else if dialect.system_role == SystemRole::Developer
+        && (names(".role") || (parameter.is_empty() && message.contains("role")))
+    {
+        better.system_role = SystemRole::System;
         "role"
     } else {
         let (refused, other) = match dialect.token_limit {
@@ -270,8 +268,9 @@ mod tests {
         let (next, _) = correct(azure, r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens","param":null}}"#).unwrap();
         assert_eq!(next.token_limit, TokenLimit::MaxTokens);
 
-        let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}"#).unwrap();
-        assert_eq!(next.system_role, SystemRole::User);
+        let developer = first("o3", Endpoint::Own(Provider::OpenAi));
+        let (next, _) = correct(developer, r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'developer' with this model.","param":"messages[0].role","code":"unsupported_value"}}"#).unwrap();
+        assert_eq!(next.system_role, SystemRole::System);
 
         let (next, _) = correct(start, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#).unwrap();
         assert!(!next.seed);

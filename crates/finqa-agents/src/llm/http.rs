@@ -71,19 +71,3 @@ fn built_in_roots() -> Result<Vec<reqwest::Certificate>, reqwest::Error> {
         .map(|der| reqwest::Certificate::from_der(der))
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_built_in_certificates_alone_give_a_client() {
-        install_crypto();
-        let roots = built_in_roots().unwrap();
-        assert!(roots.len() > 100);
-        reqwest::Client::builder()
-            .tls_certs_only(roots)
-            .build()
-            .unwrap();
-    }
-}

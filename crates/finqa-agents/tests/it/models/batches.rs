@@ -82,8 +82,8 @@ impl BatchRun {
                 async move { fits }.boxed()
             }),
         };
-        let model = HttpModel::new(self.connection.clone()).unwrap();
-        let model = model.with_budget(Arc::default(), Arc::clone(&self.budget));
+        let mut model = HttpModel::new(self.connection.clone()).unwrap();
+        model.budget = Arc::clone(&self.budget);
         let model = model.with_batches(Some(&queue));
         // Questions with the same first word are calls of one conversation.
         let mut units = BTreeMap::new();

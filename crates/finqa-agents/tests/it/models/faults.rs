@@ -251,15 +251,14 @@ async fn retries_are_reported_as_they_happen() {
         _ => Reply::chat("42"),
     });
     let told = Arc::new(Mutex::new(Vec::new()));
-    let model = HttpModel::new(openai(&server)).unwrap().with_observer({
-        let told = Arc::clone(&told);
-        Arc::new(move |event| {
-            if let CallEvent::Retry(notice) = event {
-                let line = format!("{} {}", notice.attempt, notice.reason.as_str());
-                told.lock().unwrap().push(line);
-            }
-        })
-    });
+    let mut model = HttpModel::new(openai(&server)).unwrap();
+    let sink = Arc::clone(&told);
+    model.observer = Some(Arc::new(move |event| {
+        if let CallEvent::Retry(notice) = event {
+            let line = format!("{} {}", notice.attempt, notice.reason.as_str());
+            sink.lock().unwrap().push(line);
+        }
+    }));
     chat(&model, &ask("How much?")).await.unwrap();
     assert_eq!(*told.lock().unwrap(), ["1 server_error", "2 cut_off"]);
 }
@@ -314,12 +313,10 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
     let mut patient = openai(&busy);
     patient.retry.total = Duration::from_secs(36_000);
     let drain = stop.drain.clone();
-    let waiting = HttpModel::new(patient).unwrap().with_observer(Arc::new({
-        let drain = drain.clone();
-        move |event| {
-            if let CallEvent::Retry(_) = event {
-                drain.cancel();
-            }
+    let mut waiting = HttpModel::new(patient).unwrap();
+    waiting.observer = Some(Arc::new(move |event| {
+        if let CallEvent::Retry(_) = event {
+            drain.cancel();
         }
     }));
     let error = waiting.chat(&ask("How much?"), &stop).await.unwrap_err();

@@ -18,10 +18,9 @@ fn limited(
     let limits = Limits::default();
     let limiter: Limiter = limits.limiter(options);
     let (sender, events) = mpsc::unbounded_channel();
-    let model = HttpModel::new(settings)
-        .unwrap()
-        .with_limiter(limiter)
-        .with_observer(Arc::new(move |event| drop(sender.send(event.clone()))));
+    let mut model = HttpModel::new(settings).unwrap();
+    model.limiter = limiter;
+    model.observer = Some(Arc::new(move |event| drop(sender.send(event.clone()))));
     (Arc::new(model), limits, events)
 }
 

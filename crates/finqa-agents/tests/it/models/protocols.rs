@@ -173,6 +173,22 @@ async fn tools_their_calls_and_their_results_are_written_in_each_protocol() {
         ])
     );
 
+    let (outcome, server) = answered(openai, &episode(), calls).await;
+    assert_eq!(outcome.unwrap().finish, FinishReason::ToolCalls);
+    let body = &server.requests()[0].body;
+    let function = json!({"name": "look", "arguments": "{\"row\":1}"});
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": "How much?"},
+            {"role": "assistant", "content": null, "tool_calls": [
+                {"id": "call_1", "type": "function", "function": function}]},
+            {"role": "tool", "content": "seen", "tool_call_id": "call_1"},
+            {"role": "user", "content": "Go on."},
+        ])
+    );
+    assert_eq!(body["tools"][0]["function"]["name"], "look");
+
     let (outcome, server) = answered(responses, &episode(), calls).await;
     let reply = outcome.unwrap();
     assert_eq!(reply.finish, FinishReason::ToolCalls);
