@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -13,7 +13,7 @@ use crate::dataset::QuestionKey;
 use crate::score::{Row, Rule, same_gold};
 
 use super::AnalysisError;
-use super::answers::{Answers, AnswersOrigin};
+use super::answers::Answers;
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher, answer_text};
@@ -23,8 +23,6 @@ use super::misses::{Miss, Searcher, answer_text};
 pub struct Comparison<'p> {
     pub a: RunSide,
     pub b: RunSide,
-    /// A and B are the same file or run.
-    pub same: bool,
     /// Questions in both: all figures below are over these.
     pub questions: usize,
     /// Pairs of answers to them: one for each question and epoch.
@@ -162,7 +160,6 @@ pub fn compare<'p>(
     Ok(Comparison {
         a: side(a),
         b: side(b),
-        same: same_place(a, b),
         questions: questions.len(),
         answers: pairs.len(),
         pages: pages.len(),
@@ -246,15 +243,6 @@ fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
         }
     }
     Ok(())
-}
-
-/// One file, or one run under two names: its folder and the CSV it left.
-fn same_place(a: &Answers, b: &Answers) -> bool {
-    let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match (&a.origin, &b.origin) {
-        (AnswersOrigin::Run(a), AnswersOrigin::Run(b)) => a == b,
-        _ => place(&a.path) == place(&b.path),
-    }
 }
 
 fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {

@@ -22,6 +22,13 @@ pub(super) struct MissEvidence<'e> {
     pub places: Option<&'e PageNumbers>,
 }
 
+impl MissEvidence<'_> {
+    /// Gold's program as an expression.
+    fn gold_formula(&self) -> Option<Formula> {
+        Formula::read(self.gold_program?, self.row.table())
+    }
+}
+
 /// An answer that came before.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierAnswer {
@@ -207,12 +214,9 @@ fn against_its_program(
 
 /// The value of gold's program, with all digits.
 fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
-    let row = evidence.row;
-    let program = evidence
-        .gold_program
-        .and_then(|program| Formula::read(program, row.table()))
-        .and_then(|formula| formula.root.number());
-    program.or_else(|| row.gold.exe_ans.as_ref().and_then(Value::number))
+    let formula = evidence.gold_formula();
+    let program = formula.and_then(|formula| formula.root.number());
+    program.or_else(|| evidence.row.gold.exe_ans.as_ref()?.number())
 }
 
 fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
@@ -233,15 +237,14 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
 /// Gold's program over what was answered to the earlier turns instead of
 /// over their golds.
 fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
-    let row = evidence.row;
-    row.turn()?;
+    evidence.row.turn()?;
     let wrong: Vec<(f64, f64)> = evidence
         .earlier
         .iter()
         .filter_map(|earlier| Some((earlier.gold?, earlier.own?)))
         .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
         .collect();
-    let formula = Formula::read(evidence.gold_program?, row.table())?;
+    let formula = evidence.gold_formula()?;
     let (Some((op, a, b)), false) = (formula.root.top(), wrong.is_empty()) else {
         return None;
     };
@@ -294,9 +297,10 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
 
 /// Which of the difference and the relative change is given instead of the other.
 fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
-    let program = evidence.gold_program;
-    let formula = program.and_then(|program| Formula::read(program, evidence.row.table()));
-    match formula.is_some_and(|formula| formula.quotient().is_some()) {
+    match evidence
+        .gold_formula()
+        .is_some_and(|formula| formula.quotient().is_some())
+    {
         true => "gives the difference instead of the relative change",
         false => "gives the relative change instead of the difference",
     }
@@ -305,9 +309,6 @@ fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
 /// By the programs: the answer's own against gold's, then gold's alone.
 fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let row = evidence.row;
-    let formula = evidence
-        .gold_program
-        .and_then(|program| Formula::read(program, row.table()));
     let mine = row
         .program()
         .and_then(|program| Formula::read(program, row.table()));
@@ -322,7 +323,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
             return Some(CauseFound::new(Cause::Arithmetic, detail));
         }
     }
-    let formula = match (formula, &found_gold) {
+    let formula = match (evidence.gold_formula(), &found_gold) {
         (Some(formula), _) => formula,
         // A gold that is on the page as it is: a look-up.
         (None, Quantity::Number(gold)) => {

@@ -25,9 +25,6 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
         ))
     };
     let mut parts = vec![side("A", &comparison.a), side("B", &comparison.b)];
-    if comparison.same {
-        parts.push("A and B are the same file or run, so they do not differ.".to_owned());
-    }
     let answers = match comparison.answers {
         n if n == comparison.questions => String::new(),
         n => format!(" ({} on each side)", counted(n, "answer")),

@@ -36,7 +36,6 @@ fn pairs_fall_into_four_cells() {
     let a = run(&place, "a.csv", "+++++-----");
     let b = run(&place, "b.csv", "++-++++--+");
     let comparison = by_fe(&a, &b).unwrap();
-    assert!(!comparison.same);
     assert_eq!((comparison.questions, comparison.pages), (10, 10));
     let mut rules = comparison.rules.iter();
     let fe = rules.find(|rule| rule.rule == Rule::FinancialEquivalence);
@@ -202,13 +201,8 @@ fn a_run_is_compared_by_folder_and_by_its_csv() {
     assert_eq!(critic["cost_usd"], "0");
     let compared = place.run(&format!("compare output {run} --json"));
     let json = compared.succeeds().json();
-    assert_eq!(json["same"], true);
     assert_eq!(json["flips"], serde_json::json!([]));
     assert_eq!(json["rules"].as_array().unwrap().len(), 6);
-    let compared = place.run(&format!("compare {run} {run} --rule nm"));
-    let text = &compared.prints("A and B are the same file or run").stdout;
-    let mut table = text.lines().filter(|line| line.starts_with('│'));
-    assert!(table.all(|line| line.chars().count() <= 80));
 }
 
 #[test]

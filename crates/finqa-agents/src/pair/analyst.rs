@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use async_trait::async_trait;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use crate::graph::Node;
 use crate::llm::ChatMessage;
@@ -40,11 +40,7 @@ impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
         let rounds = &exchange.so_far.rounds;
         let reply = match taken {
             Ok(Route::Submit) => rounds.last().map(|round| round.reply.as_str()),
-            // The round ends here.
-            _ => {
-                exchange.round = Span::none();
-                None
-            }
+            _ => None,
         };
         trace::record_step(&span, &taken, reply);
         taken

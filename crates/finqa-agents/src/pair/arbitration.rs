@@ -36,21 +36,17 @@ impl AgreementCount {
         }
     }
 
-    /// The model's accuracy: its estimate, and the upper end of the 95 % interval.
-    pub fn estimate(&self) -> (f64, f64) {
+    /// The accuracy that confidences are compared with: the upper end of the 95 % interval
+    /// of the model's.
+    pub fn model_accuracy(&self) -> f64 {
         if self.expected <= 0.0 {
-            return (1.0, 1.0);
+            return 1.0;
         }
         let answers = self.answers as f64;
         let estimate = (self.agreed as f64 / self.expected).min(1.0);
         // The interval of the share that agrees, in units of what an accuracy of 1 would give.
         let most = wilson(self.agreed as f64 / answers, answers).1 * answers / self.expected;
-        (estimate, most.clamp(estimate, 1.0))
-    }
-
-    /// The accuracy that confidences are compared with.
-    pub fn model_accuracy(&self) -> f64 {
-        self.estimate().1
+        most.clamp(estimate, 1.0)
     }
 }
 
@@ -80,21 +76,20 @@ mod tests {
                 let agrees = at % 2 == 0 && f64::from(at / 2 % 10) < 10.0 * accuracy;
                 count.add(Some(&opinion(0.5, Some(agrees))));
             }
-            let (estimate, most) = count.estimate();
-            assert!((estimate - accuracy).abs() < 1e-9, "{count:?}");
+            let most = count.model_accuracy();
             // 1,000 answers, of which at most half can agree.
             assert!(
                 accuracy + 0.025 < most && most < accuracy + 0.07,
                 "{count:?}"
             );
         }
-        assert_eq!(AgreementCount::default().estimate(), (1.0, 1.0));
+        assert_eq!(AgreementCount::default().model_accuracy(), 1.0);
         let mut count = AgreementCount::default();
         count.add(None);
         count.add(Some(&opinion(0.5, None)));
         assert_eq!(count, AgreementCount::default());
         // More agreement than the analyst's confidence explains does not lift the accuracy above 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
-        assert_eq!(count.estimate(), (1.0, 1.0));
+        assert_eq!(count.model_accuracy(), 1.0);
     }
 }

@@ -4,7 +4,7 @@ use finqa_core::outcome::Outcome;
 
 use super::answer::Answer;
 use super::exchange::Exchange;
-use super::opinion::{Arbitration, SecondOpinion};
+use super::opinion::Arbitration;
 use super::solution::{Solution, StopReason, best_round};
 
 /// Closes an exchange: a failure before any answer is its outcome; after one (say, the
@@ -70,7 +70,7 @@ fn withheld(solution: Solution, error: String) -> Solution {
 /// Gives the embedded analyst's answer where it is likelier right than a model of this
 /// accuracy, or where the model's own failure left the question without one.
 pub(super) fn arbitrate(
-    solution: Solution,
+    mut solution: Solution,
     model_accuracy: f64,
     embedded: impl FnOnce() -> Option<Answer>,
 ) -> Solution {
@@ -78,32 +78,20 @@ pub(super) fn arbitrate(
         solution.outcome,
         Outcome::ProviderError | Outcome::BudgetStop
     );
-    let Some(opinion) = solution.opinion.clone().filter(|_| replaceable) else {
+    let Some(opinion) = solution.opinion.as_mut().filter(|_| replaceable) else {
         return solution;
     };
-    let arbitration = Arbitration::choose(&opinion, model_accuracy);
-    let answer = if arbitration.taken { embedded() } else { None };
-    let opinion = Some(SecondOpinion {
-        arbitration: Some(Arbitration {
-            taken: answer.is_some(),
-            ..arbitration
-        }),
-        ..opinion
-    });
-    match answer {
-        None => Solution {
-            opinion,
-            ..solution
-        },
-        Some(answer) => Solution {
-            outcome: Outcome::Answered,
-            stop: StopReason::Arbitrated,
-            answer: Some(answer),
-            chosen_round: None,
-            opinion,
-            ..solution
-        },
+    let choice = Arbitration::choose(opinion, model_accuracy);
+    let answer = if choice.taken { embedded() } else { None };
+    let taken = answer.is_some();
+    opinion.arbitration = Some(Arbitration { taken, ..choice });
+    if taken {
+        solution.outcome = Outcome::Answered;
+        solution.stop = StopReason::Arbitrated;
+        solution.answer = answer;
+        solution.chosen_round = None;
     }
+    solution
 }
 
 /// Withholds an answer without a second opinion that agrees.

@@ -128,21 +128,21 @@ impl RecordedCalls {
         let hash = request_hash(&request);
         let mut recorded = self.memory.replies.iter();
         let known_at = recorded.position(|call| call.request_hash == hash && call.reply.is_some());
-        if let Some(call) = known_at.map(|at| self.memory.replies.remove(at))
-            && let Some(reply) = call.reply.clone()
-        {
-            record_recalled(model, &request, &call);
-            return PreparedCall::Recalled(Box::new((call, reply)));
+        let recalled = known_at.map(|at| self.memory.replies.remove(at));
+        if let Some(call) = &recalled {
+            record_recalled(model, &request, call);
+        } else {
+            let equal = |call: &&Call| call.request_hash == hash && call.reply.is_some();
+            let repeat = self.calls.iter().filter(equal).count();
+            request.origin = RequestOrigin {
+                repeat: u32::try_from(repeat).unwrap_or(u32::MAX),
+                ..self.origin.clone()
+            };
         }
-        let equal = |call: &&Call| call.request_hash == hash && call.reply.is_some();
-        let repeat = self.calls.iter().filter(equal).count();
-        request.origin = RequestOrigin {
-            repeat: u32::try_from(repeat).unwrap_or(u32::MAX),
-            ..self.origin.clone()
-        };
-        PreparedCall::New {
-            request: Box::new(request),
+        PreparedCall {
+            request,
             hash,
+            recalled,
         }
     }
 
@@ -154,64 +154,64 @@ impl RecordedCalls {
         prepared: PreparedCall,
         known: usize,
     ) -> (Option<Call>, Result<ChatReply, ModelError>) {
-        let (request, hash) = match prepared {
-            PreparedCall::Recalled(recalled) => return (Some(recalled.0), Ok(recalled.1)),
-            PreparedCall::New { request, hash } => (request, hash),
-        };
+        let PreparedCall {
+            request,
+            hash,
+            recalled,
+        } = prepared;
+        if let Some(call) = recalled
+            && let Some(reply) = call.reply.clone()
+        {
+            return (Some(call), Ok(reply));
+        }
         // A stop lets the request in flight finish and begins no other.
         if self.stop.drain.is_cancelled() {
             return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
         }
-        let answered = model.chat(&request, &self.stop).await;
-        let mut call = Call {
+        let mut answered = model.chat(&request, &self.stop).await;
+        if let Err(error) = &mut answered {
+            // A stop came before anything was sent: nothing to record.
+            if error.kind == ErrorKind::Cancelled && error.attempts == 0 {
+                return (None, answered);
+            }
+            // An earlier process does not know whether the host is there now.
+            error.after_success |= self.memory.answered_before && error.kind != ErrorKind::Connect;
+        }
+        let (attempts, latency, cost) = match &answered {
+            Ok(reply) => {
+                let cost = Cost::of_reply(reply, model.cost(reply));
+                (reply.attempts, reply.latency, cost)
+            }
+            Err(error) => {
+                let cost = Cost::unknown(u64::from(error.lost));
+                (error.attempts, error.latency, cost)
+            }
+        };
+        let call = Call {
             node: request.node,
             round,
             request_hash: hash,
             messages: request.messages.into_iter().skip(known).collect(),
-            reply: None,
-            error: None,
-            attempts: 0,
-            seconds: 0.0,
-            cost: Cost::default(),
-        };
-        let result = match answered {
-            Ok(reply) => {
-                call.attempts = reply.attempts;
-                call.seconds = reply.latency.as_secs_f64();
-                call.cost = Cost::of_reply(&reply, model.cost(&reply));
-                call.reply = Some(reply.clone());
-                Ok(reply)
-            }
-            // A stop came before anything was sent: nothing to record.
-            Err(error) if error.kind == ErrorKind::Cancelled && error.attempts == 0 => {
-                return (None, Err(error));
-            }
-            Err(mut error) => {
-                // An earlier process does not know whether the host is there now.
-                error.after_success |=
-                    self.memory.answered_before && error.kind != ErrorKind::Connect;
-                call.attempts = error.attempts;
-                call.seconds = error.latency.as_secs_f64();
-                call.cost = Cost::unknown(u64::from(error.lost));
-                call.error = Some(error.to_string());
-                Err(error)
-            }
+            reply: answered.as_ref().ok().cloned(),
+            error: answered.as_ref().err().map(ToString::to_string),
+            attempts,
+            seconds: latency.as_secs_f64(),
+            cost,
         };
         // Recorded before it is used, so that a paid reply outlives the process.
         if let Some(record) = &self.memory.record {
             record(&call);
         }
-        (Some(call), result)
+        (Some(call), answered)
     }
 }
 
 /// A call before it is sent.
-enum PreparedCall {
-    Recalled(Box<(Call, ChatReply)>),
-    New {
-        request: Box<ChatRequest>,
-        hash: String,
-    },
+struct PreparedCall {
+    request: ChatRequest,
+    hash: String,
+    /// What an interrupted run already has.
+    recalled: Option<Call>,
 }
 
 /// Records a reused reply as a call without a duration.

@@ -1,7 +1,7 @@
 //! The critic node: the deterministic checks first, then the LLM critic.
 
 use async_trait::async_trait;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use crate::graph::Node;
 use crate::parse::{self, CriticVerdict};
@@ -39,7 +39,6 @@ impl Node<Exchange, Route, QuestionFailure> for CriticNode {
         if let Some(round) = round {
             trace::record_verdict(&exchange.round, round);
         }
-        exchange.round = Span::none();
         taken
     }
 }
@@ -52,7 +51,10 @@ impl CriticNode {
         };
         let mut findings = Vec::new();
         if self.mode != CriticMode::Off {
-            findings = verify::findings(&exchange.question, &round.answer, self.checks);
+            findings = match self.checks {
+                true => verify::check(&exchange.question, &round.answer),
+                false => verify::unusable(&round.answer),
+            };
             findings.extend(self.other_opinion(exchange, round));
         }
         let is_objected = findings.iter().any(|finding| finding.kind.sends_back());

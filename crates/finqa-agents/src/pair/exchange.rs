@@ -46,7 +46,7 @@ pub struct Exchange {
     pub(super) failure: Option<QuestionFailure>,
     /// The repetition of the question, from 0.
     pub(super) epoch: u32,
-    /// The span of the round in progress.
+    /// The span of the last round.
     pub(super) round: Span,
 }
 

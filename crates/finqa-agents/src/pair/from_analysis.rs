@@ -131,27 +131,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_of_a_label_is_found_behind_one_that_begins_with_it() {
+    fn words_of_a_label_and_the_names_of_a_row_are_labels() {
+        let rows = [
+            ["Nonoperating operating income", "", "5"],
+            ["Delta Bank", "Bridge loan", "5"],
+        ];
         let document = Document {
-            table: vec![
-                vec!["item".to_owned(), "2031".to_owned()],
-                vec!["Nonoperating operating income".to_owned(), "5".to_owned()],
-            ],
+            table: rows.map(|row| row.map(str::to_owned).to_vec()).to_vec(),
             own: true,
             ..Document::default()
         };
-        assert!(names_label(&document, "operating"));
-        assert!(!names_label(&document, "operat"));
-    }
-    #[test]
-    fn a_row_of_several_names_is_a_label() {
-        let row = ["Delta Bank", "Bridge loan", "5"].map(str::to_owned);
-        let document = Document {
-            table: vec![row.to_vec()],
-            own: true,
-            ..Document::default()
-        };
-        assert!(names_label(&document, "Delta Bank, Bridge loan"));
-        assert!(!names_label(&document, "Delta Bank, Term loan"));
+        for (answer, is_label) in [
+            ("operating", true),
+            ("operat", false),
+            ("Delta Bank, Bridge loan", true),
+            ("Delta Bank, Term loan", false),
+        ] {
+            assert_eq!(names_label(&document, answer), is_label, "{answer}");
+        }
     }
 }

@@ -33,15 +33,6 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
-/// The findings of all checks, or of those that make an answer unusable.
-pub(super) fn findings(question: &Question, answer: &Answer, all: bool) -> Vec<Finding> {
-    if all {
-        check(question, answer)
-    } else {
-        unusable(answer)
-    }
-}
-
 /// A year that the question names and the page lacks; a hypothetical question may name
 /// any year.
 pub(crate) fn unnamed_year(question: &Question) -> Option<i32> {
@@ -57,6 +48,7 @@ fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<i32> {
     years.find(|year| !places.names_year(**year)).copied()
 }
 
+/// The findings of all checks.
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = question_cues(&question.text);
     let places = LiteralPlaces::of(question);
