@@ -3,31 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use crate::dataset::{Case, Dataset, Gold, Record};
-use crate::run::{Journal, RunFolder, RunMeta};
+use crate::run::{Journal, RunFolder};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{Row, score};
 
 use super::AnalysisError;
-
-/// The source of a set of answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswersOrigin {
-    /// A CSV, JSONL or JSON file.
-    File,
-    /// A run's journal, by the run's id.
-    Run(String),
-}
 
 /// The answers of a file or a run, in their order.
 #[derive(Clone, Debug)]
 pub struct Answers {
     /// The file or folder, as it was given.
     pub path: PathBuf,
-    pub origin: AnswersOrigin,
+    /// The id of the run whose journal was read; `None` for a file.
+    pub run: Option<String>,
     /// The model that answered, where a run says it.
     pub model: Option<String>,
     /// The records they were scored by, as shown to people; `None` if only
@@ -97,7 +86,7 @@ impl Answers {
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
-            origin: AnswersOrigin::File,
+            run: None,
             model: None,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
@@ -115,61 +104,39 @@ impl Answers {
         let meta = journal.meta()?;
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(row.without_exchange()))?;
-        if dataset.is_some() {
-            return Self::from_rows(path, &meta, rows, dataset);
-        }
-        match meta.records() {
-            Ok(own) => Self::from_rows(path, &meta, rows, Some(&own)),
-            Err(reason) => Ok(Self {
-                no_records: Some(reason),
-                ..Self::from_rows(path, &meta, rows, None)?
-            }),
-        }
-    }
-
-    /// The answers of a run, from its rows. Gold and pages come from
-    /// `dataset`, or from the rows alone without one.
-    pub(crate) fn from_rows(
-        path: &Path,
-        meta: &RunMeta,
-        rows: Vec<Row>,
-        dataset: Option<&Dataset>,
-    ) -> Result<Self, AnalysisError> {
         if rows.is_empty() {
             return Err(AnalysisError::NoAnswers {
                 path: path.to_owned(),
             });
         }
-        let mut answers = Self {
-            path: path.to_owned(),
-            origin: AnswersOrigin::Run(meta.id.clone()),
-            model: Some(meta.model().to_owned()),
-            dataset: None,
-            no_records: None,
-            rows,
-            turns: HashMap::new(),
+        let own = dataset.is_none().then(|| meta.records()).transpose();
+        let (own, no_records) = match own {
+            Ok(own) => (own, None),
+            Err(reason) => (None, Some(reason)),
         };
-        if let Some(dataset) = dataset {
-            answers.score_by(dataset)?;
-        }
-        Ok(answers)
-    }
-
-    /// Takes gold and pages from `dataset`, and scores again.
-    fn score_by(&mut self, dataset: &Dataset) -> Result<(), AnalysisError> {
-        let records = RecordsById::of(dataset);
-        for row in &mut self.rows {
-            if records.score(row).is_none() {
+        let dataset = dataset.or(own.as_ref());
+        let records = dataset.map(RecordsById::of);
+        for row in &mut rows {
+            let Some(records) = &records else { break };
+            if records.attach(row).is_none() {
                 return Err(AnalysisError::UnknownQuestion {
-                    path: self.path.clone(),
+                    path: path.to_owned(),
                     key: row.key.clone(),
-                    dataset: dataset.source.clone(),
+                    dataset: dataset.map(|data| data.source.clone()).unwrap_or_default(),
                 });
             }
+            row.scores = score(row);
         }
-        self.turns = turns_of(dataset, &self.rows);
-        self.dataset = Some(dataset.source.clone());
-        Ok(())
+        let turns = dataset.map(|data| turns_of(data, &rows));
+        Ok(Self {
+            path: path.to_owned(),
+            run: Some(meta.id.clone()),
+            model: Some(meta.model().to_owned()),
+            dataset: dataset.map(|data| data.source.clone()),
+            no_records,
+            turns: turns.unwrap_or_default(),
+            rows,
+        })
     }
 
     /// The golds of the turns of a row's record.
@@ -186,13 +153,6 @@ impl<'d> RecordsById<'d> {
     pub(super) fn of(dataset: &'d Dataset) -> Self {
         let records = dataset.records.iter();
         Self(records.map(|record| (record.id(), record)).collect())
-    }
-
-    /// Scores a row again by its record; `None` if the dataset does not have the question.
-    fn score(&self, row: &mut Row) -> Option<&'d Record> {
-        let record = self.attach(row)?;
-        row.scores = score(row);
-        Some(record)
     }
 
     /// Takes a row's gold and page from its record; `None` if the dataset does not have the

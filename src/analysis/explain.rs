@@ -16,8 +16,8 @@ pub(super) struct MissEvidence<'e> {
     pub row: &'e Row,
     /// Gold's program, also one found among the conversation's turns.
     pub gold_program: Option<&'e str>,
-    /// Answers that came before: what they are of, and their value as printed.
-    pub earlier: &'e [EarlierAnswer],
+    /// Answers that came before.
+    pub earlier: &'e [&'e EarlierAnswer],
     /// The numbers of the page.
     pub places: Option<&'e PageNumbers>,
 }
@@ -32,11 +32,18 @@ impl MissEvidence<'_> {
 /// An answer that came before.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierAnswer {
-    /// Whose: `turn 2`, `the record's question before`.
-    pub whose: String,
+    /// Its question among those of the record.
+    pub part: String,
     pub own: Option<f64>,
     /// Gold, at 5 decimals.
     pub gold: Option<f64>,
+}
+
+impl EarlierAnswer {
+    /// The number of its turn; `None` for a stand-alone question.
+    pub(super) fn turn(&self) -> Option<usize> {
+        self.part.parse().ok()
+    }
 }
 
 /// The cause, then other causes that fit.
@@ -230,7 +237,10 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
             .flatten()
             .any(|value| target.matches(value))
     })?;
-    let detail = format!("repeats the answer to {}", earlier.whose);
+    let detail = match earlier.turn() {
+        Some(turn) => format!("repeats the answer to turn {turn}"),
+        None => "repeats the answer to the record's question before".to_owned(),
+    };
     Some(CauseFound::new(Cause::StaleTurn, detail))
 }
 

@@ -114,21 +114,8 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
 #[derive(Default)]
 pub(super) struct Searcher {
     /// The answers by record and pass.
-    noted: HashMap<(u64, u32), Vec<NotedAnswer>>,
+    noted: HashMap<(u64, u32), Vec<EarlierAnswer>>,
     places: Option<(String, Arc<PageNumbers>)>,
-}
-
-/// The part of a row that later rows about the same record need.
-struct NotedAnswer {
-    part: String,
-    numbers: AnswerNumbers,
-}
-
-/// An answer, and what is right, as numbers.
-#[derive(Clone, Copy)]
-struct AnswerNumbers {
-    own: Option<f64>,
-    gold: Option<f64>,
 }
 
 impl Searcher {
@@ -140,14 +127,11 @@ impl Searcher {
     }
 
     pub(super) fn add(&mut self, row: &Row) {
-        let numbers = AnswerNumbers {
+        let key = (name_hash(&row.key.id), row.epoch);
+        self.noted.entry(key).or_default().push(EarlierAnswer {
+            part: row.key.part.clone(),
             own: TargetNumber::of(row).map(|target| target.value),
             gold: row.gold.exe_ans.as_ref().and_then(Value::number),
-        };
-        let key = (name_hash(&row.key.id), row.epoch);
-        self.noted.entry(key).or_default().push(NotedAnswer {
-            part: row.key.part.clone(),
-            numbers,
         });
     }
 
@@ -160,7 +144,6 @@ impl Searcher {
     /// The cause of a noted row's miss. `turns` are the golds of its record's turns.
     pub(crate) fn explain(&mut self, row: &Row, turns: &[Gold]) -> Miss {
         let gold_program = gold_program(row, turns);
-        let earlier = self.earlier(row);
         let places = row.document.as_ref().map(|page| {
             let id = &row.key.id;
             let known = self.places.take().filter(|(of, _)| of == id);
@@ -172,7 +155,7 @@ impl Searcher {
         let found = explain(&MissEvidence {
             row,
             gold_program: gold_program.as_deref(),
-            earlier: &earlier,
+            earlier: &self.earlier(row),
             places: places.as_deref(),
         });
         let mut found = found.into_iter();
@@ -196,25 +179,15 @@ impl Searcher {
 
     /// The answers before this one and their golds: earlier turns, the record's first
     /// question.
-    fn earlier(&self, row: &Row) -> Vec<EarlierAnswer> {
-        let mut earlier = Vec::new();
+    fn earlier(&self, row: &Row) -> Vec<&EarlierAnswer> {
         let key = (name_hash(&row.key.id), row.epoch);
-        let others = self.noted.get(&key).map_or(&[][..], Vec::as_slice);
-        let mut note = |whose: String, AnswerNumbers { own, gold }| {
-            earlier.push(EarlierAnswer { whose, own, gold });
+        let others = self.noted.get(&key).into_iter().flatten();
+        let is_before = |other: &&EarlierAnswer| match (other.turn(), row.turn()) {
+            (Some(theirs), Some(own)) => theirs < own,
+            (None, None) => other.part < row.key.part,
+            _ => false,
         };
-        for other in others {
-            match (other.part.parse::<usize>().ok(), row.turn()) {
-                (Some(theirs), Some(own)) if theirs < own => {
-                    note(format!("turn {theirs}"), other.numbers);
-                }
-                (None, None) if other.part < row.key.part => {
-                    note("the record's question before".to_owned(), other.numbers);
-                }
-                _ => {}
-            }
-        }
-        earlier
+        others.filter(is_before).collect()
     }
 }
 

@@ -20,7 +20,6 @@ mod programs;
 mod search;
 mod target;
 
-pub(crate) use answers::AnswersOrigin;
 pub use answers::{Answers, records_behind};
 pub(crate) use by_rule::RuleComparison;
 pub use cause::Cause;

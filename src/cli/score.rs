@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, AnswersOrigin, records_behind};
+use crate::analysis::{Answers, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::output::{write_junit, write_leaderboard};
@@ -66,7 +66,7 @@ pub(crate) fn execute(
         if let Some(reason) = &answers.no_records {
             super::analyze::without_records(reason);
         }
-        if let AnswersOrigin::Run(id) = answers.origin {
+        if let Some(id) = answers.run {
             suite = id;
         }
         answers.rows

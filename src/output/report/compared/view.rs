@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Answers, AnswersOrigin, Comparison, RuleComparison};
+use crate::analysis::{Answers, Comparison, RuleComparison};
 
 use super::super::figures::{BarPart, percent};
 use super::pairs::{ListedPair, pair_class};
@@ -42,8 +42,8 @@ impl<'a> ComparisonView<'a> {
 
 /// A run by its model and the start of its id, a file by its name.
 pub(super) fn name(answers: &Answers) -> String {
-    match (&answers.origin, &answers.model) {
-        (AnswersOrigin::Run(id), Some(model)) => {
+    match (&answers.run, &answers.model) {
+        (Some(id), Some(model)) => {
             // The end of an id tells runs of one minute apart.
             let short = id.rsplit('-').next().unwrap_or(id);
             format!("{model} ({})", short.get(..6).unwrap_or(short))
