@@ -42,12 +42,7 @@ const AUDIT: [(&str, &str, Cause, Option<Cause>); 21] = [
         Cause::SuspectGold,
         Some(Cause::SwappedOperands),
     ),
-    (
-        "TSCO/2017",
-        "qa_0",
-        Cause::SuspectGold,
-        Some(Cause::DashAsNumber),
-    ),
+    ("TSCO/2017", "qa_0", Cause::SuspectGold, None),
     ("ADBE/2018", "qa_0", Cause::IllPosed, None),
     ("ADBE/2018", "qa_1", Cause::IllPosed, None),
 ];

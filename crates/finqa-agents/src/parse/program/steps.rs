@@ -32,16 +32,9 @@ impl Steps {
         Some(self.push(op, row, Argument::Unused(unused.trim().to_owned())))
     }
 
+    /// An operation over numbers; those over a row are `table`'s.
     pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
-        let op = match operation {
-            "add" => Op::Add,
-            "subtract" => Op::Subtract,
-            "multiply" => Op::Multiply,
-            "divide" => Op::Divide,
-            "exp" => Op::Exp,
-            "greater" => Op::Greater,
-            _ => return None,
-        };
+        let op = Op::of(operation)?;
         match <[Argument; 2]>::try_from(arguments) {
             Ok([a, b]) => Some(self.push(op, a, b)),
             // `add(a, b, c)`
