@@ -1,6 +1,8 @@
 //! The model calls about one question: recorded before they are used, and recalled when
 //! an interrupted run is resumed.
 
+use std::collections::BTreeMap;
+
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
@@ -232,12 +234,57 @@ pub fn order_samples(calls: &mut [Call]) {
     }
 }
 
-/// The seconds that the calls took.
+/// The duration of calls made one after the other; of parallel samples, the longest counts.
 pub fn total_seconds(calls: &[Call]) -> f64 {
-    calls.iter().map(|call| call.seconds).sum()
+    let mut alone = 0.0;
+    let mut together: BTreeMap<_, BTreeMap<u32, f64>> = BTreeMap::new();
+    for call in calls {
+        match call.sample() {
+            // The first one is asked before the others.
+            Some(number) if number > 1 => {
+                let samples = together.entry(call.node.split('#').next()).or_default();
+                *samples.entry(number).or_default() += call.seconds;
+            }
+            _ => alone += call.seconds,
+        }
+    }
+    let longest = |samples: &BTreeMap<u32, f64>| samples.values().copied().fold(0.0, f64::max);
+    alone + together.values().map(longest).sum::<f64>()
 }
 
 fn request_hash(request: &ChatRequest) -> String {
     let json = serde_json::to_vec(request).unwrap_or_default();
     blake3::hash(&json).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_samples_that_were_asked_together_the_longest_counts() {
+        let call = |node: &str, round, seconds| Call {
+            node: node.to_owned(),
+            round,
+            request_hash: String::new(),
+            messages: Vec::new(),
+            reply: None,
+            error: None,
+            attempts: 1,
+            seconds,
+            cost: Cost::default(),
+        };
+        let calls = [
+            call("analyst", 1, 1.0),
+            call("analyst#2", 1, 2.0),
+            // It failed before.
+            call("analyst#2", 1, 4.0),
+            call("analyst#3", 1, 5.0),
+            call("analyst_reask#2", 1, 8.0),
+            call("analyst_reask#3", 1, 7.0),
+            call("critic", 1, 16.0),
+            call("analyst", 2, 32.0),
+        ];
+        assert_eq!(total_seconds(&calls), 1.0 + 6.0 + 8.0 + 16.0 + 32.0);
+    }
 }
