@@ -40,7 +40,7 @@ impl ServerEnvironment {
         note: Note,
     ) -> Result<Self, RemoteError> {
         let sessions = SessionPool::new(address.clone(), note);
-        sessions.put_back(sessions.take().await?);
+        sessions.put_back(Some(sessions.take().await?));
         Ok(Self {
             sessions: Arc::new(sessions),
             tasks: ServerTasks::list(&address).await,
@@ -184,9 +184,7 @@ impl ServerSession {
 
 impl Drop for ServerSession {
     fn drop(&mut self) {
-        if let Some(session) = self.session.take() {
-            self.pool.put_back(session);
-        }
+        self.pool.put_back(self.session.take());
     }
 }
 

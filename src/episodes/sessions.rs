@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use super::address::Address;
 use super::error::RemoteError;
@@ -25,12 +26,16 @@ pub(crate) type Note = Box<dyn Fn(String) + Send + Sync>;
 pub(super) struct SessionPool {
     address: Address,
     pub(super) note: Note,
-    sessions: Mutex<IdleSessions>,
+    sessions: Mutex<OpenSessions>,
+    /// A session is idle again, or gone.
+    returned: Notify,
 }
 
 #[derive(Default)]
-struct IdleSessions {
+struct OpenSessions {
     idle: Vec<RemoteSession>,
+    /// Sessions that were taken and are not back.
+    taken: usize,
     /// Losses in a row, and the time of the last one.
     lost: u32,
     last_loss: Option<Instant>,
@@ -42,6 +47,7 @@ impl SessionPool {
             address,
             note,
             sessions: Mutex::default(),
+            returned: Notify::new(),
         }
     }
 
@@ -51,29 +57,41 @@ impl SessionPool {
         join_all(idle.into_iter().map(RemoteSession::close)).await;
     }
 
-    /// A session in which no episode is played: one that is idle, or else a new one.
+    /// A session in which no episode is played: one that is idle, or else a new one. Where the
+    /// server has no more, it waits for one that is taken.
     pub(super) async fn take(&self) -> Result<RemoteSession, RemoteError> {
         let mut waits = FULL_WAITS.into_iter();
         loop {
             let idle = self.sessions.lock().idle.pop();
-            if let Some(session) = idle {
-                return Ok(session);
-            }
-            let opened = RemoteSession::open(&self.address).await;
-            match (&opened, waits.next()) {
+            let session = match idle {
+                Some(session) => Ok(session),
+                None => RemoteSession::open(&self.address).await,
+            };
+            match (session, waits.next()) {
                 (Err(RemoteError::Full { .. }), Some(millis)) => {
                     tokio::time::sleep(Duration::from_millis(millis)).await;
                 }
-                _ => return opened,
+                (Err(RemoteError::Full { .. }), None) if self.sessions.lock().taken > 0 => {
+                    self.returned.notified().await;
+                }
+                (session, _) => {
+                    self.sessions.lock().taken += usize::from(session.is_ok());
+                    return session;
+                }
             }
         }
     }
 
-    /// Puts back the session of an episode that is over.
-    pub(super) fn put_back(&self, session: RemoteSession) {
+    /// Puts back the session of an episode that is over, unless it is lost.
+    pub(super) fn put_back(&self, session: Option<RemoteSession>) {
         let mut sessions = self.sessions.lock();
-        sessions.lost = 0;
-        sessions.idle.push(session);
+        sessions.taken -= 1;
+        if let Some(session) = session {
+            sessions.lost = 0;
+            sessions.idle.push(session);
+        }
+        drop(sessions);
+        self.returned.notify_one();
     }
 
     /// Counts a loss of a session that was opened, or begun to be opened, at `since`; true if

@@ -181,6 +181,17 @@ fn a_server_that_wants_a_token_gets_it() {
 }
 
 #[test]
+fn episodes_wait_for_a_session_where_the_server_has_fewer_than_j() {
+    let place = Workplace::new();
+    let options = ServerOptions {
+        max_sessions: 1,
+        ..ServerOptions::default()
+    };
+    let server = Serving::start(fixture(), options);
+    played(&place, &format!("--url {} -j 4", server.url));
+}
+
+#[test]
 fn a_full_server_is_one_clear_line() {
     let place = Workplace::new();
     let full = json!({"type": "error", "data": {"code": "CAPACITY_REACHED", "active_sessions": 1,

@@ -18,6 +18,9 @@ use super::types::Stop;
 pub struct RetryOptions {
     /// Maximum attempts of one request, the first included; at least one is made.
     pub max_attempts: u32,
+    /// Maximum attempts to connect; few for a server that has not answered yet, so that a
+    /// mistyped address is reported within seconds.
+    pub connect_attempts: u32,
     /// No attempt starts later than this after the first one.
     pub total: Duration,
     /// The first wait; each further one is twice as long.
@@ -33,6 +36,7 @@ impl Default for RetryOptions {
     fn default() -> Self {
         Self {
             max_attempts: DEFAULT_ATTEMPTS,
+            connect_attempts: 3,
             total: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
@@ -109,8 +113,12 @@ where
             Some(hint) => hint.max(own).saturating_add(own / 4),
             None => own,
         };
-        let is_late = || started.elapsed().saturating_add(delay) > options.total;
-        if !error.kind.is_transient() || attempt >= options.max_attempts || is_late() {
+        let most = match error.kind {
+            ErrorKind::Connect => options.connect_attempts.min(options.max_attempts),
+            kind if kind.is_transient() => options.max_attempts,
+            _ => 1,
+        };
+        if attempt >= most || started.elapsed().saturating_add(delay) > options.total {
             return Err(error);
         }
         notify(RetryNotice {
@@ -151,6 +159,7 @@ mod tests {
     /// Milliseconds in place of seconds: the arithmetic is the same.
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
+        connect_attempts: 3,
         total: Duration::from_secs(60),
         first_delay: Duration::from_micros(500),
         max_delay: Duration::from_millis(30),
@@ -189,6 +198,14 @@ mod tests {
             assert!(notice.delay >= expected / 2 && notice.delay <= expected);
             expected *= 2;
         }
+    }
+
+    #[tokio::test]
+    async fn attempts_to_connect_have_a_limit_of_their_own() {
+        let refused = || Box::new(ModelError::new(ErrorKind::Connect, "refused"));
+        let (outcome, _, calls) = run(QUICK, |_| Err(refused())).await;
+        assert_eq!(outcome.unwrap_err().kind, ErrorKind::Connect);
+        assert_eq!(calls, 3);
     }
 
     #[tokio::test]

@@ -137,8 +137,12 @@ impl HttpCall<'_> {
                 observer(&CallEvent::Retry(notice));
             }
         };
+        let mut options = model.settings.retry;
+        if model.answered.load(Ordering::Relaxed) {
+            options.connect_attempts = options.max_attempts;
+        }
         let attempt = || self.attempt(&encoded);
-        retry(model.settings.retry, self.stop, &notify, attempt).await
+        retry(options, self.stop, &notify, attempt).await
     }
 
     /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
