@@ -99,10 +99,10 @@ pub enum PipelineError {
     )]
     ShardOfServer,
     #[error(
-        "--second-opinion arbitrate needs --model-accuracy; the summary of a run with --second-opinion \
-         show estimates it"
+        "--second-opinion arbitrate needs --model-accuracy, unless --output has a run of this model \
+         with second opinions on at least {least} answers; a shard always needs it"
     )]
-    NoAccuracy,
+    NoAccuracy { least: usize },
     #[error(
         "run {id} was merged from shards, and some of its questions are missing: repeat the \
          commands of its shards, then `{merge}`"

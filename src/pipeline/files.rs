@@ -7,7 +7,7 @@ use crate::analysis::MissFinder;
 use crate::dataset::Dataset;
 use crate::output::report::Report;
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, RunFolder, Summary, SummaryBuilder};
+use crate::run::{Journal, RunFolder, RunKind, Summary, SummaryBuilder};
 
 /// Writes all files of a run into the folder `into`, from one pass over its journal. If
 /// `last` is given and the run has an answer, the CSV is also copied to
@@ -42,7 +42,12 @@ pub(crate) fn write_results(
         &summary.run,
         &notes.into_iter().flatten().collect::<Vec<_>>(),
     )?;
-    report.write(&summary)?;
+    // One without pages is no replacement for one that has them.
+    let has_report =
+        summary.run.kind() == RunKind::Questions && last.is_some_and(RunFolder::is_written);
+    if records.is_ok() || !has_report {
+        report.write(&summary)?;
+    }
     if let Some(last) = last
         && summary.has_result()
         && summary.run.is_for_last_csv()

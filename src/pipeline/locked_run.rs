@@ -5,7 +5,10 @@ use std::path::Path;
 
 use crate::dataset::{Dataset, Source};
 use crate::output::{self, OutputError};
-use crate::run::{FolderError, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, command};
+use crate::run::{
+    FolderError, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage,
+    command,
+};
 use crate::settings::{ConfigError, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
 
@@ -184,6 +187,27 @@ pub(super) fn create_run(
         meta,
         lock,
     })
+}
+
+/// The line that says that a run of the same questions and settings waits to be
+/// resumed. A run that cannot be read is skipped.
+pub(super) fn unfinished_run_note(output: &Path, identity: &Identity) -> Option<String> {
+    let states = RunFolder::all(output).into_iter().rev();
+    let mut states = states.filter_map(|folder| folder.state().ok());
+    let state = states.find(|state| {
+        state.stage == RunStage::Unfinished
+            && state.meta.merged.is_none()
+            && state.meta.identity == *identity
+            && state.meta.version == VERSION
+    })?;
+    Some(format!(
+        "starting a new run, although run {} with the same questions and settings is unfinished \
+         ({} of {} answered); `{}` continues it",
+        state.meta.id,
+        state.answered,
+        state.meta.total,
+        state.meta.resume_command(output)
+    ))
 }
 
 #[cfg(test)]

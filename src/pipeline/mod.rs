@@ -6,6 +6,7 @@
 //! `start` (which run it is, and what its models share), `job` (what is asked, and who answers),
 //! `locked_run` (new and earlier runs), `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
+mod accuracy;
 mod batches;
 mod dry_run;
 mod error;

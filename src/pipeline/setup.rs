@@ -14,6 +14,7 @@ use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
+use super::accuracy;
 use super::model_context::{ModelContext, http_model};
 
 /// The two agents and the servers they use.
@@ -43,9 +44,6 @@ pub(crate) fn pair_setup(
     if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
         return Err(PipelineError::CriticWithoutModel);
     }
-    if settings.agents.lacks_accuracy() && !settings.model.is_offline() {
-        return Err(PipelineError::NoAccuracy);
-    }
     if settings.batch.engine == ExecutionEngine::Batch && settings.model.is_offline() {
         return Err(PipelineError::NoBatches(
             "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
@@ -65,12 +63,16 @@ pub(crate) fn pair_setup(
             (backend, analyst.name.clone(), critic.name.as_str())
         }
     };
-    let pair = PairOptions {
+    let mut pair = PairOptions {
         backend,
         settings: settings.agents.clone(),
         sampling: settings.sampling.clone(),
         prompts: Arc::new(prompts),
         checks: true,
+    };
+    let estimated = match settings.model.is_offline() {
+        true => None,
+        false => accuracy::estimate(&mut pair, &name, settings)?,
     };
     let critic_name = match pair.critic() {
         CriticMode::Llm => critic_model.to_owned(),
@@ -82,7 +84,11 @@ pub(crate) fn pair_setup(
     let servers: Vec<_> = models.into_iter().flatten().take(count).collect();
     Ok(PairSetup {
         pair,
-        notices: servers.iter().filter_map(|it| it.notice.clone()).collect(),
+        notices: servers
+            .iter()
+            .filter_map(|it| it.notice.clone())
+            .chain(estimated)
+            .collect(),
         servers,
         name,
         critic_name,

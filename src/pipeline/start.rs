@@ -116,6 +116,9 @@ impl OpenRun {
             (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, &mut job)?,
             (None, None) => {
                 let (output, meta) = (&settings.run.output, job.meta.clone());
+                if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
+                    (context.notify)(RunNotice::Note(line));
+                }
                 locked_run::create_run(output, None, meta, job.prompts.as_ref())?
             }
         };

@@ -1,6 +1,7 @@
 //! `--resume`: with whose settings, by which version, by how many processes.
 
 use convfinqa::run::{Finish, Journal, Row};
+use convfinqa::settings::Variables;
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -184,6 +185,33 @@ fn a_run_of_another_version_is_not_resumed() {
         place.resume("last", ""),
         &["started by convfinqa 99.0.0", "start a new run"],
     );
+}
+
+#[test]
+fn a_new_run_says_that_the_same_one_is_unfinished() {
+    let place = Workplace::new();
+    let hints = |given: &str| {
+        let mut lines = place.notices(&place.settings(given), Variables::none());
+        lines.retain(|line| line.contains("unfinished"));
+        lines
+    };
+    place.answer("n = 3");
+    let id = journal(&place).meta().unwrap().id;
+    assert_eq!(hints("n = 3"), [""; 0]);
+    for folder in std::fs::read_dir(place.path("output/runs")).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.ends_with(&id) {
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+    let sql = "DELETE FROM answers WHERE question > 0";
+    place.journal_tables().execute(sql, []).unwrap();
+    assert_eq!(hints("n = 2"), [""; 0]);
+    let hinted = hints("n = 3");
+    let hint = format!("`convfinqa --resume {id} ");
+    assert_eq!(hinted.len(), 1, "{hinted:?}");
+    let continues = hinted[0].contains(&hint) && hinted[0].ends_with("` continues it");
+    assert!(continues, "{hinted:?}");
 }
 
 /// The command of the README without any option, and `--resume` as it says.

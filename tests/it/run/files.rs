@@ -298,3 +298,16 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let empty = Workplace::new().run("runs");
     assert_eq!(empty.succeeds().stdout, "no runs in output/runs\n");
 }
+
+#[test]
+fn a_finished_run_keeps_the_pages_of_its_report_when_the_data_have_moved() {
+    let place = Workplace::new();
+    place.write("records.json", include_str!("../../../data/sample.json"));
+    place.run("--data-path records.json -n 2 -q").succeeds();
+    let folder = place.run_folder();
+    let report = std::fs::read(folder.join("report.html")).unwrap();
+    std::fs::remove_file(place.path("records.json")).unwrap();
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    place.run(&format!("--resume {id} -q")).succeeds();
+    assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), report);
+}

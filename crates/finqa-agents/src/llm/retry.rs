@@ -115,7 +115,7 @@ where
         };
         let most = match error.kind {
             ErrorKind::Connect => options.connect_attempts.min(options.max_attempts),
-            kind if kind.is_transient() => options.max_attempts,
+            _ if error.kind.is_transient() => options.max_attempts,
             _ => 1,
         };
         if attempt >= most || started.elapsed().saturating_add(delay) > options.total {
