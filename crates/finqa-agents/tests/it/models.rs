@@ -24,6 +24,7 @@ mod wire;
 /// Waits short enough for tests; the number of attempts is the default.
 const QUICK: RetryOptions = RetryOptions {
     max_attempts: 6,
+    connect_attempts: 3,
     total: Duration::from_secs(30),
     first_delay: Duration::from_millis(2),
     max_delay: Duration::from_millis(10),
