@@ -1,7 +1,10 @@
 //! The events of a run: one enum, which every output consumes.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::task::JoinError;
 
 use crate::dataset::QuestionKey;
 use finqa_agents::llm::{BudgetLimit, LimitStatus};
@@ -83,4 +86,22 @@ pub enum Finish {
     Fatal(RunFailure),
     /// This program failed; can be resumed.
     Bug(String),
+}
+
+impl Finish {
+    /// The end by a task that panicked or was cancelled.
+    pub(super) fn of_task(error: JoinError) -> Self {
+        match error.try_into_panic() {
+            Ok(panic) => Self::of_panic(&*panic),
+            Err(error) => Self::Bug(error.to_string()),
+        }
+    }
+
+    /// The end by a panic with this payload.
+    pub(super) fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("without a message");
+        Self::Bug(format!("panicked: {text}"))
+    }
 }

@@ -7,7 +7,7 @@ use tokio::task::{JoinError, JoinSet};
 use finqa_agents::llm::BatchQueue;
 
 use super::event::Finish;
-use super::scheduler::{RunModels, bug};
+use super::models::RunModels;
 use super::worker::{UnitOutcome, Worker};
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl PassResult {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(at)) => return self.postponed.push(at),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
-            Err(error) => bug(error),
+            Err(error) => Finish::of_task(error),
         };
         self.stop(failure, worker);
     }

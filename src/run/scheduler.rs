@@ -6,16 +6,14 @@
 //! alongside the questions), `pass` (several units at a time), `worker` (the questions of one
 //! unit).
 
-use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio::task::JoinError;
 
-use finqa_agents::llm::{BatchQueue, Budget, Stop};
+use finqa_agents::llm::Stop;
 use finqa_agents::pair::RunFailure;
 use finqa_agents::solve::Solver;
 
@@ -23,6 +21,7 @@ use super::earlier_work::EarlierWork;
 use super::event::{Event, Finish};
 use super::failures::FailureStreaks;
 use super::journal::{Journal, JournalEntry, JournalError};
+use super::models::RunModels;
 use super::pass::{PassResult, pass};
 use super::plan::Plan;
 use super::services::Services;
@@ -39,14 +38,6 @@ pub struct Scheduler {
     pub models: RunModels,
     /// Stops the run.
     pub stop: Stop,
-}
-
-/// The state that the models of a run share.
-#[derive(Default)]
-pub struct RunModels {
-    pub budget: Arc<Budget>,
-    /// The batch queue, if any; all units are in flight then.
-    pub batches: Option<BatchQueue>,
 }
 
 impl Scheduler {
@@ -100,7 +91,7 @@ impl Scheduler {
         }
         drop(worker);
         let finish = match (services.join(), passed.failure) {
-            (Err(panic), _) => Finish::Bug(panic_message(&*panic)),
+            (Err(panic), _) => Finish::of_panic(&*panic),
             (Ok(Err(error)), _) => return Err(error),
             (_, Some(bug @ Finish::Bug(_))) => bug,
             _ if left == 0 => Finish::Complete,
@@ -139,18 +130,4 @@ async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) ->
         return passed;
     }
     pass(worker, passed.postponed, models, true).await
-}
-
-/// A task that panicked or was cancelled.
-pub(super) fn bug(error: JoinError) -> Finish {
-    Finish::Bug(match error.try_into_panic() {
-        Ok(panic) => panic_message(&*panic),
-        Err(error) => error.to_string(),
-    })
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("panicked: {}", text.unwrap_or("without a message"))
 }

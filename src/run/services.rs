@@ -11,7 +11,7 @@ use finqa_agents::pair::RunFailure;
 
 use super::event::Finish;
 use super::journal::{Journal, JournalEntry, JournalError};
-use super::scheduler::{RunModels, bug};
+use super::models::RunModels;
 use super::writer::{self, JournalWriter, WriterThread};
 use crate::score::Stamp;
 
@@ -83,7 +83,7 @@ impl Services {
             return Ok(());
         };
         queue.close();
-        let driven = driving.await.map_err(bug)?;
+        let driven = driving.await.map_err(Finish::of_task)?;
         driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
     }
 

@@ -14,7 +14,9 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfi
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 
-use super::{LineSink, Redactor, TelemetryError};
+use super::error::TelemetryError;
+use super::log::LineSink;
+use super::redact::Redactor;
 use finqa_core::error::innermost;
 
 /// For one request: what takes longer would not arrive at the end of a run either.

@@ -12,7 +12,8 @@ use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-use super::{Redactor, TelemetryError};
+use super::error::TelemetryError;
+use super::redact::Redactor;
 
 /// Ours from `info`, and others from `warn`.
 const LEVELS: &str =

@@ -9,11 +9,12 @@
 //! here may fail or delay a run.
 
 mod collector;
+mod error;
 mod log;
 mod redact;
 mod trace_file;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +25,6 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use parking_lot::Mutex;
-use thiserror::Error;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::filter_fn;
@@ -34,6 +34,7 @@ use tracing_subscriber::{Layer, Registry};
 use finqa_agents::telemetry::Content;
 
 pub(crate) use collector::Collector;
+pub use error::TelemetryError;
 pub(crate) use log::LineSink;
 pub use log::LogFormat;
 pub use redact::Redactor;
@@ -44,25 +45,6 @@ use trace_file::{FileExporter, RunTraceFile};
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
-
-/// Traces and logs that cannot be set up as asked.
-#[derive(Debug, Error)]
-pub enum TelemetryError {
-    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
-    File {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("OpenTelemetry export: {0}")]
-    Exporter(String),
-    #[error("RUST_LOG is `{level}`: {source}; use a level, or `target=level,…`")]
-    Level {
-        level: String,
-        #[source]
-        source: tracing_subscriber::filter::ParseError,
-    },
-}
 
 /// The destinations and contents of telemetry.
 pub struct TelemetryOptions {
