@@ -160,61 +160,16 @@ def looks(page, shots):
             page.js("document.querySelector('#list .open-row').click()")
 
 
-def measure(page, report):
-    """What a reader waits for, in milliseconds; five times each, the median."""
-    listed = "performance.getEntriesByName('list shown')[0]?.startTime"
-    paints, lists = [], []
-    for _ in range(5):
-        page.open("about:blank")
-        page.open(report.resolve().as_uri(), listed)
-        paints.append(page.js("performance.getEntriesByName('first-contentful-paint')[0]?.startTime"))
-        lists.append(page.js(listed))
-    total = page.js("read('index', 0).then((index) => index.rows.length)")
-    page.js("""window.timed = async (act, done) => {
-      const times = [];
-      for (let n = 0; n < 5; n++) {
-        const before = performance.now();
-        act(n);
-        while (!done(n)) await new Promise((next) => setTimeout(next, 1));
-        document.body.getBoundingClientRect();
-        times.push(performance.now() - before);
-        document.getElementById("reset").click();
-      }
-      return times.sort((a, b) => a - b)[2];
-    }; window.pick = (id, n) => { const s = document.getElementById(id); s.selectedIndex = 1 + n % (s.options.length - 1); s.dispatchEvent(new Event("change")); }; 0""")
-    timed = lambda act, done="() => true": page.js(f"timed({act}, {done})")
-    shown = "() => !document.getElementById('shown').textContent.includes(' of %s questions;')" % f"{total:,}"
-    figures = {
-        "first paint": sorted(paints)[2],
-        "list shown": sorted(lists)[2],
-        "filter by result": timed("(n) => pick('mark', n)"),
-        "filter by cause": timed("(n) => pick('facet-cause', n)"),
-        "search, 120 ms of waiting in it": timed("(n) => { const s = document.getElementById('search'); s.value = ['total', 'change', 'what', '2', 'r'][n] + ' percent'; s.dispatchEvent(new Event('input')); }", shown),
-        "sort by seconds": timed("() => document.querySelector('[data-sort=latency]').click()"),
-        "sort by answer": timed("() => document.querySelector('[data-sort=answer]').click()"),
-        "open a question": timed(f"(n) => {{ location.hash = '#q' + (n * 997 + 13) % {total}; }}", "(n) => document.querySelector('.detail:not([aria-busy]) .page')"),
-    }
-    for name, milliseconds in figures.items():
-        print(f"{name:34} {milliseconds:7.0f} ms")
-    heap = page.js("performance.memory?.usedJSHeapSize")
-    if heap:
-        print(f"{'JavaScript heap':34} {heap / 1e6:7.0f} MB")
-
-
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("report", type=Path)
     arguments.add_argument("--shots")
     arguments.add_argument("--hostile", action="store_true")
     arguments.add_argument("--rows", type=int)
-    arguments.add_argument("--measure", action="store_true", help="only print what a reader waits for")
     arguments.add_argument("--chromium")
     given = arguments.parse_args()
     program = chromium.find(given.chromium)
     with chromium.tab(program, allowed=[given.report.resolve().as_uri()]) as page:
-        if given.measure:
-            measure(page, given.report)
-            return 0
         started = time.monotonic()
         look(page, given)
         opened = time.monotonic() - started

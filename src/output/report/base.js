@@ -294,7 +294,6 @@ const listOf = (options) => {
     state.facets[n] = at(`facet-${key}`).value = String(facets[n].values.indexOf(value));
   }
   show(true);
-  performance.mark("list shown");
   // #q12 opens the question of that number.
   const linked = () => {
     const named = /^#q(\d+)$/.exec(location.hash);
