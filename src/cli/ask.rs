@@ -91,7 +91,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         writer.say(&format!("note: {note}"));
     }
     let variables = dotenv::variables();
-    if let Some(line) = advice(&settings, &variables) {
+    for line in advice(&settings, &variables)? {
         writer.say(&line);
     }
     let for_notes = writer.clone();

@@ -69,7 +69,7 @@ pub(crate) async fn dry_run(
     let setup = pair_setup(settings, variables, &context)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let notes = setup.notices.iter().cloned();
-    let notes = notes.chain(advice(settings, variables));
+    let notes = notes.chain(advice(settings, variables)?);
     notes.for_each(|line| note(&line));
     let dataset = load_selected(settings, setup.is_remote(), note)?;
     let asked = &settings.questions;

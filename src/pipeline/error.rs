@@ -19,6 +19,8 @@ use finqa_agents::prompt::PromptError;
 pub enum PipelineError {
     #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
     CriticWithoutModel,
+    #[error("{0} is for a model's server: name the model with --model")]
+    ServerWithoutModel(String),
     #[error(
         "no data: data/train.json does not exist, and a remote model is not run on the built-in sample by default; fetch the data with `convfinqa data download`, \
          or name a file or `sample` with --data-path"

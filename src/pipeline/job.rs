@@ -43,7 +43,7 @@ pub(super) fn questions(
     for notice in &setup.notices {
         notify(RunNotice::Warning(notice.clone()));
     }
-    if let Some(line) = advice(settings, variables) {
+    for line in advice(settings, variables)? {
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));

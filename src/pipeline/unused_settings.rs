@@ -1,34 +1,53 @@
 //! Settings that do not do what is meant: notes before a run.
 
+use super::PipelineError;
 use crate::settings::{Origin, Settings, Variables, flag};
 use finqa_agents::llm::Provider;
 
-/// A note about these settings to show before the first question.
-pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Option<String> {
-    let what = unused_server(settings, variables)?;
-    Some(format!(
-        "{what}: answering with the embedded analyst; pass --model NAME"
-    ))
+/// Notes about these settings to show before the first question, one line each.
+///
+/// # Errors
+/// As [`unused_server`].
+pub(crate) fn advice(
+    settings: &Settings,
+    variables: &Variables,
+) -> Result<Vec<String>, PipelineError> {
+    let unused = unused_server(settings, variables)?
+        .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
+    let alike = !settings.model.is_offline()
+        && settings.agents.samples > 1
+        && settings.sampling.temperature.unwrap_or_default() == 0.0;
+    let alike = alike
+        .then(|| "note: without a --temperature above 0, all --samples may be the same".to_owned());
+    Ok(unused.into_iter().chain(alike).collect())
 }
 
 /// What these settings say of a model's server although no model is chosen.
-pub(crate) fn unused_server(settings: &Settings, variables: &Variables) -> Option<String> {
+///
+/// # Errors
+/// [`PipelineError::ServerWithoutModel`] if an option of the command line says it.
+pub(crate) fn unused_server(
+    settings: &Settings,
+    variables: &Variables,
+) -> Result<Option<String>, PipelineError> {
     if !settings.model.is_offline() || settings.origins.contains_key("model") {
-        return None;
+        return Ok(None);
+    }
+    let keys = ["base_url", "provider", "api", "max_tokens"].into_iter();
+    let mut given = keys.filter_map(|key| Some((key, settings.origins.get(key)?)));
+    if let Some((key, _)) = given.clone().find(|(_, it)| **it == Origin::CommandLine) {
+        return Err(PipelineError::ServerWithoutModel(flag(key)));
     }
     let mut named = Provider::key_variables().chain(Provider::address_variables());
     let what = match named.find(|name| variables.get(name).is_some()) {
         Some(name) => format!("{name} is set"),
-        None => {
-            let mut keys = ["base_url", "provider", "api", "max_tokens"].into_iter();
-            let (key, origin) = keys.find_map(|key| Some((key, settings.origins.get(key)?)))?;
-            match origin {
-                Origin::File(path) => format!("{key} is set in {}", path.display()),
-                Origin::Environment => format!("CONVFINQA_{} is set", key.to_uppercase()),
-                Origin::CommandLine => format!("{} is given", flag(key)),
-                Origin::Run => return None,
+        None => match given.next() {
+            Some((key, Origin::File(path))) => format!("{key} is set in {}", path.display()),
+            Some((key, Origin::Environment)) => {
+                format!("CONVFINQA_{} is set", key.to_uppercase())
             }
-        }
+            _ => return Ok(None),
+        },
     };
-    Some(format!("{what} but no model is chosen"))
+    Ok(Some(format!("{what} but no model is chosen")))
 }

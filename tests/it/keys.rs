@@ -40,14 +40,19 @@ fn settings_of_a_server_without_a_model_are_announced() {
     let lines = place.notices(&settings, Variables::none());
     let line = format!("base_url is set in {} {UNCHOSEN}", file.display());
     assert!(lines.contains(&line), "{lines:?}");
-    for (given, what) in [
-        ("provider = 'openai'", "--provider is given"),
-        ("api = 'responses'", "--api is given"),
-        ("max_tokens = 100", "--max-tokens is given"),
-    ] {
-        let settings = place.settings(&format!("n = 1\n{given}"));
-        let lines = place.notices(&settings, Variables::none());
-        assert!(lines.contains(&format!("{what} {UNCHOSEN}")), "{lines:?}");
+}
+
+/// They ran the embedded analyst.
+#[test]
+fn options_for_a_server_need_a_model() {
+    let place = Workplace::new();
+    place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
+    for option in ["--provider openai", "--api responses", "--max-tokens 100"] {
+        let (name, _) = option.split_once(' ').unwrap();
+        for line in ["--n 1", "ask page.md 'what was revenue?'", "env play -n 1"] {
+            let ran = place.run(&format!("{line} {option}"));
+            ran.fails(2, &[name, "--model"]);
+        }
     }
 }
 

@@ -162,7 +162,7 @@ struct EpisodeRun<'a> {
 impl RunCommand for EpisodeRun<'_> {
     async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
         let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
-        if let Some(what) = unused_server(settings, &variables) {
+        if let Some(what) = unused_server(settings, &variables)? {
             let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
