@@ -46,42 +46,25 @@ async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
     run(&program(venv, "python"), &[name, &server.url()]).await
 }
 
+/// The clients play episodes, the MCP SDK calls tools, and the validator passes.
 #[rstest]
 #[case("openenv-0.2.3", 7)]
 #[case("openenv-0.10.0", 8)]
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize) {
+async fn the_public_clients_pass(#[case] venv: &str, #[case] checks: usize) {
     let server = start(options()).await;
     let out = script(venv, "openenv_clients.py", &server).await;
     assert_eq!(out.matches("ok: ").count(), checks, "{out}");
-    server.stop().await;
-}
 
-#[rstest]
-#[case("openenv-0.2.3")]
-#[case("openenv-0.10.0")]
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn openenvs_validator_passes(#[case] venv: &str) {
-    let server = start(options()).await;
+    let out = script(venv, "mcp_sdk.py", &server).await;
+    assert!(out.contains("ok: streamable HTTP"), "{out}");
+
     let openenv = program(venv, "openenv");
     let out = run(&openenv, &["validate", "--json", "--url", &server.url()]).await;
     let from = out.find('{').expect("a report");
     let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
     assert_eq!(report["passed"], true, "{out}");
-    server.stop().await;
-}
-
-#[rstest]
-#[case("openenv-0.2.3")]
-#[case("openenv-0.10.0")]
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
-    let server = start(options()).await;
-    let out = script(venv, "mcp_sdk.py", &server).await;
-    assert!(out.contains("ok: streamable HTTP"), "{out}");
     server.stop().await;
 }
 

@@ -232,7 +232,7 @@ fn a_run_stays_below_its_limit(seed: u64) -> bool {
     results.journal.for_each_row(is_right).unwrap();
     let spent = &results.summary.spent;
     let calls = sum_of_calls(&results.journal);
-    let nodes: Cost = spent.nodes.iter().map(|(_, node)| node.cost).sum();
+    let nodes: Cost = spent.nodes.values().map(|node| node.cost).sum();
     assert_eq!(calls, nodes, "{seed}");
     // What a killed process had in flight is in no call: up to two attempts of each.
     let unrecorded = spent.cost.unpriced - calls.unpriced;

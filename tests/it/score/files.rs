@@ -194,11 +194,8 @@ fn a_program_over_a_table_that_is_not_available_is_not_judged() {
 #[test]
 fn rows_are_paired_with_the_dataset() {
     let data = sample().unwrap();
-    let record = data
-        .records
-        .iter()
-        .find(|r| r.questions.len() == 2)
-        .unwrap();
+    let mut records = data.records.iter();
+    let record = records.find(|it| it.questions.len() == 2).unwrap();
     let id = &record.document.id;
     let line = |question: &str| format!("\"{id}\",\"{}\",1\n", question.replace('"', "\"\""));
     let [first, second] = [0, 1].map(|at| record.questions[at].question.text.to_uppercase());
@@ -234,11 +231,8 @@ fn rows_are_paired_with_the_dataset() {
 #[test]
 fn a_question_that_the_record_does_not_have_gets_no_other_gold() {
     let data = sample().unwrap();
-    let record = data
-        .records
-        .iter()
-        .find(|r| r.questions.len() == 2)
-        .unwrap();
+    let mut records = data.records.iter();
+    let record = records.find(|it| it.questions.len() == 2).unwrap();
     let id = &record.document.id;
     let [first, other] = [0, 1].map(|at| &record.questions[at]);
     let refused = |question: &str, gold: &str, times: usize| {

@@ -87,27 +87,13 @@ fn the_user_message_of_the_analyst() {
     "##);
 }
 
+/// It sees what the analyst saw, and then the analysis.
 #[test]
 fn the_user_message_of_the_critic() {
-    let prompt = Prompts::embedded().critic(&question(), &view()).unwrap();
-    insta::assert_snapshot!(prompt.user, @r##"
-    THE PAGE
-    [t1] fees rose .
-
-    |     | c0   | c1      | c2     |
-    |-----|------|---------|--------|
-    | r0  |      | 2031    | 2030   |
-    | r1  | fees | $ 48300 | -40250 |
-
-    [t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
-    END OF THE PAGE
-
-    EARLIER TURNS
-    [h1] what were fees in 2031? -> 48300 (program: 48300; fees, 2031)
-    [h2] and in 2030? -> no answer
-
-    Question: by what percentage did fees grow?
-
+    let prompts = Prompts::embedded();
+    let prompt = prompts.critic(&question(), &view()).unwrap();
+    let seen = prompts.analyst(&question()).unwrap().user;
+    insta::assert_snapshot!(prompt.user.strip_prefix(&seen).unwrap(), @r##"
     THE ANALYSIS
     {"answer": "20%"}
 

@@ -130,7 +130,7 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
         }
         let cue = cue_at(texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
             let mut own = words.iter().skip(at).take(*length);
-            !own.any(|word| is_named(&word.at)) && !(*cue == Cue::Share && page_share)
+            !(own.any(|word| is_named(&word.at)) || *cue == Cue::Share && page_share)
         });
         if let Some((cue, length)) = cue {
             push(word.text, TokenPart::Cue(cue));

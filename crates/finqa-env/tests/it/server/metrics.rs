@@ -69,6 +69,9 @@ async fn metrics_count_what_was_done() {
     assert_eq!(post(&server, "/step", "{}").await.0, 422);
 
     let text = metrics(&server).await;
+    let is = |series: &str, wanted: f64| {
+        assert_eq!(value(&text, series), wanted, "{series} in\n{text}");
+    };
     for (series, wanted) in [
         ("finqa_sessions", 2.0),
         ("finqa_sessions_opened_total", 2.0),
@@ -76,39 +79,25 @@ async fn metrics_count_what_was_done() {
         (r#"finqa_episodes_ended_total{ending="submitted"}"#, 2.0),
         (r#"finqa_episodes_ended_total{ending="step_limit"}"#, 1.0),
         ("finqa_rewards_total", 1.0),
-        (
-            r#"finqa_tool_seconds_count{kind="step",tool="get_descriptions"}"#,
-            1.0,
-        ),
-        (
-            r#"finqa_tool_seconds_count{kind="step",tool="get_table_info"}"#,
-            1.0,
-        ),
-        (
-            r#"finqa_tool_seconds_count{kind="step",tool="submit_answer"}"#,
-            3.0,
-        ),
-        (
-            r#"finqa_tool_seconds_count{kind="step",tool="unknown"}"#,
-            1.0,
-        ),
-        (
-            r#"finqa_tool_seconds_count{kind="call",tool="get_descriptions"}"#,
-            1.0,
-        ),
-        (
-            r#"finqa_tool_errors_total{kind="step",error="tool_not_found"}"#,
-            1.0,
-        ),
-        (
-            r#"finqa_tool_errors_total{kind="step",error="invalid_args"}"#,
-            1.0,
-        ),
         (r#"finqa_rejections_total{reason="invalid"}"#, 3.0),
         (r#"finqa_rejections_total{reason="unknown_session"}"#, 1.0),
         (r#"finqa_rejections_total{reason="memory"}"#, 0.0),
     ] {
-        assert_eq!(value(&text, series), wanted, "{series} in\n{text}");
+        is(series, wanted);
+    }
+    for (kind, tool, wanted) in [
+        ("step", "get_descriptions", 1.0),
+        ("step", "get_table_info", 1.0),
+        ("step", "submit_answer", 3.0),
+        ("step", "unknown", 1.0),
+        ("call", "get_descriptions", 1.0),
+    ] {
+        let labels = format!(r#"{{kind="{kind}",tool="{tool}"}}"#);
+        is(&format!("finqa_tool_seconds_count{labels}"), wanted);
+    }
+    for error in ["tool_not_found", "invalid_args"] {
+        let labels = format!(r#"{{kind="step",error="{error}"}}"#);
+        is(&format!("finqa_tool_errors_total{labels}"), 1.0);
     }
     stop(server, socket).await;
 }
