@@ -11,7 +11,9 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
+use crate::dataset::{
+    self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey, QuestionKind,
+};
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, answer_text, short_answer};
 use crate::pipeline::{ModelContext, advice, pair_setup, stored_replies};
@@ -246,6 +248,10 @@ impl Session {
             key: QuestionKey {
                 id: self.document.id.clone(),
                 part: history.len().to_string(),
+            },
+            kind: match history.is_empty() {
+                true => QuestionKind::StandAlone,
+                false => QuestionKind::Turn,
             },
             document: Arc::clone(&self.document),
             text: text.trim().to_owned(),

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
-use super::{Case, DatasetError, Document, Gold, Question, QuestionKey, Record, RecordKind};
+use super::{
+    Case, DatasetError, Document, Gold, Question, QuestionKey, QuestionKind, Record, RecordKind,
+};
 use finqa_core::number::Value;
 use finqa_core::question::page_of_record;
 
@@ -190,7 +192,8 @@ fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Arc<Ca
         exe_ans: qa.exe_ans.and_then(value),
         split: None,
     };
-    Ok(case(document, part.to_owned(), text, gold))
+    let kind = QuestionKind::StandAlone;
+    Ok(case(document, part.to_owned(), kind, text, gold))
 }
 
 /// The turns of a conversation record, with their gold where there is any.
@@ -236,18 +239,26 @@ fn conversation(
             exe_ans: values.next().and_then(value),
             split: split.next(),
         };
-        turns.push(case(document, turn.to_string(), text, gold));
+        let part = turn.to_string();
+        turns.push(case(document, part, QuestionKind::Turn, text, gold));
     }
     Ok(turns)
 }
 
-fn case(document: &Arc<Document>, part: String, text: String, gold: Gold) -> Arc<Case> {
+fn case(
+    document: &Arc<Document>,
+    part: String,
+    kind: QuestionKind,
+    text: String,
+    gold: Gold,
+) -> Arc<Case> {
     Arc::new(Case {
         question: Question {
             key: QuestionKey {
                 id: document.id.clone(),
                 part,
             },
+            kind,
             document: Arc::clone(document),
             text,
             history: Vec::new(),

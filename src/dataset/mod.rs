@@ -33,4 +33,6 @@ pub use stats::stats_text;
 pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;
-pub use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+pub use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};

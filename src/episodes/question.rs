@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::dataset::{Case, Document, Gold, Question, QuestionKey, RecordKind};
+use crate::dataset::{Case, Document, Gold, Question, QuestionKey, QuestionKind, RecordKind};
 use crate::env_build::question_key;
 use crate::run::PlannedQuestion;
 use crate::score::files::filename_of;
@@ -83,6 +83,7 @@ pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
     };
     Question {
         key,
+        kind: QuestionKind::StandAlone,
         document: Arc::new(document),
         text: bare_question(&asked.text).to_owned(),
         history: Vec::new(),

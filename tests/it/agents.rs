@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-use convfinqa::dataset::{Document, Question, QuestionKey};
+use convfinqa::dataset::{Document, Question, QuestionKey, QuestionKind};
 use finqa_agents::pair::Answer;
 use finqa_agents::pair::verify::{self, FindingKind};
 use finqa_agents::parse::Analysis;
@@ -34,6 +34,7 @@ fn question(text: &str) -> Question {
             id: "page".to_owned(),
             part: "qa".to_owned(),
         },
+        kind: QuestionKind::StandAlone,
         document: Arc::new(Document {
             pre_text: vec!["The dividend yield was 3.2% in 2019.".to_owned()],
             table: table.collect(),

@@ -132,11 +132,23 @@ pub struct HistoryEntry {
     pub source: HistorySource,
 }
 
+/// How a question stands to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// By itself.
+    #[default]
+    StandAlone,
+    /// A turn of a conversation, its first one included.
+    Turn,
+}
+
 /// A question as an agent may see it: document, text, earlier turns. No gold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// The question's key.
     pub key: QuestionKey,
+    pub kind: QuestionKind,
     /// The report page.
     pub document: Arc<Document>,
     /// The question, trimmed.

@@ -13,7 +13,7 @@ mod page;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::dataset::{Document, Question, QuestionKey};
+use crate::dataset::{Document, Question, QuestionKey, QuestionKind};
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ModelError, Role, Stop, ToolCall,
@@ -90,8 +90,9 @@ impl EmbeddedModel {
             let question = Question {
                 key: QuestionKey {
                     id: String::new(),
-                    part: "qa".to_owned(),
+                    part: String::new(),
                 },
+                kind: QuestionKind::StandAlone,
                 document: document.into(),
                 text: question.to_owned(),
                 history: Vec::new(),

@@ -16,7 +16,7 @@ use super::writer::{ProgressOptions, TerminalWriter, set_template};
 /// Least time between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
-const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} {wide_msg}";
+const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} · {wide_msg}";
 
 /// Shows a run's events on stderr.
 pub(crate) struct RunProgress {
@@ -160,19 +160,20 @@ impl RunProgress {
             self.rewards = (self.rewards.0 + 1, self.rewards.1 + reward);
         }
         self.cost += row.spent();
-        self.show();
         self.bar.set_position(self.answered as u64);
+        self.show();
         if self.options.verbose && !resumed {
             self.say(&verbose_lines(row));
         } else if self.is_line_due(false) {
-            self.say(&format!("{} {}", self.status(), self.eta()));
+            let parts = [Some(self.status()), self.eta()];
+            self.say(&joined(parts));
         }
     }
 
     /// Brings the bar up to date.
     fn show(&self) {
-        let message = format!("{} {}", self.message(), self.eta());
-        self.bar.set_message(message);
+        self.bar
+            .set_message(joined([Some(self.message()), self.eta()]));
         if let Some(calls) = self.calls.text().filter(|_| self.total > 0) {
             set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
             self.bar.set_prefix(calls);
@@ -181,34 +182,31 @@ impl RunProgress {
 
     /// The number of answered questions, and the message.
     fn status(&self) -> String {
-        let mut parts = vec![format!("{}/{}", self.answered, self.total)];
-        parts.extend(Some(self.message()).filter(|message| !message.is_empty()));
-        parts.extend(self.calls.text());
-        parts.join(" · ")
+        let answered = format!("{}/{}", self.answered, self.total);
+        joined([Some(answered), Some(self.message()), self.calls.text()])
     }
 
     /// Right answers so far, cost and failures. Counts, because a rate would need its
     /// interval, and NM its floor.
     fn message(&self) -> String {
         let (episodes, sum) = self.rewards;
-        let parts = [
+        joined([
             (episodes > 0).then(|| format!("reward {:.3}", sum / episodes as f64)),
             (self.scored > 0).then(|| format!("{} of {} right (FE)", self.right, self.scored)),
             self.cost.brief(),
             (self.failed > 0).then(|| format!("{} without an answer", self.failed)),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        ])
     }
 
     /// The time left at the pace of this process: answers of others took none of its time.
-    fn eta(&self) -> String {
+    fn eta(&self) -> Option<String> {
         let here = self.answered.saturating_sub(self.resumed);
         if here == 0 {
-            return String::new();
+            return None;
         }
         let left = self.total.saturating_sub(self.answered) as f64;
         let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
-        format!("{seconds:.0} s left")
+        Some(format!("{seconds:.0} s left"))
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
@@ -240,6 +238,13 @@ impl RunProgress {
         };
         self.say(&line);
     }
+}
+
+/// The parts that there are, on one line.
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let parts = parts.into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
 }
 
 /// A round's verdict in a few words.

@@ -14,7 +14,7 @@ pub(crate) fn runs_list(runs: &[(String, Result<RunState, String>)]) -> String {
     table.set_header(["run", "started", "model", "done", "status"]);
     table.add_rows(runs.iter().map(|(id, state)| row(id, state)));
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+        column.set_padding((0, 1));
     }
     table.trim_fmt()
 }
@@ -23,8 +23,8 @@ fn row(id: &str, state: &Result<RunState, String>) -> [String; 5] {
     let cells = match state {
         Ok(state) => {
             let meta = &state.meta;
-            // Seconds are enough to tell runs apart.
-            let started = meta.started.get(..19).unwrap_or(&meta.started);
+            // Minutes, so that a line fits 80 columns; the id is in the order of time.
+            let started = meta.started.get(..16).unwrap_or(&meta.started);
             [
                 id.to_owned(),
                 format!("{started}Z"),

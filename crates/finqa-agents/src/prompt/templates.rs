@@ -11,7 +11,9 @@ use super::error::PromptError;
 use super::view::{CriticView, Prompt, variables};
 use finqa_core::files;
 use finqa_core::number::Value;
-use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};
 
 const EMBEDDED: [(&str, &str); 8] = [
     (
@@ -223,6 +225,7 @@ fn rehearsed() -> Question {
             id: "rehearsal".to_string(),
             part: "qa".to_string(),
         },
+        kind: QuestionKind::StandAlone,
         document: Arc::new(Document {
             pre_text: vec!["a".to_string()],
             post_text: vec!["b".to_string()],

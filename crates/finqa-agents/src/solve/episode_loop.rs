@@ -392,7 +392,7 @@ mod tests {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use finqa_core::question::QuestionKey;
+    use finqa_core::question::{QuestionKey, QuestionKind};
 
     use super::*;
     use crate::pair::{CallMemory, Sampling};
@@ -443,6 +443,7 @@ mod tests {
                 id: "q".to_owned(),
                 part: String::new(),
             },
+            kind: QuestionKind::StandAlone,
             document: Arc::default(),
             text: "what was revenue?".to_owned(),
             history: Vec::new(),

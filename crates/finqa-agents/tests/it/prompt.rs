@@ -5,7 +5,9 @@ use std::sync::Arc;
 use finqa_agents::parse;
 use finqa_agents::prompt::{CriticView, Prompts};
 use finqa_core::number::Value;
-use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};
 
 use crate::support::schema::Schema;
 
@@ -22,6 +24,7 @@ fn question() -> Question {
             id: "Single_INV/2031/page_1.pdf-1".into(),
             part: "1".into(),
         },
+        kind: QuestionKind::Turn,
         document: Arc::new(Document {
             id: "Single_INV/2031/page_1.pdf-1".into(),
             filename: "INV/2031/page_1.pdf".into(),

@@ -6,7 +6,7 @@ use finqa_agents::pair::verify::{self, LiteralPlaces};
 use finqa_agents::pair::{Answer, EmbeddedAgent};
 use finqa_agents::prompt::{CriticView, Prompts};
 use finqa_core::page::pages_read;
-use finqa_core::question::{Document, Question, QuestionKey};
+use finqa_core::question::{Document, Question, QuestionKey, QuestionKind};
 
 #[test]
 fn prompts_checks_and_the_embedded_analyst_share_the_page_of_a_document() {
@@ -28,6 +28,7 @@ fn prompts_checks_and_the_embedded_analyst_share_the_page_of_a_document() {
                 id: "INV/2031/page_1.pdf-1".into(),
                 part: "qa".into(),
             },
+            kind: QuestionKind::StandAlone,
             document: Arc::clone(&document),
             text: text.into(),
             history: Vec::new(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use finqa_core::program::Op;
-use finqa_core::question::{Document, HistorySource, Question};
+use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
 use super::candidates::{COMPARED, candidates, details};
@@ -77,6 +77,7 @@ impl EmbeddedAnalyst {
         let earlier: Vec<&str> = earlier.collect();
         let direct = DirectQuestion::new(&page.facts, &question.text, &earlier);
         let alone = Question {
+            kind: QuestionKind::StandAlone,
             history: Vec::new(),
             ..question.clone()
         };
@@ -171,7 +172,7 @@ impl EmbeddedAnalyst {
     ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
         // The dataset's questions by themselves nearly all need a calculation, the first turns
         // of its conversations hardly ever do.
-        let alone = question.key.part.starts_with("qa");
+        let alone = question.kind == QuestionKind::StandAlone;
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let context = PlanContext::after(state);

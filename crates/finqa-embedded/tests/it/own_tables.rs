@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use finqa_core::number::print;
-use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
 
 pub(crate) fn document(table: &str) -> Arc<Document> {
@@ -30,6 +32,10 @@ pub(crate) fn answer(
         key: QuestionKey {
             id: document.id.clone(),
             part: history.len().to_string(),
+        },
+        kind: match history.is_empty() {
+            true => QuestionKind::StandAlone,
+            false => QuestionKind::Turn,
         },
         document: Arc::clone(document),
         text: text.to_owned(),

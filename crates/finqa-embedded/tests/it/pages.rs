@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
-use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use finqa_core::question::{
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+};
 use finqa_embedded::training::candidates;
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
 
@@ -36,6 +38,7 @@ fn question(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Q
             id: document.id.clone(),
             part: "qa".to_owned(),
         },
+        kind: QuestionKind::StandAlone,
         document: Arc::clone(document),
         text: text.to_owned(),
         history: history.to_vec(),
@@ -49,6 +52,24 @@ fn ask(history: &[HistoryEntry], text: &str) -> EmbeddedAnswer {
     analyst
         .answer(&analyst.index(&document), &question)
         .expect("an answer")
+}
+
+/// It was read from the beginning of the part's name, so that `ask` ranked every question as a
+/// turn.
+#[test]
+fn the_kind_of_a_question_is_a_field_and_not_its_part() {
+    let document = Arc::new(page());
+    let analyst = EmbeddedAnalyst::new();
+    let answer = |part: &str, kind: QuestionKind| {
+        let mut question = question(&document, &[], "what was the rental expense?");
+        question.key.part = part.to_owned();
+        question.kind = kind;
+        let answer = analyst.answer(&analyst.index(&document), &question);
+        answer.expect("an answer").confidence
+    };
+    let alone = answer("qa", QuestionKind::StandAlone);
+    assert_eq!(answer("0", QuestionKind::StandAlone), alone);
+    assert_ne!(answer("qa", QuestionKind::Turn), alone);
 }
 
 /// The programs of a conversation, each turn over our own history.
@@ -197,6 +218,7 @@ fn a_page_without_numbers_gives_no_answer() {
             id: String::new(),
             part: "qa".to_owned(),
         },
+        kind: QuestionKind::StandAlone,
         document: Arc::clone(&document),
         text: "what was the revenue in 2011?".to_owned(),
         history: Vec::new(),
