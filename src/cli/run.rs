@@ -14,7 +14,7 @@ use crate::output::terminal::{
 use crate::pipeline;
 use crate::pipeline::{LockedRun, Notify, PipelineError, Run, RunContext, RunNotice, RunResults};
 use crate::pipeline::{recorded_run, replay_settings};
-use crate::run::{Finish, RunFolder, RunKind, RunMeta};
+use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use crate::settings::Settings;
 use finqa_agents::llm::StoredReplies;
 use finqa_agents::pair::{Fault, RunFailure};
@@ -240,6 +240,7 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 /// Adds a hint for a run that could not be finished.
 fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     let hint = match &error {
+        PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.is_data() => Some(
             "the journal cannot be read; restore it, or remove its folder and start over"
                 .to_owned(),

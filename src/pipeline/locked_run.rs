@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dataset::{Dataset, Source};
+use crate::dataset::{Dataset, Source, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{
     FolderError, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, RunStage,
@@ -90,8 +90,19 @@ impl LockedRun {
         &self,
         settings: &Settings,
     ) -> Result<Result<Dataset, String>, PipelineError> {
-        self.refuse(&settings_of(&self.meta)?.changes(settings))?;
-        Ok(self.meta.records())
+        let mut own = settings_of(&self.meta)?;
+        let mut records = self.meta.records();
+        let named = &settings.questions.data_path;
+        if *named != own.questions.data_path
+            && let Some(data) = load_named(named.as_deref())?
+            && data.hash == self.meta.identity.data
+        {
+            // The same data by another name.
+            own.questions.data_path.clone_from(named);
+            records = Ok(data);
+        }
+        self.refuse(&own.changes(settings))?;
+        Ok(records)
     }
 
     /// Refuses to continue a run with these changes, if there are any.

@@ -103,13 +103,15 @@ impl PairSetup {
     }
 
     /// The settings with the servers that variables of the environment chose, so
-    /// that a run can be resumed without them, and with the critic of a chat model.
+    /// that a run can be resumed without them, and with the critic and the accuracy of a
+    /// chat model.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         let Some(analyst) = self.servers.first() else {
             return settings.clone();
         };
         let mut resolved = analyst.resolved(settings);
         resolved.agents.critic = Some(self.pair.critic());
+        resolved.agents.model_accuracy = self.pair.settings.model_accuracy;
         if let Some(critic) = self.servers.get(1) {
             resolved.agents.critic_provider = Some(critic.provider);
             resolved.agents.critic_base_url = Some(critic.base_url.clone());

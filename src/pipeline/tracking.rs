@@ -63,7 +63,7 @@ pub(crate) fn server(
     if target.is_exposed() && !allow_http {
         return Err(MlflowError::Address {
             uri: target.shown,
-            reason: "the credentials would be sent unencrypted: use https://, or pass --allow-http (CONVFINQA_ALLOW_HTTP=true)",
+            reason: "the credentials would be sent unencrypted: use https://, or set CONVFINQA_ALLOW_HTTP=true",
         }
         .into());
     }

@@ -151,13 +151,17 @@ impl ShardsFolder {
 
     /// Refuses the name of a run that was not merged from shards.
     pub(crate) fn refuse_taken(&self) -> Result<(), ShardsError> {
-        let merged = Journal::read(&self.merged().journal());
-        match merged.and_then(|journal| journal.meta()) {
-            Ok(meta) if meta.merged.is_none() => Err(ShardsError::Taken {
+        let merged = self.merged().journal();
+        if !merged.is_file() {
+            return Ok(());
+        }
+        match Journal::read(&merged).and_then(|journal| journal.meta()) {
+            Ok(meta) if meta.merged.is_some() => Ok(()),
+            // One that is damaged is made again of the shards.
+            Err(error) if error.is_data() => Ok(()),
+            _ => Err(ShardsError::Taken {
                 run: self.name.clone(),
             }),
-            // One that cannot be read is made again of the shards.
-            _ => Ok(()),
         }
     }
 }

@@ -192,6 +192,9 @@ fn arbitration_takes_the_accuracy_of_an_earlier_run_of_the_model() {
     let summary = ran.succeeds().json();
     let rows = choices(&place);
     assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
+    // A resumed run weighs by the same one, whatever has been run since.
+    let kept = &summary["run"]["settings"]["model_accuracy"];
+    assert!(kept.as_f64() > Some(0.0), "{summary}");
     let effect = &summary["second_opinion"]["arbitration"];
     assert!(
         effect["fixed"].as_u64() > effect["broken"].as_u64(),

@@ -190,7 +190,7 @@ fn needs_browser_hostile_texts_stay_texts() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn needs_browser_twenty_thousand_questions_are_usable() {
+fn needs_time_twenty_thousand_questions_are_usable() {
     let place = Workplace::new();
     let run = sample_run(&place);
     let journal = run.join("journal.sqlite");

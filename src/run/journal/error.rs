@@ -36,6 +36,11 @@ pub enum JournalError {
         #[source]
         source: std::io::Error,
     },
+    #[error(
+        "{path} was deleted or replaced while the run was in progress: the answers since it was opened \
+         are lost; start a new run"
+    )]
+    Gone { path: PathBuf },
     #[error("{path} is in use by another process; wait until it ends")]
     Busy { path: PathBuf },
     #[error("{path}: not a run's journal (it has no metadata)")]

@@ -7,6 +7,7 @@
 mod batches;
 mod entry;
 mod error;
+mod file_id;
 mod open;
 mod spending;
 
@@ -24,6 +25,7 @@ use rust_decimal::Decimal;
 use super::run_meta::RunMeta;
 use crate::score::Row;
 use entry::{EntryReader, EntryWriter, unwritable};
+use file_id::{FileId, file_id};
 
 pub use error::JournalError;
 
@@ -31,6 +33,8 @@ pub use error::JournalError;
 pub struct Journal {
     path: PathBuf,
     connection: Connection,
+    /// The file as it was opened, to notice when it is no longer the one at `path`.
+    file: Option<FileId>,
     /// The dictionary that the entries are compressed with.
     example: Arc<str>,
     entries: EntryWriter,
@@ -90,6 +94,12 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if they cannot be written; then none of them is.
     pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
+        // SQLite would continue to write to a file that no longer has a name.
+        if file_id(&self.path) != self.file {
+            return Err(JournalError::Gone {
+                path: self.path.clone(),
+            });
+        }
         self.write(entries)
             .map_err(|source| self.sqlite_error(source))
     }

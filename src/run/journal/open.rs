@@ -11,6 +11,7 @@ use crate::run::run_meta::RunMeta;
 
 use super::entry::{EXAMPLE, EntryWriter};
 use super::error::FORMAT;
+use super::file_id::file_id;
 use super::{Journal, JournalError};
 
 /// Maximum wait for another process that holds the file.
@@ -106,6 +107,7 @@ impl Journal {
         Ok(Self {
             path: path.to_owned(),
             connection,
+            file: file_id(path),
             example: Arc::default(),
             entries: EntryWriter::new(Arc::default()),
             writes: false,
@@ -161,7 +163,7 @@ impl Drop for Journal {
     /// Leaves the journal as one file, which any host can read, from a read-only folder too.
     /// While another process reads it, its log remains next to it, as after a kill.
     fn drop(&mut self) {
-        if self.writes {
+        if self.writes && file_id(&self.path) == self.file {
             let _ = self.leave_log();
         }
     }

@@ -267,6 +267,23 @@ fn a_wrong_key_takes_no_earlier_result_away() {
 }
 
 #[test]
+fn a_deleted_output_folder_is_noticed_at_the_next_answer() {
+    let place = Workplace::new();
+    let output = place.path("output");
+    let server = FaultServer::start(move |request| {
+        if request.index == 9 {
+            std::fs::remove_dir_all(&output).unwrap();
+        }
+        scripted(request)
+    });
+    let stopped = place.chat(&server, "-j 1");
+    stopped.fails(2, &["journal.sqlite was deleted or replaced"]);
+    assert!(!stopped.stderr.contains("--resume"), "{}", stopped.stderr);
+    // The question in flight is finished, at most three rounds of two calls.
+    assert!(server.count() <= 10 + 6, "{} requests", server.count());
+}
+
+#[test]
 fn runs_are_named_by_id_or_last_and_listed() {
     let (place, folder) = finished();
     place.answer("n = 5\nmax_rounds = 1");
@@ -306,8 +323,10 @@ fn a_finished_run_keeps_the_pages_of_its_report_when_the_data_have_moved() {
     place.run("--data-path records.json -n 2 -q").succeeds();
     let folder = place.run_folder();
     let report = std::fs::read(folder.join("report.html")).unwrap();
-    std::fs::remove_file(place.path("records.json")).unwrap();
+    std::fs::rename(place.path("records.json"), place.path("moved.json")).unwrap();
     let id = folder.file_name().unwrap().to_str().unwrap();
-    place.run(&format!("--resume {id} -q")).succeeds();
-    assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), report);
+    for named in ["", "--data-path moved.json"] {
+        place.run(&format!("--resume {id} -q {named}")).succeeds();
+        assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), report);
+    }
 }

@@ -121,8 +121,13 @@ fn a_question_in_the_wrong_shard_is_named() {
 fn the_name_of_another_run_is_refused() {
     let place = Workplace::new();
     let id = place.answer("").summary.run.id;
-    let taken = place.start(&format!("shard = '1/2'\nrun = '{id}'"));
-    refused(taken, &["exists and has no shards", "--run"]);
+    let start = || place.start(&format!("shard = '1/2'\nrun = '{id}'"));
+    refused(start(), &["exists and has no shards", "--run"]);
+    // Also one of another format, whose answers `merge` would replace.
+    let tables = place.journal_tables();
+    tables.pragma_update(None, "user_version", 2).unwrap();
+    drop(tables);
+    refused(start(), &["exists and has no shards"]);
 }
 
 /// The critic's key runs out, so that a shard has calls without an answer, and more of them each

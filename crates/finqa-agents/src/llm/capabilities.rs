@@ -158,10 +158,12 @@ pub(super) fn corrected(
     } else if protocol != Protocol::ChatCompletions {
         // The names of roles and limits are the same everywhere.
         return None;
-    } else if dialect.system_role == SystemRole::Developer
-        && (names(".role") || (parameter.is_empty() && message.contains("role")))
-    {
-        better.system_role = SystemRole::System;
+    } else if names(".role") || (parameter.is_empty() && message.contains("role")) {
+        better.system_role = match dialect.system_role {
+            SystemRole::Developer => SystemRole::System,
+            SystemRole::System => SystemRole::User,
+            SystemRole::User => return None,
+        };
         "role"
     } else {
         let (refused, other) = match dialect.token_limit {
@@ -271,6 +273,13 @@ mod tests {
         let developer = first("o3", Endpoint::Own(Provider::OpenAi));
         let (next, _) = correct(developer, r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'developer' with this model.","param":"messages[0].role","code":"unsupported_value"}}"#).unwrap();
         assert_eq!(next.system_role, SystemRole::System);
+
+        let (next, _) = correct(
+            start,
+            r#"{"error":{"message":"System role not supported"}}"#,
+        )
+        .unwrap();
+        assert_eq!(next.system_role, SystemRole::User);
 
         let (next, _) = correct(start, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#).unwrap();
         assert!(!next.seed);

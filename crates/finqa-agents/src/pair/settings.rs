@@ -61,7 +61,7 @@ pub struct AgentSettings {
     #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
-    /// [default: none; required with it]
+    /// [default: estimated from an earlier run of the model; required with --shard]
     #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,

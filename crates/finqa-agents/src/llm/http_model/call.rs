@@ -221,10 +221,21 @@ impl HttpCall<'_> {
             set(&Span::current(), "gen_ai.response.id", id.to_owned());
         }
         let decoded = model.protocol.decode(&body, self.request);
+        let decoded = decoded.map_err(|missing| {
+            if body.get("error").is_none_or(Value::is_null) {
+                return malformed(missing);
+            }
+            // Some gateways return the failure of the server behind them as a success.
+            let words = ErrorDetails::read(&exchange.body);
+            let status = words.code.parse().ok();
+            let status = status.filter(|status| (400..600).contains(status));
+            let kind = classify::kind_of(status.unwrap_or(500), &words);
+            classify::refusal(kind, &words.message, exchange, secret)
+        })?;
         Ok(ChatReply {
             request_id: classify::request_id(exchange, secret),
             batch: exchange.batch.clone(),
-            ..decoded.map_err(malformed)?
+            ..decoded
         })
     }
 

@@ -55,7 +55,7 @@ fn message(message: &ChatMessage, system: SystemRole) -> Value {
     let role = match (message.role, system) {
         (Role::System, SystemRole::System) => "system",
         (Role::System, SystemRole::Developer) => "developer",
-        (Role::User, _) => "user",
+        (Role::System, SystemRole::User) | (Role::User, _) => "user",
         (Role::Assistant, _) => "assistant",
         (Role::Tool, _) => "tool",
     };

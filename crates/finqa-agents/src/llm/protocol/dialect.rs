@@ -43,6 +43,8 @@ pub(in crate::llm) enum SystemRole {
     System,
     /// `developer`: OpenAI's reasoning models.
     Developer,
+    /// `user`: for models without an instruction role.
+    User,
 }
 
 /// The parts of a request that this model accepts, and their names.

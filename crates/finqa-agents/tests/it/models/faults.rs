@@ -152,6 +152,14 @@ async fn permanent_failures_are_not_retried() {
     }
 }
 
+/// OpenRouter answers so when the server behind it fails.
+#[tokio::test]
+async fn a_failure_returned_as_a_success_is_that_failure() {
+    let inside = |code: u16| Reply::json(200, &json!({"error": {"code": code, "message": "no"}}));
+    fails(inside(401), ErrorKind::Unauthorized).await;
+    recovers(inside(429)).await;
+}
+
 #[tokio::test]
 async fn a_filtered_prompt_has_its_own_outcome() {
     let error = fails(Reply::content_filter(), ErrorKind::ContentFilter).await;
