@@ -97,22 +97,23 @@ impl ServerEnvironment {
         data: &Value,
     ) -> Result<EpisodeQuestion, RemoteError> {
         const REFUSED: [&str; 2] = ["EXECUTION_ERROR", "VALIDATION_ERROR"];
-        let mut refusals = 0..MAX_REFUSALS;
+        let mut refusals = 0;
         loop {
             let message = match session.reset(data).await {
                 Err(RemoteError::Answer { code, message, .. })
                     if !self.lists_tasks()
                         && REFUSED.contains(&code.as_str())
-                        && !refusals.is_empty() =>
+                        && refusals < MAX_REFUSALS =>
                 {
                     message
                 }
                 other => return other,
             };
-            if refusals.next() == Some(0) {
+            if refusals == 0 {
                 let line = format!("a question was refused by the environment: {message}");
                 (self.sessions.note)(line);
             }
+            refusals += 1;
         }
     }
 }

@@ -67,17 +67,14 @@ impl SessionPool {
                 Some(session) => Ok(session),
                 None => RemoteSession::open(&self.address).await,
             };
-            match (session, waits.next()) {
-                (Err(RemoteError::Full { .. }), Some(millis)) => {
-                    tokio::time::sleep(Duration::from_millis(millis)).await;
-                }
-                (Err(RemoteError::Full { .. }), None) if self.sessions.lock().taken > 0 => {
-                    self.returned.notified().await;
-                }
-                (session, _) => {
-                    self.sessions.lock().taken += usize::from(session.is_ok());
-                    return session;
-                }
+            if !matches!(session, Err(RemoteError::Full { .. })) {
+                self.sessions.lock().taken += usize::from(session.is_ok());
+                return session;
+            }
+            match waits.next() {
+                Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+                None if self.sessions.lock().taken > 0 => self.returned.notified().await,
+                None => return session,
             }
         }
     }

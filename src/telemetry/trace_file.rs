@@ -88,7 +88,7 @@ pub(super) fn append_lines(path: &Path) -> std::io::Result<File> {
 }
 
 /// The whole traces of a file, as an OTLP receiver expects them, in the order in which they
-/// ended: none if there is no file, and no line that was cut.
+/// ended: none if the file does not exist. Lines that were cut off are left out.
 pub fn read_traces(
     path: &Path,
 ) -> std::io::Result<impl Iterator<Item = ExportTraceServiceRequest> + use<>> {

@@ -132,7 +132,7 @@ pub struct HistoryEntry {
     pub source: HistorySource,
 }
 
-/// How a question stands to others.
+/// Whether a question is part of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {

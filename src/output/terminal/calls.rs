@@ -4,6 +4,8 @@
 use finqa_agents::llm::LimitStatus;
 use finqa_core::text::counted;
 
+use super::style::joined;
+
 /// The calls so far.
 #[derive(Debug, Default)]
 pub(super) struct CallActivity {
@@ -25,13 +27,12 @@ impl CallActivity {
             rate_limited,
         } = self.limits;
         let calls = format!("{} in flight, limit {limit}", counted(in_flight, "call"));
-        let parts = [
+        let text = joined([
             (limit > 0).then_some(calls),
             (self.retries > 0).then(|| counted(self.retries, "retry")),
             (rate_limited > 0).then(|| format!("{rate_limited} × 429")),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
+        ]);
+        (!text.is_empty()).then_some(text)
     }
 }
 

@@ -11,6 +11,7 @@ use finqa_agents::llm::Cost;
 use finqa_core::text::{counted, single_spaced};
 
 use super::calls::CallActivity;
+use super::style::joined;
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
 /// Least time between two plain progress lines.
@@ -138,7 +139,7 @@ impl RunProgress {
         self.writer.say(line);
     }
 
-    /// True if a plain line, which stands for the bar, is `wanted` or due.
+    /// True if a plain line, printed where there is no bar, is `wanted` or due.
     fn is_line_due(&mut self, wanted: bool) -> bool {
         let due = wanted || self.last_line.elapsed() >= PLAIN_INTERVAL;
         if due && !self.options.terminal {
@@ -238,13 +239,6 @@ impl RunProgress {
         };
         self.say(&line);
     }
-}
-
-/// The parts that there are, on one line.
-fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
-    let parts = parts.into_iter().flatten();
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    parts.join(" · ")
 }
 
 /// A round's verdict in a few words.

@@ -114,6 +114,13 @@ pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> S
     out
 }
 
+/// The parts that there are, on one line.
+pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let parts = parts.into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,17 +104,13 @@ impl HttpCall<'_> {
             model, transport, ..
         } = self;
         model.answered.store(true, Ordering::Relaxed);
-        let mut reply = ChatReply {
+        ChatReply {
             attempts: transport.sent(),
             lost: transport.lost(),
             left_out: dialect.left_out(self.request),
             latency: transport.latency(),
             ..answer
-        };
-        if reply.model.is_empty() {
-            reply.model.clone_from(&model.settings.model);
         }
-        reply
     }
 
     /// One request in one dialect, with retries.
@@ -221,7 +217,7 @@ impl HttpCall<'_> {
             set(&Span::current(), "gen_ai.response.id", id.to_owned());
         }
         let decoded = model.protocol.decode(&body, self.request);
-        let decoded = decoded.map_err(|missing| {
+        let mut decoded = decoded.map_err(|missing| {
             if body.get("error").is_none_or(Value::is_null) {
                 return malformed(missing);
             }
@@ -232,6 +228,9 @@ impl HttpCall<'_> {
             let kind = classify::kind_of(status.unwrap_or(500), &words);
             classify::refusal(kind, &words.message, exchange, secret)
         })?;
+        if decoded.model.is_empty() {
+            decoded.model.clone_from(&model.settings.model);
+        }
         Ok(ChatReply {
             request_id: classify::request_id(exchange, secret),
             batch: exchange.batch.clone(),

@@ -91,13 +91,7 @@ impl HttpModel {
         batched: bool,
     ) {
         let dollars = match answer {
-            Some(reply) => {
-                let served = match reply.model.as_str() {
-                    "" => &self.settings.model,
-                    served => served,
-                };
-                self.price_of(served, reply.usage.as_ref(), batched)
-            }
+            Some(reply) => self.price_of(&reply.model, reply.usage.as_ref(), batched),
             None => (!lost).then_some(Decimal::ZERO),
         };
         if let Some((reservation, dollars)) = reservation.zip(dollars) {
