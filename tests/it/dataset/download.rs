@@ -12,7 +12,10 @@ use crate::support::file_server::{Act, FileServer, blob};
 
 /// The archive, alone on a server.
 async fn serve(body: Vec<u8>, acts: &[Act]) -> FileServer {
-    let acts = acts.iter().cloned().map(|act| ("/data.zip", act));
+    let acts = acts
+        .iter()
+        .cloned()
+        .map(|act| ("/data.zip".to_owned(), act));
     FileServer::start(vec![("/data.zip".to_owned(), body)], acts).await
 }
 

@@ -89,13 +89,14 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, in a folder that is made if need be.
 ///
 /// # Errors
 /// [`DownloadError::Write`].
 pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     let written = || {
         let folder = target.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
 
 use super::DownloadError;
@@ -23,7 +23,7 @@ fn transient(reason: impl Into<String>) -> AttemptFailure {
     AttemptFailure::Transient(reason.into(), None)
 }
 
-/// Fetches a file into memory; gives it with the response's headers.
+/// Fetches a file into memory.
 ///
 /// # Errors
 /// If it cannot be had, or is larger than allowed.
@@ -31,7 +31,7 @@ pub async fn fetch_bytes(
     client: &reqwest::Client,
     options: &DownloadOptions,
     progress: OnEvent<'_>,
-) -> Result<(Vec<u8>, HeaderMap), DownloadError> {
+) -> Result<Vec<u8>, DownloadError> {
     let (mut failures, mut pause) = (0, options.first_pause);
     loop {
         let (reason, asked) = match attempt(client, options, progress).await {
@@ -62,7 +62,7 @@ async fn attempt(
     client: &reqwest::Client,
     options: &DownloadOptions,
     progress: OnEvent<'_>,
-) -> Result<(Vec<u8>, HeaderMap), AttemptFailure> {
+) -> Result<Vec<u8>, AttemptFailure> {
     let url = options.url();
     let mut response = in_time(options, client.get(&url).send()).await?;
     let status = response.status();
@@ -81,7 +81,7 @@ async fn attempt(
         }
         progress(DownloadEvent::Received { bytes, total });
     }
-    Ok((body, std::mem::take(response.headers_mut())))
+    Ok(body)
 }
 
 /// A part of an exchange, within the time of a silent connection.

@@ -41,7 +41,7 @@ pub async fn download(
     let archive = match kept.filter(|bytes| verified(bytes).is_ok()) {
         Some(kept) => kept,
         None => {
-            let (bytes, _) = fetch_bytes(client, options, progress).await?;
+            let bytes = fetch_bytes(client, options, progress).await?;
             verified(&bytes)?;
             bytes
         }

@@ -17,7 +17,6 @@ async fn failed(server: &FileServer, folder: &Path) -> HubError {
     fetched.unwrap_err()
 }
 
-/// The second page of the listing comes from the mirror, though the link names the hub.
 #[tokio::test]
 async fn a_download_is_a_data_directory_and_is_not_repeated() {
     let (server, dir) = (hub(vec![], &[]).await, tempfile::tempdir().unwrap());
@@ -34,19 +33,20 @@ async fn a_download_is_a_data_directory_and_is_not_repeated() {
     download(&client(), dir.path(), &options(&server), &|_| {})
         .await
         .unwrap();
-    assert_eq!(server.requests(), before + 3 + 1);
+    assert_eq!(server.requests(), before + 1 + 1);
     assert_eq!(std::fs::read(dir.path().join(TABLE)).unwrap(), bytes(TABLE));
 }
 
 #[tokio::test]
 async fn a_file_that_is_not_the_published_one_is_refused() {
-    for kind in [json!({}), json!({"lfs": {"oid": "0".repeat(64)}})] {
+    for large in [
+        None,
+        Some(json!({"sha256": "0".repeat(64), "size": 100_000})),
+    ] {
         let mut wrong = entry(TABLE);
-        wrong["path"] = json!(OTHER);
+        wrong["rfilename"] = json!(OTHER);
         wrong["size"] = json!(100_000);
-        if let Some(large) = kind.get("lfs") {
-            wrong["lfs"] = large.clone();
-        }
+        wrong["lfs"] = json!(large);
         let (server, dir) = (hub(vec![wrong], &[]).await, tempfile::tempdir().unwrap());
         let error = failed(&server, dir.path()).await;
         assert!(
@@ -59,8 +59,7 @@ async fn a_file_that_is_not_the_published_one_is_refused() {
 
 #[tokio::test]
 async fn a_listing_cannot_leave_the_folder() {
-    let evil =
-        json!({"type": "file", "path": "input_companies/../../evil.json", "oid": "x", "size": 1});
+    let evil = json!({"rfilename": "input_companies/../../evil.json", "blobId": "x", "size": 1});
     let (server, dir) = (hub(vec![evil], &[]).await, tempfile::tempdir().unwrap());
     let error = failed(&server, dir.path()).await;
     assert!(matches!(error, HubError::NotTheBenchmark { .. }), "{error}");
@@ -97,11 +96,7 @@ async fn a_file_is_tried_again_and_the_next_call_continues() {
     assert_eq!(hub.requests_for(&at(METADATA)), 4);
     let before = hub.requests();
     fetch(&hub, dir.path()).await.0.unwrap();
-    assert_eq!(
-        hub.requests(),
-        before + 3,
-        "only the listing is asked again"
-    );
+    assert_eq!(hub.requests(), before + 1, "only the list is asked again");
 }
 
 #[tokio::test]
@@ -121,7 +116,7 @@ async fn a_listing_that_fails_is_asked_again_and_one_that_is_none_is_named() {
 async fn a_hub_cannot_fill_the_disk() {
     let file = |size: u64| {
         let mut file = entry(TABLE);
-        file["path"] = json!(OTHER);
+        file["rfilename"] = json!(OTHER);
         file["size"] = json!(size);
         file
     };

@@ -15,8 +15,6 @@ pub enum Act {
     Cut(usize),
     /// Other bytes of the same length.
     Lie,
-    /// With a link to the next page of a listing.
-    Next(&'static str),
     Status(&'static str),
     Silent,
 }
@@ -36,15 +34,15 @@ struct Files {
 impl FileServer {
     /// Serves files by their path, query included; each act is for one request
     /// of its path.
-    pub async fn start<'a>(
+    pub async fn start(
         files: Vec<(String, Vec<u8>)>,
-        acts: impl IntoIterator<Item = (&'a str, Act)>,
+        acts: impl IntoIterator<Item = (String, Act)>,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let mut by_path: HashMap<String, VecDeque<Act>> = HashMap::new();
         for (path, act) in acts {
-            by_path.entry(path.to_owned()).or_default().push_back(act);
+            by_path.entry(path).or_default().push_back(act);
         }
         let seen = Arc::new(Mutex::new(Vec::new()));
         let files = Arc::new(Files {
@@ -121,12 +119,7 @@ fn plain(status: &str) -> String {
 /// The head and the bytes that are sent of a file.
 fn whole(act: &Act, body: &[u8]) -> (String, Vec<u8>) {
     let length = body.len();
-    let link = match act {
-        Act::Next(page) => format!("Link: <{page}>; rel=\"next\"\r\n"),
-        _ => String::new(),
-    };
-    let head =
-        format!("HTTP/1.1 200 OK\r\n{link}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     let mut sent = body.to_vec();
     match act {
         Act::Cut(limit) => sent.truncate(*limit),

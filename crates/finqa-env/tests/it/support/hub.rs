@@ -14,7 +14,7 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub const TABLE: &str = "input_companies/acme/us_gaap_IncomeStatement.json";
 /// A file of 100,000 bytes, which the hub has and does not list.
 pub const OTHER: &str = "input_companies/acme/other.json";
-pub const REVISION: &str = "/api/datasets/snorkelai/finqa-data/revision/main";
+pub const REVISION: &str = "/api/datasets/snorkelai/finqa-data/revision/main?blobs=true";
 
 pub fn bytes(file: &str) -> Vec<u8> {
     macro_rules! data {
@@ -32,56 +32,36 @@ pub fn bytes(file: &str) -> Vec<u8> {
 
 pub fn entry(file: &str) -> Value {
     let bytes = bytes(file);
-    json!({"type": "file", "path": file, "oid": blob(&bytes), "size": bytes.len()})
+    json!({"rfilename": file, "blobId": blob(&bytes), "size": bytes.len()})
 }
 
-/// The first page of the listing, and the link that names the second: the hub's own, as
-/// a mirror passes it on.
-pub const LISTING: &str = "/api/datasets/snorkelai/finqa-data/tree/c0ffee?recursive=true";
-pub const NEXT: &str =
-    "https://hub.invalid/api/datasets/snorkelai/finqa-data/tree/c0ffee?recursive=true&cursor=2";
-
-/// A mirror of a hub with two pages of listing, one large file, and files nobody wants;
-/// also listed are these entries. Each act is for one request of its file, or of its path.
-pub async fn hub(mut listed: Vec<Value>, acts: &[(&str, Act)]) -> FileServer {
+/// A hub with one large file, and files nobody wants; also listed are these entries. Each act is
+/// for one request of its file, or of its path.
+pub async fn hub(listed: Vec<Value>, acts: &[(&str, Act)]) -> FileServer {
     let large: String = sha2::Sha256::digest(bytes(METADATA))
         .iter()
         .map(|b| format!("{b:02x}"))
         .collect();
-    let first = json!([
-        {"type": "directory", "path": "input_companies", "oid": "x", "size": 0},
-        {"type": "file", "path": "README.md", "oid": "x", "size": 1},
-        entry(QUESTIONS),
-    ]);
-    let mut second = vec![
-        json!({"type": "file", "path": METADATA, "oid": "pointer", "size": 1, "lfs": {"oid": large, "size": bytes(METADATA).len()}}),
-        entry(TABLE),
-        json!({"type": "file", "path": "input_companies/acme/x.txt", "oid": "x", "size": 1}),
-    ];
-    second.append(&mut listed);
+    let large = json!({"sha256": large, "size": bytes(METADATA).len(), "pointerSize": 132});
     let mut files = vec![
-        (REVISION.to_owned(), br#"{"sha": "c0ffee"}"#.to_vec()),
-        (LISTING.to_owned(), first.to_string().into_bytes()),
-        (
-            format!("{LISTING}&cursor=2"),
-            Value::from(second).to_string().into_bytes(),
-        ),
+        json!({"rfilename": "README.md", "blobId": "x", "size": 1}),
+        entry(QUESTIONS),
+        json!({"rfilename": METADATA, "blobId": "pointer", "size": 1, "lfs": large}),
+        entry(TABLE),
+        json!({"rfilename": "input_companies/acme/x.txt", "blobId": "x", "size": 1}),
+    ];
+    files.extend(listed);
+    let revision = json!({"sha": "c0ffee", "siblings": files});
+    let mut served = vec![
+        (REVISION.to_owned(), revision.to_string().into_bytes()),
         (at(OTHER), vec![b'x'; 100_000]),
     ];
-    files.extend([QUESTIONS, METADATA, TABLE].map(|file| (at(file), bytes(file))));
-    let mut all = vec![(LISTING.to_owned(), Act::Next(NEXT)); 4];
-    all.extend(acts.iter().map(|(file, act)| {
-        let path = match file.starts_with('/') {
-            true => (*file).to_owned(),
-            false => at(file),
-        };
-        (path, act.clone())
-    }));
-    FileServer::start(
-        files,
-        all.iter().map(|(path, act)| (path.as_str(), act.clone())),
-    )
-    .await
+    served.extend([QUESTIONS, METADATA, TABLE].map(|file| (at(file), bytes(file))));
+    let acts = acts.iter().map(|(file, act)| match file.starts_with('/') {
+        true => ((*file).to_owned(), act.clone()),
+        false => (at(file), act.clone()),
+    });
+    FileServer::start(served, acts).await
 }
 
 pub fn options(server: &FileServer) -> HubOptions {
