@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart, TaskError};
 use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::tasks;
-use crate::server::protocol::validate::ResetRequest;
+use crate::server::protocol::validate::{ResetRequest, ToolCall};
 use crate::server::state::ServerState;
 use crate::server::state::metrics;
 use crate::server::state::query_queue::QueryHabit;
@@ -59,12 +59,11 @@ pub(crate) async fn step(
     app: &ServerState,
     queries: &QueryHabit,
     environment: &Mutex<Environment>,
-    tool: String,
-    arguments: Map<String, Value>,
+    call: ToolCall,
     limit: Duration,
 ) -> Result<StepOutcome, StepFault> {
     let started = Instant::now();
-    let tool = cut(&tool, NAME, "...");
+    let (tool, arguments) = (cut(&call.tool_name, NAME, "..."), call.arguments);
     let open = environment.lock().is_open();
     let take = async {
         let start = environment.lock().begin(&tool, &arguments)?;

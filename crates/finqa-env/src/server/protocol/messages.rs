@@ -10,7 +10,7 @@ use crate::python;
 use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
-use crate::server::protocol::validate::{self, RequestIssue, StepAction};
+use crate::server::protocol::validate::{self, RequestIssue};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::Rejection;
@@ -84,12 +84,11 @@ async fn read_and_do(
         }
         Some("step") => {
             let data = validate::message_data(message, &validate::WITH_DATA)?;
-            match validate::action(&data)? {
-                StepAction::ListTools => observation(wire::tools_reply()),
-                StepAction::Call { tool, arguments } => {
-                    let limit = STEP_TIMEOUT;
+            match validate::tool_call(&data)? {
+                None => observation(wire::tools_reply()),
+                Some(call) => {
                     let (queries, environment) = (&session.queries, &session.environment);
-                    match calls::step(app, queries, environment, tool, arguments, limit).await {
+                    match calls::step(app, queries, environment, call, STEP_TIMEOUT).await {
                         Ok(outcome) => observation(wire::episode_reply(&outcome)),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use http_body_util::LengthLimitError;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -169,11 +169,8 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
     if !app.answers.reserve(&mut share, bytes) {
         app.metrics.rejected(Rejection::Memory);
         let message = "The server holds too many large answers; ask for less, or try again later";
-        let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
-        refused
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        return refused;
+        let refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
+        return ([(header::RETRY_AFTER, "1")], refused).into_response();
     }
     if share.is_empty() {
         return answer;
@@ -203,10 +200,7 @@ impl AsRef<[u8]> for HeldAnswer {
     }
 }
 
-fn closing(mut refused: Response) -> Response {
+fn closing(refused: Response) -> Response {
     // What is left of the body is not waited for.
-    refused
-        .headers_mut()
-        .insert(header::CONNECTION, HeaderValue::from_static("close"));
-    refused
+    ([(header::CONNECTION, "close")], refused).into_response()
 }

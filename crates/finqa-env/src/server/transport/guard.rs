@@ -27,16 +27,11 @@ pub(crate) async fn check(
 ) -> Response {
     let answer = match judge(&app.options, &request) {
         Ok(()) => next.run(request).await,
-        Err((status, detail)) => {
-            let mut response = reply::detail(status, detail).into_response();
-            if status == StatusCode::UNAUTHORIZED {
-                response.headers_mut().insert(
-                    header::WWW_AUTHENTICATE,
-                    header::HeaderValue::from_static("Bearer"),
-                );
-            }
-            response
+        Err((StatusCode::UNAUTHORIZED, detail)) => {
+            let refused = reply::detail(StatusCode::UNAUTHORIZED, detail);
+            ([(header::WWW_AUTHENTICATE, "Bearer")], refused).into_response()
         }
+        Err((status, detail)) => reply::detail(status, detail),
     };
     let reason = match answer.status() {
         StatusCode::UNAUTHORIZED => Rejection::Token,

@@ -73,24 +73,15 @@ pub(crate) fn object(
 }
 
 fn not_an_object(body: &Value) -> RefusedRequest {
-    vec![RequestIssue::of_body("model_attributes_type", body)].into()
+    vec![RequestIssue::new("model_attributes_type", "body", body)].into()
 }
 
 /// `application/json` or `application/*+json`, with or without parameters.
 fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-    else {
-        return false;
-    };
-    let essence = value
-        .split(';')
-        .next()
-        .unwrap_or("")
-        .trim()
-        .to_ascii_lowercase();
-    essence
-        .strip_prefix("application/")
-        .is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
+    let named = headers.get(header::CONTENT_TYPE);
+    let named = named.and_then(|value| value.to_str().ok()).unwrap_or("");
+    let essence = named.split(';').next().unwrap_or("").trim();
+    let essence = essence.to_ascii_lowercase();
+    let subtype = essence.strip_prefix("application/");
+    subtype.is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
 }

@@ -27,7 +27,7 @@ use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
-use crate::server::protocol::validate::{self, RequestIssue, StepAction, StepRequest, TaskRoute};
+use crate::server::protocol::validate::{self, RequestIssue, StepRequest, TaskRoute};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;
 use crate::server::state::metrics::CONTENT_TYPE;
@@ -165,32 +165,27 @@ async fn step(
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &body)? else {
-        return Err(vec![RequestIssue::of_body("missing", &Value::Null)].into());
+        return Err(vec![RequestIssue::new("missing", "body", &Value::Null)].into());
     };
     let request: StepRequest = validate::read(&fields, &validate::STEP_BODY)?;
-    let outcome = match validate::action(&request.action)? {
-        StepAction::ListTools => {
-            return Ok(Json(wire::for_http(wire::tools_reply())).into_response());
-        }
-        StepAction::Call { tool, arguments } => {
-            let limit = request
-                .timeout_s
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .unwrap_or(STEP_TIMEOUT);
-            let environment = Mutex::new(app.environment());
-            let queries = QueryHabit::default();
-            calls::step(&app, &queries, &environment, tool, arguments, limit)
-                .await
-                .map_err(|fault| {
-                    let status = match fault {
-                        StepFault::Client(_) => StatusCode::UNPROCESSABLE_ENTITY,
-                        StepFault::Server(_) => StatusCode::INTERNAL_SERVER_ERROR,
-                    };
-                    reply::detail(status, fault.to_string())
-                })?
-        }
+    let Some(call) = validate::tool_call(&request.action)? else {
+        return Ok(Json(wire::for_http(wire::tools_reply())).into_response());
     };
-    Ok(episode_reply(&outcome))
+    let limit = request
+        .timeout_s
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .unwrap_or(STEP_TIMEOUT);
+    let (queries, environment) = (QueryHabit::default(), Mutex::new(app.environment()));
+    match calls::step(&app, &queries, &environment, call, limit).await {
+        Ok(outcome) => Ok(episode_reply(&outcome)),
+        Err(fault) => {
+            let status = match fault {
+                StepFault::Client(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                StepFault::Server(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            };
+            Err(reply::detail(status, fault.to_string()).into())
+        }
+    }
 }
 
 async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
@@ -228,11 +223,8 @@ async fn mcp_socket(
     if let Ok(handshake) = handshake {
         return socket_loop::accept(handshake, app, place, SocketProtocol::JsonRpc, None);
     }
-    let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
-    refused
-        .headers_mut()
-        .insert(header::ALLOW, header::HeaderValue::from_static("POST"));
-    refused
+    let refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+    ([(header::ALLOW, "POST")], refused).into_response()
 }
 
 async fn splits(Path(env): Path<String>) -> Result<Json<Value>, RefusedRequest> {

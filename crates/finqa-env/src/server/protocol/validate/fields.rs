@@ -10,11 +10,7 @@ use super::issue::RequestIssue;
 use crate::python;
 
 /// Name, type and presence of a field.
-pub(super) struct Field(
-    pub(super) &'static str,
-    pub(super) FieldType,
-    pub(super) Presence,
-);
+pub(super) type Field = (&'static str, FieldType, Presence);
 
 /// What a field may be.
 #[derive(Clone, Copy)]
@@ -52,8 +48,8 @@ pub(super) enum Presence {
 }
 
 /// What becomes of other fields, and where faults are.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
+#[derive(PartialEq)]
+pub(super) enum Place {
     /// Others are ignored; faults are located under `body`, and name no page of pydantic's.
     Body,
     Open,
@@ -61,51 +57,36 @@ enum Place {
     Closed,
 }
 
-/// The fields of a request.
-pub(crate) struct RequestShape(&'static [Field], Place);
-
-impl RequestShape {
-    pub(super) const fn body(fields: &'static [Field]) -> Self {
-        Self(fields, Place::Body)
-    }
-
-    pub(super) const fn open(fields: &'static [Field]) -> Self {
-        Self(fields, Place::Open)
-    }
-
-    pub(super) const fn closed(fields: &'static [Field]) -> Self {
-        Self(fields, Place::Closed)
-    }
-}
+/// The fields of a request, in the order in which pydantic reports their faults.
+pub(crate) struct RequestShape(pub(super) Place, pub(super) &'static [Field]);
 
 /// Reads the fields of a request; all that is wrong with them otherwise.
 pub(crate) fn read<T: DeserializeOwned>(
     data: &Map<String, Value>,
-    RequestShape(fields, place): &RequestShape,
+    RequestShape(place, fields): &RequestShape,
 ) -> Result<T, Vec<RequestIssue>> {
     let (mut values, mut issues) = (Map::new(), Vec::new());
-    for Field(name, kind, presence) in *fields {
-        let may_be_null = !matches!(presence, Presence::Required | Presence::NotNull);
+    for (name, kind, presence) in *fields {
+        let (is_required, may_be_null) = match presence {
+            Presence::Required => (true, false),
+            Presence::RequiredWith(other) => (data.get(*other).is_some_and(|v| !v.is_null()), true),
+            Presence::Optional => (false, true),
+            Presence::NotNull => (false, false),
+        };
         match data.get(*name) {
-            Some(value) if value.is_null() && may_be_null => {}
+            Some(Value::Null) if may_be_null => {}
             Some(value) => match convert(name, *kind, value) {
                 Ok(value) => drop(values.insert((*name).to_owned(), value)),
                 Err(found) => issues.extend(found),
             },
-            None => {
-                let is_required = match presence {
-                    Presence::RequiredWith(other) => data.get(*other).is_some_and(|v| !v.is_null()),
-                    presence => *presence == Presence::Required,
-                };
-                if is_required {
-                    let whole = Value::Object(data.clone());
-                    issues.push(RequestIssue::new("missing", name, &whole));
-                }
+            None if is_required => {
+                issues.push(RequestIssue::new("missing", name, &data.clone().into()));
             }
+            None => {}
         }
     }
     if *place == Place::Closed {
-        let is_other = |key: &str| fields.iter().all(|field| field.0 != key);
+        let is_other = |key: &str| fields.iter().all(|(name, ..)| *name != key);
         let others = data.iter().filter(|(key, _)| is_other(key));
         // Enough to see what is wrong; a message may hold a million of them.
         for (key, value) in others.take(20) {
@@ -122,7 +103,7 @@ pub(crate) fn read<T: DeserializeOwned>(
         return Err(issues);
     }
     // The types of a table are those of its structure.
-    serde_json::from_value(Value::Object(values)).map_err(|bug| {
+    serde_json::from_value(values.into()).map_err(|bug| {
         let ctx = json!({"error": bug.to_string()});
         vec![RequestIssue::new("value_error", "body", &Value::Null).because(ctx)]
     })
@@ -132,20 +113,19 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
     let fault = |kind| vec![RequestIssue::new(kind, name, value)];
     let because = |kind, ctx| vec![RequestIssue::new(kind, name, value).because(ctx)];
     match (kind, value) {
-        (FieldType::Any, _)
-        | (FieldType::Text | FieldType::JsonRpcId, Value::String(_))
-        | (FieldType::Object | FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
-        (FieldType::Text, _) => Err(fault("string_type")),
         (FieldType::ShortText, Value::String(text)) if text.chars().nth(255).is_some() => {
             Err(because("string_too_long", json!({"max_length": 255})))
         }
         (FieldType::ShortText, Value::String(text)) if text.is_empty() => Ok(Value::Null),
-        (FieldType::ShortText, _) => convert(name, FieldType::Text, value),
+        (FieldType::Any, _)
+        | (FieldType::Text | FieldType::ShortText | FieldType::JsonRpcId, Value::String(_))
+        | (FieldType::Object | FieldType::ObjectOrJson, Value::Object(_)) => Ok(value.clone()),
+        (FieldType::Text | FieldType::ShortText, _) => Err(fault("string_type")),
         (FieldType::Literal(wanted), _) if value == wanted => Ok(value.clone()),
-        (FieldType::Literal(wanted), _) => {
-            let expected = format!("'{wanted}'");
-            Err(because("literal_error", json!({"expected": expected})))
-        }
+        (FieldType::Literal(wanted), _) => Err(because(
+            "literal_error",
+            json!({"expected": format!("'{wanted}'")}),
+        )),
         (FieldType::ObjectOrJson, Value::String(text)) => match python::parse_json(text) {
             Ok(read) => convert(name, FieldType::Object, &read),
             Err(wrong) => Err(because("json_invalid", json!({"error": wrong.to_string()}))),
@@ -170,20 +150,16 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, Vec<Requ
         (FieldType::JsonRpcId, _) => {
             let integer = integer(value).err().unwrap_or("int_type");
             let mut issues = [fault("string_type"), fault(integer)].concat();
-            for (issue, branch) in issues.iter_mut().zip(["str", "int"]) {
-                issue.loc.push(branch.into());
-            }
+            let branches = issues.iter_mut().zip(["str", "int"]);
+            branches.for_each(|(issue, branch)| issue.loc.push(branch.into()));
             Err(issues)
         }
     }
 }
 
 fn seed(value: &Value) -> Value {
-    integer(value).map_or(Value::Null, |number| {
-        u64::try_from(number.unsigned_abs())
-            .unwrap_or(u64::MAX)
-            .into()
-    })
+    let size = integer(value).ok().map(i128::unsigned_abs);
+    json!(size.map(|size| u64::try_from(size).unwrap_or(u64::MAX)))
 }
 
 /// The value as an integer, or else the kind of the fault.
@@ -192,11 +168,10 @@ fn integer(value: &Value) -> Result<i128, &'static str> {
         Value::Bool(flag) => Ok(i128::from(*flag)),
         Value::Number(n) => match (n.as_i128(), n.as_f64().unwrap_or(f64::NAN)) {
             (Some(whole), _) => Ok(whole),
-            (None, float) if !float.is_finite() => Err("finite_number"),
             (None, float) if float.fract() != 0.0 => Err("int_from_float"),
             #[allow(
                 clippy::cast_possible_truncation,
-                reason = "a finite whole double; the cast saturates beyond 128 bits"
+                reason = "a whole double, as JSON has no other; it saturates beyond 128 bits"
             )]
             (None, float) => Ok(float as i128),
         },

@@ -28,7 +28,7 @@ pub(crate) struct RequestIssue {
 }
 
 impl RequestIssue {
-    pub(super) fn new(kind: &'static str, field: &str, input: &Value) -> Self {
+    pub(crate) fn new(kind: &'static str, field: &str, input: &Value) -> Self {
         Self {
             kind,
             loc: vec![field.into()],
@@ -41,8 +41,7 @@ impl RequestIssue {
 
     /// With the bound or expectation that was missed.
     pub(super) fn because(mut self, ctx: Value) -> Self {
-        let why = ctx.get("expected").or(ctx.get("error"));
-        if let Some(Value::String(why)) = why {
+        if let Some(Value::String(why)) = ctx.get("expected").or(ctx.get("error")) {
             self.msg = format!("{} {why}", self.msg).into();
         }
         self.ctx = Some(ctx);
@@ -56,11 +55,6 @@ impl RequestIssue {
         issue.msg = "JSON decode error".into();
         issue.ctx = Some(json!({"error": fault.message}));
         issue
-    }
-
-    /// A body that is absent, or not an object.
-    pub(crate) fn of_body(kind: &'static str, input: &Value) -> Self {
-        Self::new(kind, "body", input)
     }
 }
 
@@ -82,29 +76,25 @@ fn text_of(kind: &str) -> &'static str {
         "int_type" => "Input should be a valid integer",
         "int_parsing" => "Input should be a valid integer, unable to parse string as an integer",
         "int_from_float" => "Input should be a valid integer, got a number with a fractional part",
-        "finite_number" => "Input should be a finite number",
         "float_type" => "Input should be a valid number",
         "float_parsing" => "Input should be a valid number, unable to parse string as a number",
         _ => "Invalid input:",
     }
 }
 
-/// Longest value that is sent back, in bytes of JSON.
-const LONGEST: usize = 1000;
-
 /// A faulty value is sent back so that its sender can find it; of a long one, its beginning.
 fn shown(input: &Value) -> Value {
     let text = input.to_string();
     match text.len() {
-        0..=LONGEST => input.clone(),
-        _ => Value::String(text::cut(&text, LONGEST / 2, "...")),
+        0..=1000 => input.clone(),
+        _ => text::cut(&text, 500, "...").into(),
     }
 }
 
 /// pydantic's `str()` of a list of faults.
 pub(crate) fn summary(title: &str, issues: &[RequestIssue]) -> String {
-    let mut out = text::counted(issues.len(), "validation error");
-    out.push_str(&format!(" for {title}"));
+    let count = text::counted(issues.len(), "validation error");
+    let mut out = format!("{count} for {title}");
     for issue in issues {
         let place: Vec<String> = issue.loc.iter().map(python::display).collect();
         let place = place.join(".");
