@@ -205,7 +205,7 @@ async fn one(program: &str, kind: Kind, clients: usize, time: Duration) -> (u64,
     let server = EnvServer::start(program, &[]);
     let catalog = convfinqa::env_build::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
-    let table = found.tables.keys().next().expect("a table");
+    let table = found.keys().next().expect("a table");
     let place = (company.clone(), table.clone());
     let mut sockets = Vec::new();
     for _ in 0..HONEST {

@@ -8,7 +8,7 @@ mod folder;
 mod page;
 mod truth;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -48,10 +48,12 @@ pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     folder::claim(out, &BuildNote::new(source, hash, dataset.invented))?;
     let metadata = Value::Object(files.metadata).to_string();
     folder::write(out, METADATA, metadata.as_bytes())?;
-    for (company, name, table) in &files.tables {
-        if let Ok(table) = table {
-            let path = format!("{COMPANIES}/{company}/{name}.json");
-            folder::write(out, &path, table.to_string().as_bytes())?;
+    for (company, tables) in &files.companies {
+        for (name, table) in tables {
+            if let Ok(table) = table {
+                let path = format!("{COMPANIES}/{company}/{name}.json");
+                folder::write(out, &path, table.to_string().as_bytes())?;
+            }
         }
     }
     folder::finish(out, &files.questions)?;
@@ -62,7 +64,7 @@ pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
 pub fn catalog(dataset: &Dataset) -> Result<Catalog, EnvError> {
     let path = Path::new(&dataset.source);
     let (files, _) = files(dataset, path)?;
-    Catalog::from_files(dataset.source.clone(), dataset.invented, path, files)
+    Catalog::from_files(dataset.source.clone(), dataset.invented, files)
 }
 
 /// The data served when no directory is given, made from the built-in sample.
@@ -84,7 +86,6 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
     let mut report = BuildReport::default();
     let mut files = DataFiles::default();
     let mut names = PageNames::default();
-    let mut companies = BTreeSet::new();
     let mut csv = csv::Writer::from_writer(Vec::new());
     let unwritten = |e: csv::Error| EnvError::Data {
         path: out.join(QUESTIONS),
@@ -101,7 +102,6 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
         if asked.is_empty() {
             continue;
         }
-        companies.insert(page.company.clone());
         let (name, is_new) = names.of(&page);
         if is_new {
             add_tables(&mut files, &page, &name);
@@ -126,9 +126,8 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
         path: out.join(QUESTIONS),
         source: e.into_error(),
     })?;
-    report.companies = companies.len();
-    report.tables = files.tables.len();
-    files.companies = companies.into_iter().collect();
+    report.companies = files.companies.len();
+    report.tables = files.companies.values().map(Vec::len).sum();
     Ok((files, report))
 }
 
@@ -144,8 +143,8 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
             "company": company,
         });
         files.metadata.insert(format!("{company}/{name}"), entry);
-        let table = Ok(Value::Object(table));
-        files.tables.push((company.clone(), name, table));
+        let tables = files.companies.entry(company.clone()).or_default();
+        tables.push((name, Ok(Value::Object(table))));
     }
 }
 

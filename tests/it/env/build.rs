@@ -273,7 +273,7 @@ fn the_builtin_data_are_sound_and_playable() {
     }
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     for (company, found) in tools.catalog().companies() {
-        for (name, table) in &found.tables {
+        for (name, table) in found {
             let first = &table.columns.as_ref().unwrap()[0].name;
             let query = format!("select count(\"{first}\") from {name} where 1");
             let answer = tools.sql_query(company, name, &query);

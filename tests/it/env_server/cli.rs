@@ -96,7 +96,7 @@ impl Served {
     fn query(&self, query: &str) -> String {
         let catalog = convfinqa::env_build::builtin().expect("the built-in data");
         let (company, found) = catalog.companies().first_key_value().expect("a company");
-        let table = found.tables.keys().next().expect("a table");
+        let table = found.keys().next().expect("a table");
         let asked = json!({"company_name": company, "table_name": table, "query": query});
         let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}});
         self.post("/step", &body.to_string())

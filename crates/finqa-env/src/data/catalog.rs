@@ -1,8 +1,7 @@
 //! The catalog: everything a data directory contains, read once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -34,12 +33,8 @@ pub struct CompanyTable {
     pub(crate) number: usize,
 }
 
-/// A company and its tables.
-#[derive(Debug, Default)]
-pub struct Company {
-    /// Tables by name, sorted.
-    pub tables: BTreeMap<String, Arc<CompanyTable>>,
-}
+/// The tables of a company by name, sorted.
+type CompanyTables = BTreeMap<String, CompanyTable>;
 
 /// The findings of [`Catalog::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +54,7 @@ pub struct CatalogReport {
 pub struct Catalog {
     source: String,
     invented: bool,
-    companies: BTreeMap<String, Company>,
+    companies: BTreeMap<String, CompanyTables>,
     /// `company/table` to the text of `get_table_info`.
     info: HashMap<String, String>,
     questions: Vec<EnvQuestion>,
@@ -74,10 +69,8 @@ pub struct DataFiles {
     pub questions: Vec<u8>,
     /// `company/table` to its entry.
     pub metadata: Map<String, Value>,
-    /// Company, table name without `.json`, and the table or why it cannot be read.
-    pub tables: Vec<(String, String, Result<Value, String>)>,
-    /// Companies, with and without tables.
-    pub companies: Vec<String>,
+    /// Of each company, the tables by their names without `.json`, or why one cannot be read.
+    pub companies: BTreeMap<String, Vec<(String, Result<Value, String>)>>,
 }
 
 impl Catalog {
@@ -87,50 +80,42 @@ impl Catalog {
     /// If the questions or the metadata cannot be read. A single damaged table
     /// is not an error here: [`Catalog::check`] and queries report it.
     pub fn load(path: &Path) -> Result<Self, EnvError> {
-        let mut files = DataFiles {
-            questions: read(&path.join(QUESTIONS))?,
-            ..DataFiles::default()
-        };
-        let metadata = path.join(METADATA);
-        files.metadata =
-            serde_json::from_slice(&read(&metadata)?).map_err(|error| EnvError::Data {
-                reason: format!("not the expected table metadata: {error}"),
-                path: metadata,
-            })?;
-        for company in entries(&path.join(COMPANIES))? {
-            if !company.is_dir() {
+        let questions = read(&path.join(QUESTIONS))?;
+        let described = path.join(METADATA);
+        let metadata = serde_json::from_slice(&read(&described)?);
+        let metadata = metadata.map_err(|error| EnvError::Data {
+            reason: format!("not the expected table metadata: {error}"),
+            path: described,
+        })?;
+        let mut companies = BTreeMap::new();
+        for (company, folder) in entries(&path.join(COMPANIES))? {
+            if !folder.is_dir() {
                 continue;
             }
-            let Some(name) = company.file_name().and_then(|n| n.to_str()) else {
-                continue;
-            };
-            files.companies.push(name.to_owned());
-            for file in entries(&company)? {
-                let table = file.file_name().and_then(|n| n.to_str());
-                if let Some(table) = table.filter(|t| t.ends_with(".json")) {
+            let tables: &mut Vec<_> = companies.entry(company).or_default();
+            for (name, file) in entries(&folder)? {
+                if name.ends_with(".json") {
                     let parsed = serde_json::from_slice(&read(&file)?);
-                    let parsed = parsed.map_err(|e| e.to_string());
-                    let table = table.replace(".json", "");
-                    files.tables.push((name.to_owned(), table, parsed));
+                    tables.push((name.replace(".json", ""), parsed.map_err(|e| e.to_string())));
                 }
             }
         }
         let invented = BuildNote::read(path)?.is_some_and(|note| note.invented);
-        Self::from_files(path.display().to_string(), invented, path, files)
+        let files = DataFiles {
+            questions,
+            metadata,
+            companies,
+        };
+        Self::from_files(path.display().to_string(), invented, files)
     }
 
-    /// Builds the catalog from files already read; `path` is for error texts.
-    pub fn from_files(
-        source: String,
-        invented: bool,
-        path: &Path,
-        files: DataFiles,
-    ) -> Result<Self, EnvError> {
-        let csv = path.join(QUESTIONS);
+    /// Builds the catalog from files already read.
+    pub fn from_files(source: String, invented: bool, files: DataFiles) -> Result<Self, EnvError> {
+        let csv = Path::new(&source).join(QUESTIONS);
         let (questions, rows) = questions::read(&csv, &files.questions)?;
         if questions.is_empty() {
             return Err(EnvError::Data {
-                path: path.to_owned(),
+                path: source.into(),
                 reason: format!("no questions in {QUESTIONS}"),
             });
         }
@@ -138,26 +123,23 @@ impl Catalog {
             .into_iter()
             .map(|row| format!("{QUESTIONS}: {row}"))
             .collect();
-        let mut companies: BTreeMap<String, Company> = BTreeMap::new();
-        for name in files.companies {
-            companies.entry(name).or_default();
-        }
-        for (number, (company, name, value)) in files.tables.into_iter().enumerate() {
-            let frame = value.and_then(|value| RawFrame::from_json(&value));
-            let columns = frame.and_then(|frame| typed::columns(&frame));
-            if let Err(reason) = &columns {
-                problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
+        let mut companies: BTreeMap<String, CompanyTables> = BTreeMap::new();
+        let mut numbers = 0..;
+        for (company, tables) in files.companies {
+            let kept = companies.entry(company.clone()).or_default();
+            for ((name, value), number) in tables.into_iter().zip(&mut numbers) {
+                let frame = value.and_then(|value| RawFrame::from_json(&value));
+                let columns = frame.and_then(|frame| typed::columns(&frame));
+                if let Err(reason) = &columns {
+                    problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
+                }
+                let table = CompanyTable {
+                    name: name.clone(),
+                    columns,
+                    number,
+                };
+                kept.insert(name, table);
             }
-            let table = Arc::new(CompanyTable {
-                name: name.clone(),
-                columns,
-                number,
-            });
-            companies
-                .entry(company)
-                .or_default()
-                .tables
-                .insert(name, table);
         }
         Ok(Self {
             source,
@@ -203,7 +185,7 @@ impl Catalog {
         }
         for (company, tables) in &self.companies {
             put(company);
-            for table in tables.tables.values() {
+            for table in tables.values() {
                 put(&table.name);
                 // The shortest text that reads back as the same value.
                 put(&format!("{:?}", table.columns));
@@ -213,7 +195,7 @@ impl Catalog {
     }
 
     /// The companies by name, sorted.
-    pub fn companies(&self) -> &BTreeMap<String, Company> {
+    pub fn companies(&self) -> &BTreeMap<String, CompanyTables> {
         &self.companies
     }
 
@@ -228,8 +210,8 @@ impl Catalog {
     }
 
     /// A table by company and name. Names are looked up, never joined to a path.
-    pub fn table(&self, company: &str, table: &str) -> Option<&Arc<CompanyTable>> {
-        self.companies.get(company)?.tables.get(table)
+    pub fn table(&self, company: &str, table: &str) -> Option<&CompanyTable> {
+        self.companies.get(company)?.get(table)
     }
 
     /// The text of `get_table_info` for a table that the metadata describe.
@@ -245,29 +227,26 @@ impl Catalog {
         let mut problems = self.problems.clone();
         let mut readable = 0;
         for (company, found) in &self.companies {
-            for table in found.tables.values() {
+            for table in found.values() {
                 readable += usize::from(table.columns.is_ok());
                 if self.table_info(company, &table.name).is_none() {
-                    let name = &table.name;
                     problems.push(format!(
-                        "{COMPANIES}/{company}/{name}.json: not described in the metadata, \
-                         so that get_table_info does not find it"
+                        "{COMPANIES}/{company}/{}.json: not described in the metadata, \
+                         so that get_table_info does not find it",
+                        table.name
                     ));
                 }
             }
         }
         for key in self.info.keys() {
-            let there = key
-                .split_once('/')
-                .is_some_and(|(c, t)| self.table(c, t).is_some());
-            if !there {
+            let named = key.split_once('/');
+            if named.is_none_or(|(company, name)| self.table(company, name).is_none()) {
                 problems.push(format!("{METADATA}: {key}: there is no such table"));
             }
         }
         for question in &self.questions {
             let (id, company) = (&question.id, &question.company);
-            let tables = self.companies.get(company).map(|c| c.tables.len());
-            match tables {
+            match self.companies.get(company).map(BTreeMap::len) {
                 None => problems.push(format!("question {id}: there is no company `{company}`")),
                 Some(0) => problems.push(format!("question {id}: `{company}` has no tables")),
                 Some(_) => {}
@@ -310,24 +289,17 @@ fn described_frame(entry: &Value) -> Result<RawFrame, String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
-    files::read(path).map_err(|source| {
-        let path = path.to_owned();
-        EnvError::Io { path, source }
-    })
+    files::read(path).map_err(EnvError::reading(path))
 }
 
-/// The entries of a folder, sorted, because their order must not depend on the
-/// file system.
-fn entries(path: &Path) -> Result<Vec<std::path::PathBuf>, EnvError> {
-    let entries = std::fs::read_dir(path).and_then(|entries| {
-        entries
-            .map(|entry| Ok(entry?.path()))
-            .collect::<Result<Vec<_>, _>>()
-    });
-    let mut entries = entries.map_err(|source| {
-        let path = path.to_owned();
-        EnvError::Io { path, source }
-    })?;
-    entries.sort();
-    Ok(entries)
+/// The entries of a folder whose names are UTF-8, sorted, because their order must not depend on
+/// the file system.
+fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, EnvError> {
+    let listed = || {
+        let entries = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+        entries.collect::<std::io::Result<Vec<PathBuf>>>()
+    };
+    let paths = listed().map_err(EnvError::reading(folder))?;
+    let named = |path: PathBuf| Some((path.file_name()?.to_str()?.to_owned(), path));
+    Ok(paths.into_iter().filter_map(named).collect())
 }

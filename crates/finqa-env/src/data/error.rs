@@ -1,6 +1,6 @@
 //! The errors of an environment's data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A data directory that cannot be read, built or fetched.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,11 @@ pub enum EnvError {
 }
 
 impl EnvError {
+    pub(super) fn reading(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        |source| Self::Io { path, source }
+    }
+
     /// True if the request is at fault (exit code 2) rather than the data (3).
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Foreign { .. } | Self::Write { .. })

@@ -1,6 +1,8 @@
 //! A table as a JSON file has it, before types are inferred.
 
-use serde_json::Value;
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
 
 /// One value of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,91 +31,61 @@ impl RawFrame {
     /// # Errors
     /// OpenEnv's text for any other shape.
     pub(super) fn from_json(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::Object(columns) => Self::from_columns(columns.iter()),
-            Value::Array(rows) => Self::from_records(rows),
-            _ => Err("DataFrame constructor not properly called!".to_owned()),
-        }
-    }
-
-    fn from_columns<'a>(
-        columns: impl Iterator<Item = (&'a String, &'a Value)> + Clone,
-    ) -> Result<Self, String> {
-        let mut labels: RowLabels<'a> = RowLabels::default();
-        let mut lists = 0;
-        let mut length = None;
-        for (_, column) in columns.clone() {
-            match column {
-                Value::Object(rows) => rows.keys().for_each(|row| labels.add(row)),
-                Value::Array(rows) => {
-                    lists += 1;
-                    if *length.get_or_insert(rows.len()) != rows.len() {
-                        return Err("All arrays must be of the same length".to_owned());
-                    }
-                }
-                _ => return Err("If using all scalar values, you must pass an index".to_owned()),
-            }
-        }
-        if lists > 0 && !labels.order.is_empty() {
-            let text = "Mixing dicts with non-Series may lead to ambiguous ordering.";
-            return Err(text.to_owned());
-        }
-        let columns = columns.map(|(name, column)| {
-            let cells = match column {
-                Value::Array(rows) => rows.iter().map(cell).collect::<Result<_, _>>()?,
-                other => {
-                    let row = |label: &&str| other.get(*label).map_or(Ok(FrameCell::Null), cell);
-                    labels.order.iter().map(row).collect::<Result<_, _>>()?
-                }
-            };
-            Ok((name.clone(), cells))
-        });
-        Ok(Self {
-            columns: columns.collect::<Result<_, String>>()?,
-        })
-    }
-
-    fn from_records(rows: &[Value]) -> Result<Self, String> {
-        let mut names: RowLabels<'_> = RowLabels::default();
-        for row in rows {
-            let Value::Object(row) = row else {
-                return Err("the rows of a table must be objects".to_owned());
-            };
-            row.keys().for_each(|name| names.add(name));
-        }
-        let column = |name: &&str| {
-            let cells = rows
-                .iter()
-                .map(|row| row.get(*name).map_or(Ok(FrameCell::Null), cell));
-            Ok(((*name).to_owned(), cells.collect::<Result<_, String>>()?))
+        let columns = match value {
+            Value::Object(columns) => from_columns(columns)?,
+            Value::Array(rows) => from_records(rows)?,
+            _ => return Err("DataFrame constructor not properly called!".to_owned()),
         };
-        Ok(Self {
-            columns: names
-                .order
-                .iter()
-                .map(column)
-                .collect::<Result<_, String>>()?,
-        })
+        Ok(Self { columns })
     }
+}
+
+type RawColumns = Result<Vec<(String, Vec<FrameCell>)>, String>;
+
+fn from_columns(columns: &Map<String, Value>) -> RawColumns {
+    let objects: Vec<_> = columns.values().filter_map(Value::as_object).collect();
+    let lists: Vec<_> = columns.values().filter_map(Value::as_array).collect();
+    let labels = distinct(objects.iter().flat_map(|column| column.keys()));
+    let length = lists.first().map_or(0, |list| list.len());
+    if objects.len() + lists.len() < columns.len() {
+        return Err("If using all scalar values, you must pass an index".to_owned());
+    }
+    if lists.iter().any(|list| list.len() != length) {
+        return Err("All arrays must be of the same length".to_owned());
+    }
+    if !lists.is_empty() && !labels.is_empty() {
+        return Err("Mixing dicts with non-Series may lead to ambiguous ordering.".to_owned());
+    }
+    let columns = columns.iter().map(|(name, column)| {
+        let cells: Result<Vec<_>, _> = match column {
+            Value::Array(rows) => rows.iter().map(Some).map(cell).collect(),
+            rows => labels.iter().map(|row| cell(rows.get(row))).collect(),
+        };
+        Ok((name.clone(), cells?))
+    });
+    columns.collect()
+}
+
+fn from_records(rows: &[Value]) -> RawColumns {
+    let rows: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
+    let rows = rows.ok_or("the rows of a table must be objects")?;
+    let names = distinct(rows.iter().flat_map(|row| row.keys()));
+    let columns = names.into_iter().map(|name| {
+        let cells = rows.iter().map(|row| cell(row.get(name)));
+        Ok((name.to_owned(), cells.collect::<Result<_, String>>()?))
+    });
+    columns.collect()
 }
 
 /// Labels in the order of their first appearance.
-#[derive(Default)]
-struct RowLabels<'a> {
-    order: Vec<&'a str>,
-    seen: std::collections::HashSet<&'a str>,
+fn distinct<'a>(labels: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    let labels = labels.map(String::as_str);
+    labels.filter(|label| seen.insert(*label)).collect()
 }
 
-impl<'a> RowLabels<'a> {
-    fn add(&mut self, label: &'a str) {
-        if self.seen.insert(label) {
-            self.order.push(label);
-        }
-    }
-}
-
-fn cell(value: &Value) -> Result<FrameCell, String> {
-    Ok(match value {
+fn cell(value: Option<&Value>) -> Result<FrameCell, String> {
+    Ok(match value.unwrap_or(&Value::Null) {
         Value::Null => FrameCell::Null,
         Value::Bool(b) => FrameCell::Bool(*b),
         Value::Number(n) => match n.as_i64() {
@@ -138,13 +110,10 @@ mod tests {
     fn rows_are_aligned_by_label() {
         let table = json!({"a": {"1": "x", "0": "y"}, "b": {"0": 1, "2": 5}});
         let frame = RawFrame::from_json(&table).unwrap();
+        let integers = [1, 5].map(FrameCell::Integer);
         assert_eq!(
             frame.columns[1].1,
-            [
-                FrameCell::Null,
-                FrameCell::Integer(1),
-                FrameCell::Integer(5)
-            ]
+            [&[FrameCell::Null][..], &integers].concat()
         );
         assert_eq!(frame.columns[0].1[2], FrameCell::Null);
         let records = json!([{"a": 1, "b": "x"}, {"b": "y", "c": 2}]);

@@ -1,5 +1,7 @@
 //! The text of `get_table_info`, made once for each entry of the metadata.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::frame::{FrameCell, RawFrame};
@@ -10,28 +12,22 @@ use crate::python;
 ///
 /// Existing keys keep their positions; new ones follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String {
-    let dtypes = frame
-        .columns
-        .iter()
-        .map(|(name, cells)| (name.clone(), Value::from(dtype(cells))))
-        .collect();
-    let values = frame
-        .columns
-        .iter()
-        .enumerate()
-        .filter(|(i, (_, cells))| *i == 0 || !all_numeric(cells))
-        .map(|(_, (name, cells))| (name.clone(), Value::Array(unique(cells))))
-        .collect();
-    let mut entry: Map<String, Value> = entry
-        .iter()
-        .filter(|(key, _)| *key != "table")
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    entry.insert("column_dtypes".to_owned(), Value::Object(dtypes));
-    entry.insert("unique_vals_per_col".to_owned(), Value::Object(values));
-    let mut out = String::new();
-    dump(&mut out, &Value::Object(entry));
-    out
+    let (mut dtypes, mut values) = (Map::new(), Map::new());
+    for (at, (name, cells)) in frame.columns.iter().enumerate() {
+        let kind = dtype(cells);
+        dtypes.insert(name.clone(), kind.into());
+        let mut column: Vec<Value> = cells.iter().map(|cell| shown(cell, kind)).collect();
+        if at == 0 || !all_numeric(&column) {
+            let mut seen = HashSet::new();
+            column.retain(|value| seen.insert(value.to_string()));
+            values.insert(name.clone(), column.into());
+        }
+    }
+    let mut entry = entry.clone();
+    entry.shift_remove("table");
+    entry.insert("column_dtypes".to_owned(), dtypes.into());
+    entry.insert("unique_vals_per_col".to_owned(), values.into());
+    dumped(&entry.into())
 }
 
 const FLOAT: &str = "float64";
@@ -56,73 +52,46 @@ fn dtype(cells: &[FrameCell]) -> &'static str {
     }
 }
 
+/// A cell of a column of this dtype. A missing one is `null`: OpenEnv's `finqa_env` writes `NaN`
+/// there, which is not JSON.
+fn shown(cell: &FrameCell, dtype: &str) -> Value {
+    match cell {
+        FrameCell::Null => Value::Null,
+        FrameCell::Bool(b) => (*b).into(),
+        // As OpenEnv's float64 column.
+        FrameCell::Integer(i) if dtype == FLOAT => (*i as f64).into(),
+        FrameCell::Integer(i) => (*i).into(),
+        FrameCell::Real(x) => (*x).into(),
+        FrameCell::Text(text) => text.as_str().into(),
+    }
+}
+
 /// True if, from the second row on, the letters and digits of every cell are digits. A
-/// missing cell reads `nan`, which is not a number.
-fn all_numeric(cells: &[FrameCell]) -> bool {
-    let kind = dtype(cells);
+/// missing cell reads `None`, which is not a number.
+fn all_numeric(cells: &[Value]) -> bool {
     cells.iter().skip(1).all(|cell| {
-        let text = match cell {
-            FrameCell::Text(text) => text.clone(),
-            FrameCell::Null => "nan".to_owned(),
-            FrameCell::Bool(b) => b.to_string(),
-            FrameCell::Integer(i) if kind != FLOAT => i.to_string(),
-            // As OpenEnv's float64 column.
-            FrameCell::Integer(i) => python::repr_float(*i as f64),
-            FrameCell::Real(x) => python::repr_float(*x),
-        };
-        text.chars()
-            .filter(|c| c.is_alphanumeric())
-            .all(char::is_numeric)
+        let text = python::display(cell);
+        let mut plain = text.chars().filter(|c| c.is_alphanumeric());
+        plain.all(char::is_numeric)
     })
 }
 
-/// Each value once, in the order of first appearance. A missing one is `null`:
-/// OpenEnv's `finqa_env` writes `NaN` there, which is not JSON.
-fn unique(cells: &[FrameCell]) -> Vec<Value> {
-    let float = dtype(cells) == FLOAT;
-    let mut seen = std::collections::HashSet::new();
-    let values = cells.iter().map(|cell| match cell {
-        FrameCell::Null => Value::Null,
-        FrameCell::Bool(b) => Value::from(*b),
-        // As OpenEnv's float64 column.
-        FrameCell::Integer(i) if float => Value::from(*i as f64),
-        FrameCell::Integer(i) => Value::from(*i),
-        FrameCell::Real(x) => Value::from(*x),
-        FrameCell::Text(text) => Value::from(text.as_str()),
-    });
-    values.filter(|v| seen.insert(v.to_string())).collect()
-}
-
 /// JSON as `json.dumps(indent=0)` without its line breaks: `,` and `: `.
-fn dump(out: &mut String, value: &Value) {
+fn dumped(value: &Value) -> String {
     match value {
         Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                dump(out, item);
-            }
-            out.push(']');
+            let items: Vec<String> = items.iter().map(dumped).collect();
+            format!("[{}]", items.join(","))
         }
         Value::Object(map) => {
-            out.push('{');
-            for (i, (key, item)) in map.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                python::push_json_string(out, key);
-                out.push_str(": ");
-                dump(out, item);
-            }
-            out.push('}');
+            let field = |(key, value): (&String, _)| {
+                format!("{}: {}", python::json_string(key), dumped(value))
+            };
+            let fields: Vec<String> = map.iter().map(field).collect();
+            format!("{{{}}}", fields.join(","))
         }
-        Value::String(text) => python::push_json_string(out, text),
-        Value::Number(n) => match n.as_f64() {
-            Some(x) if n.is_f64() => out.push_str(&python::repr_float(x)),
-            _ => out.push_str(&n.to_string()),
-        },
-        Value::Bool(_) | Value::Null => out.push_str(&value.to_string()),
+        Value::String(text) => python::json_string(text),
+        Value::Number(n) if n.is_f64() => python::repr_json(value),
+        Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
     }
 }

@@ -15,7 +15,7 @@ mod timestamp;
 mod typed;
 
 pub use catalog::{
-    COMPANIES, Catalog, CatalogReport, Company, CompanyTable, DataFiles, METADATA, QUESTIONS,
+    COMPANIES, Catalog, CatalogReport, CompanyTable, DataFiles, METADATA, QUESTIONS,
     QUESTIONS_FOLDER,
 };
 pub use error::EnvError;

@@ -46,7 +46,7 @@ impl BuildNote {
         let text = match files::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(EnvError::Io { path, source }),
+            Err(error) => return Err(EnvError::reading(&path)(error)),
         };
         let reason = match serde_json::from_slice::<Self>(&text) {
             Ok(note) if note.version == VERSION => return Ok(Some(note)),

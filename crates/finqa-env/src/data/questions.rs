@@ -2,14 +2,19 @@
 
 use std::path::Path;
 
+use csv::{ReaderBuilder, StringRecord, Trim};
+use serde::Deserialize;
+
 use super::EnvError;
 
 /// One question of the environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct EnvQuestion {
     /// `id` column, as written; the row number from 1 if the column is missing.
+    #[serde(default)]
     pub id: String,
     /// `user_query` column: what an agent is asked.
+    #[serde(rename = "user_query")]
     pub question: String,
     /// The company whose tables answer it.
     pub company: String,
@@ -17,11 +22,14 @@ pub struct EnvQuestion {
     pub answer: String,
     /// `explanation` column, or empty. The gold program in an environment built
     /// from `ConvFinQA`.
+    #[serde(default)]
     pub explanation: String,
     /// `typed_answer` column, or empty: the gold answer as the dataset writes it, in
     /// an environment built from `ConvFinQA`.
+    #[serde(default)]
     pub typed_answer: String,
     /// `exe_ans` column, or empty: the result of the gold program, likewise.
+    #[serde(default)]
     pub exe_ans: String,
 }
 
@@ -46,51 +54,40 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         path: path.to_owned(),
         reason,
     };
+    let unread = |error: csv::Error| damaged(error.to_string());
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-    let headers = reader
-        .headers()
-        .map_err(|e| damaged(e.to_string()))?
-        .clone();
-    let column = |name: &str| headers.iter().position(|h| h.trim() == name);
-    let needed = |name: &str| {
-        let reason = || damaged(format!("there is no column `{name}`"));
-        column(name).ok_or_else(reason)
-    };
-    let (asked, company, answer) = (needed("user_query")?, needed("company")?, needed("answer")?);
-    let (id, explanation) = (column("id"), column("explanation"));
-    let (typed_answer, exe_ans) = (column("typed_answer"), column("exe_ans"));
+    let mut reader = ReaderBuilder::new()
+        .flexible(true)
+        .trim(Trim::Headers)
+        .from_reader(bytes);
+    let headers = reader.headers().map_err(unread)?.clone();
+    let is_there = |name: &str| headers.iter().any(|header| header == name);
+    if let Some(name) = REQUIRED.iter().find(|name| !is_there(name)) {
+        return Err(damaged(format!("there is no column `{name}`")));
+    }
     let (mut questions, mut problems) = (Vec::new(), Vec::new());
     for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|e| damaged(e.to_string()))?;
+        let record: StringRecord = record.map_err(unread)?;
         let line = record.position().map_or(0, csv::Position::line);
-        let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or("").to_owned();
-        let question = EnvQuestion {
-            id: id.map_or_else(|| (i + 1).to_string(), |at| cell(Some(at))),
-            question: cell(Some(asked)),
-            company: cell(Some(company)),
-            answer: cell(Some(answer)),
-            explanation: cell(explanation),
-            typed_answer: cell(typed_answer),
-            exe_ans: cell(exe_ans),
-        };
-        let missing = [
-            ("user_query", &question.question),
-            ("company", &question.company),
-            ("answer", &question.answer),
-        ]
-        .into_iter()
-        .find(|(_, text)| text.trim().is_empty());
         if record.len() != headers.len() {
             let (got, want) = (record.len(), headers.len());
-            problems.push(format!(
-                "line {line}: {got} fields where the header has {want}"
-            ));
-        } else if let Some((name, _)) = missing {
-            problems.push(format!("line {line}: `{name}` is empty"));
-        } else {
-            questions.push(question);
+            let problem = format!("line {line}: {got} fields where the header has {want}");
+            problems.push(problem);
+            continue;
+        }
+        let mut question: EnvQuestion = record.deserialize(Some(&headers)).map_err(unread)?;
+        if !is_there("id") {
+            question.id = (i + 1).to_string();
+        }
+        let texts = [&question.question, &question.company, &question.answer];
+        let mut columns = REQUIRED.iter().zip(&texts);
+        match columns.find(|(_, text)| text.trim().is_empty()) {
+            Some((name, _)) => problems.push(format!("line {line}: `{name}` is empty")),
+            None => questions.push(question),
         }
     }
     Ok((questions, problems))
 }
+
+/// The columns of the fields that a question needs: what is asked, whom about, and the answer.
+const REQUIRED: [&str; 3] = ["user_query", "company", "answer"];

@@ -39,30 +39,18 @@ pub(crate) struct TaskSplits([Vec<usize>; 3]);
 impl TaskSplits {
     /// The questions of a split; a task's index is its position here.
     pub(crate) fn tasks(&self, split: TaskSplit) -> &[usize] {
-        let [train, validation, test] = &self.0;
-        match split {
-            TaskSplit::Train => train,
-            TaskSplit::Validation => validation,
-            TaskSplit::Test => test,
-        }
+        self.0.get(split as usize).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn new(questions: &[EnvQuestion]) -> Self {
         // The coarsest groups of which there is one for each split.
-        let groups: [fn(&EnvQuestion) -> &str; 3] = [
+        let groups: [fn(&EnvQuestion) -> &str; 2] = [
             |question| &question.company,
             |question| page_of_record(record_of(&question.id)),
-            |question| &question.id,
         ];
-        let count = |group: fn(&EnvQuestion) -> &str| {
-            questions.iter().map(group).collect::<BTreeSet<_>>().len()
-        };
-        let by = |group: fn(&EnvQuestion) -> &str| Self::by_group(questions, group);
-        match groups {
-            [company, _, _] if count(company) >= 3 => by(company),
-            [_, page, _] if count(page) >= 3 => by(page),
-            [_, _, question] => by(question),
-        }
+        let suffices = |group: &_| questions.iter().map(group).collect::<BTreeSet<_>>().len() >= 3;
+        let group = groups.into_iter().find(suffices);
+        Self::by_group(questions, group.unwrap_or(|question| &question.id))
     }
 
     fn by_group(questions: &[EnvQuestion], group: fn(&EnvQuestion) -> &str) -> Self {
@@ -81,13 +69,10 @@ impl TaskSplits {
         for (at, question) in questions.iter().enumerate() {
             let hash = hash(group(question));
             let place = hashes.partition_point(|other| *other < hash);
-            let [train, validated, tested] = &mut splits.0;
-            let split = match place {
-                _ if place < validation => train,
-                _ if place < test => validated,
-                _ => tested,
-            };
-            split.push(at);
+            let split = usize::from(place >= validation) + usize::from(place >= test);
+            if let Some(tasks) = splits.0.get_mut(split) {
+                tasks.push(at);
+            }
         }
         splits
     }
@@ -95,11 +80,9 @@ impl TaskSplits {
 
 /// A group's hash: the first eight bytes of the blake3 hash of its name, big-endian.
 fn hash(name: &str) -> u64 {
-    let bytes = *blake3::hash(name.as_bytes()).as_bytes();
-    bytes
-        .iter()
-        .take(8)
-        .fold(0, |hash, byte| hash << 8 | u64::from(*byte))
+    let hash = blake3::hash(name.as_bytes());
+    let first = hash.as_bytes().iter().take(8);
+    first.fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
 /// The record that a built question's id names: `<record>#<part>`.
@@ -125,7 +108,8 @@ mod tests {
             .collect()
     }
 
-    fn sizes(splits: &TaskSplits) -> [usize; 3] {
+    fn sizes(questions: &[EnvQuestion]) -> [usize; 3] {
+        let splits = TaskSplits::new(questions);
         [TaskSplit::Train, TaskSplit::Validation, TaskSplit::Test]
             .map(|split| splits.tasks(split).len())
     }
@@ -135,7 +119,7 @@ mod tests {
         for count in [3, 4, 5, 10, 100] {
             let questions = companies(count);
             let splits = TaskSplits::new(&questions);
-            assert_eq!(sizes(&splits).iter().sum::<usize>(), questions.len());
+            assert_eq!(sizes(&questions).iter().sum::<usize>(), questions.len());
             let mut seen = BTreeSet::new();
             for &split in TaskSplit::VARIANTS {
                 let tasks = splits.tasks(split);
@@ -152,20 +136,20 @@ mod tests {
 
     #[test]
     fn about_a_tenth_of_many_companies_is_held_out_twice() {
-        assert_eq!(sizes(&TaskSplits::new(&companies(1000))), [2379, 339, 282]);
+        assert_eq!(sizes(&companies(1000)), [2379, 339, 282]);
     }
 
     #[test]
     fn fewer_than_three_companies_are_split_by_page_then_by_question() {
         let id = |page: u32, n: u32| format!("Single_AB/2009/page_{page}.pdf-{n}#qa");
         let by_page: Vec<EnvQuestion> = (0..9).map(|i| question(&id(i % 3, i), "AB")).collect();
-        assert_eq!(sizes(&TaskSplits::new(&by_page)), [3, 3, 3]);
+        assert_eq!(sizes(&by_page), [3, 3, 3]);
         let one_page: Vec<EnvQuestion> = (0..9).map(|i| question(&id(1, i), "AB")).collect();
-        let of_one = sizes(&TaskSplits::new(&one_page));
+        let of_one = sizes(&one_page);
         assert!(of_one.iter().all(|n| *n > 0) && of_one.iter().sum::<usize>() == 9);
         for (count, wanted) in [(0, [0, 0, 0]), (1, [1, 0, 0]), (2, [1, 0, 1])] {
             let few: Vec<EnvQuestion> = (0..count).map(|i| question(&id(1, i), "AB")).collect();
-            assert_eq!(sizes(&TaskSplits::new(&few)), wanted, "{count}");
+            assert_eq!(sizes(&few), wanted, "{count}");
         }
     }
 }

@@ -17,10 +17,9 @@ pub(super) fn parse(text: &str) -> Option<DateTime> {
 pub(super) fn print(moment: DateTime) -> String {
     let micros = moment.subsec_nanosecond() / 1000;
     let whole = moment.strftime("%Y-%m-%d %H:%M:%S");
-    if micros == 0 {
-        whole.to_string()
-    } else {
-        format!("{whole}.{micros:06}")
+    match micros {
+        0 => whole.to_string(),
+        _ => format!("{whole}.{micros:06}"),
     }
 }
 
@@ -57,14 +56,14 @@ fn numeric(text: &str) -> Option<DateTime> {
     };
     let fields: Vec<&str> = day.split(['-', '/']).collect();
     let date = match fields.as_slice() {
-        [all] if all.len() == 8 => civil(all.get(..4)?, all.get(4..6)?, all.get(6..)?)?,
-        [year] if year.len() == 4 => civil(year, "1", "1")?,
-        [year, month] if year.len() == 4 => civil(year, month, "1")?,
-        [year, month, day] if year.len() == 4 => civil(year, month, day)?,
-        [month, day, year] if year.len() == 4 => civil(year, month, day)?,
-        _ => return None,
+        [all] if all.len() == 8 => civil(all.get(..4)?, all.get(4..6)?, all.get(6..)?),
+        [year] => civil(year, "1", "1"),
+        [year, month] => civil(year, month, "1"),
+        [year, month, day] if year.len() == 4 => civil(year, month, day),
+        [month, day, year] => civil(year, month, day),
+        _ => None,
     };
-    Some(date.to_datetime(time))
+    Some(date?.to_datetime(time))
 }
 
 /// `dec 31, 2024`, `31 december 2024`, `december 2024`.
@@ -83,28 +82,17 @@ fn worded(text: &str) -> Option<DateTime> {
 }
 
 fn month(word: &str) -> Option<String> {
-    let long_enough = word.len() >= 3;
-    let at = MONTHS
-        .iter()
-        .position(|m| *m == word || (m.get(..3) == Some(word) && long_enough))?;
+    let mut months = MONTHS.iter();
+    let at = months.position(|month| *month == word || month.get(..3) == Some(word))?;
     Some((at + 1).to_string())
 }
 
 fn civil(year: &str, month: &str, day: &str) -> Option<Date> {
-    let number = |text: &str| {
-        let plain = text.bytes().all(|b| b.is_ascii_digit());
-        plain.then(|| text.parse::<i16>().ok()).flatten()
-    };
-    if year.len() != 4 {
+    let digits = [year, month, day].concat();
+    if year.len() != 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let (month, day) = (number(month)?, number(day)?);
-    Date::new(
-        number(year)?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    )
-    .ok()
+    Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()
 }
 
 fn clock(text: &str) -> Option<Time> {

@@ -59,7 +59,7 @@ pub(super) fn columns(frame: &RawFrame) -> Result<Vec<TypedColumn>, String> {
 }
 
 /// One year after 1970 in seconds: smaller numbers are not epochs.
-const FIRST_EPOCH: i64 = 31_536_000;
+const FIRST_EPOCH: f64 = 31_536_000.0;
 
 fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if is_date_heading(heading)
@@ -68,7 +68,7 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
         return (ColumnType::Timestamp, cells);
     }
     let Some(numbers) = cells.iter().map(number).collect::<Option<Vec<FrameCell>>>() else {
-        return (ColumnType::Text, cells.iter().map(stored).collect());
+        return (ColumnType::Text, cells.to_vec());
     };
     if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, FrameCell::Integer(_))) {
         return (ColumnType::Integer, numbers);
@@ -92,11 +92,8 @@ fn number(cell: &FrameCell) -> Option<FrameCell> {
     let whole =
         |x: f64| (x.trunc() == x && x.abs() < 9.2e18).then_some(FrameCell::Integer(x as i64));
     let double = |x: f64| {
-        if x.is_nan() {
-            FrameCell::Null
-        } else {
-            FrameCell::Real(x)
-        }
+        let x = Some(x).filter(|x| !x.is_nan());
+        x.map_or(FrameCell::Null, FrameCell::Real)
     };
     Some(match cell {
         FrameCell::Null => FrameCell::Null,
@@ -108,13 +105,6 @@ fn number(cell: &FrameCell) -> Option<FrameCell> {
             None => double(python::float(text)?),
         },
     })
-}
-
-fn stored(cell: &FrameCell) -> FrameCell {
-    match cell {
-        FrameCell::Bool(b) => FrameCell::Integer(i64::from(*b)),
-        other => other.clone(),
-    }
 }
 
 fn is_date_heading(heading: &str) -> bool {
@@ -131,9 +121,10 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;
     }
-    let printed = |d: Option<jiff::civil::DateTime>| match d {
-        Some(d) => FrameCell::Text(timestamp::print(d)),
-        None => FrameCell::Null,
+    let printed = |date: Option<_>| {
+        date.map_or(FrameCell::Null, |date| {
+            FrameCell::Text(timestamp::print(date))
+        })
     };
     // An epoch's microseconds need fewer bits than a double has.
     let epoch = |cell: &FrameCell| match cell {
@@ -143,19 +134,19 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
         FrameCell::Text(text) => python::int(text).map(|i| Some(i as f64)),
         FrameCell::Bool(_) => None,
     };
-    if let Some(epochs) = cells.iter().map(epoch).collect::<Option<Vec<_>>>() {
-        let in_range = epochs.iter().flatten().all(|e| *e > FIRST_EPOCH as f64);
-        let dates = in_range
-            .then(|| timestamp::from_epochs(&epochs))
-            .flatten()?;
-        return Some(dates.into_iter().map(printed).collect());
-    }
     let date = |cell: &FrameCell| match cell {
         FrameCell::Null => Some(None),
         FrameCell::Text(text) if text.is_empty() => Some(None),
         FrameCell::Text(text) => timestamp::parse(text).map(Some),
         _ => None,
     };
-    let dates = cells.iter().map(date).collect::<Option<Vec<_>>>()?;
+    let epochs: Option<Vec<_>> = cells.iter().map(epoch).collect();
+    let dates = match epochs {
+        Some(epochs) if epochs.iter().flatten().all(|e| *e > FIRST_EPOCH) => {
+            timestamp::from_epochs(&epochs)?
+        }
+        Some(_) => return None,
+        None => cells.iter().map(date).collect::<Option<Vec<_>>>()?,
+    };
     Some(dates.into_iter().map(printed).collect())
 }

@@ -107,11 +107,13 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
 
 /// A JSON string literal with everything beyond ASCII escaped, as `json.dumps`
 /// writes it.
-pub(crate) fn push_json_string(out: &mut String, text: &str) {
-    push_escaped(out, text, false);
+pub(crate) fn json_string(text: &str) -> String {
+    let mut out = String::new();
+    push_escaped(&mut out, text, false);
+    out
 }
 
-/// Like [`push_json_string`], with `/` written `\/`, as pandas does.
+/// Like [`json_string`], with `/` written `\/`, as pandas does.
 pub(crate) fn push_pandas_string(out: &mut String, text: &str) {
     push_escaped(out, text, true);
 }

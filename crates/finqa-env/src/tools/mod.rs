@@ -121,15 +121,8 @@ impl Tools {
         let Some(found) = self.catalog.companies().get(company) else {
             return self.unknown_company(company);
         };
-        let mut out = String::from("[");
-        for (i, name) in found.tables.keys().enumerate() {
-            if i > 0 {
-                out.push_str(", ");
-            }
-            python::push_json_string(&mut out, name);
-        }
-        out.push(']');
-        out
+        let names: Vec<String> = found.keys().map(|name| python::json_string(name)).collect();
+        format!("[{}]", names.join(", "))
     }
 
     fn unknown_company(&self, company: &str) -> String {
@@ -221,7 +214,7 @@ impl Tools {
         }
         tokens::single_statement(query, tokens)
             .and_then(|end| query.get(..end))
-            .map(|statement| (&**found, columns, statement))
+            .map(|statement| (found, columns, statement))
             .ok_or_else(|| failed(query, "You can only execute one statement at a time."))
     }
 

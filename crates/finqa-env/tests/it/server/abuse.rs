@@ -13,9 +13,9 @@ fn place() -> (String, String) {
     let companies = tools.catalog().companies();
     let (company, found) = companies
         .iter()
-        .find(|(_, company)| !company.tables.is_empty())
+        .find(|(_, company)| !company.is_empty())
         .expect("a company with tables");
-    let table = found.tables.keys().next().expect("a table");
+    let table = found.keys().next().expect("a table");
     (company.clone(), table.clone())
 }
 

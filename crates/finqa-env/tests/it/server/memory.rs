@@ -49,7 +49,7 @@ async fn half_messages_of_many_sessions_disturb_nobody() {
 fn large_result(bytes: usize) -> Value {
     let catalog = crate::tools::fixture();
     let (company, found) = catalog.companies().first_key_value().expect("a company");
-    let table = found.tables.keys().next().expect("a table");
+    let table = found.keys().next().expect("a table");
     let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);
     let query = format!("SELECT {part} AS a, {part} AS b WHERE 1");
     json!({"company_name": company, "table_name": table, "query": query})
