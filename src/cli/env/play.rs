@@ -1,7 +1,7 @@
 //! `convfinqa env play`: an agent plays episodes.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::cli::args::{ControlArgs, RunDisplay};
 use crate::cli::exit::with_output_hint;
+use crate::cli::outputs::check_outputs;
 use crate::cli::run::{RunCommand, RunInputs, drive, load};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::dataset::Source;
@@ -26,6 +27,7 @@ use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{BudgetSettings, LogSettings, RunSettings, Settings, ShardSettings};
 use finqa_agents::llm::ModelSettings;
 use finqa_agents::pair::Sampling;
+use finqa_env::data::{COMPANIES, QUESTIONS_FOLDER};
 use finqa_env::episode::EpisodeRules;
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -231,6 +233,12 @@ impl EpisodeRun<'_> {
             n: settings.questions.n,
             max_steps,
         };
+        let played = Path::new(&options.environment.name);
+        let data = [QUESTIONS_FOLDER, COMPANIES].map(|folder| played.join(folder));
+        let export = args.export_episodes.as_deref();
+        let there = export.and_then(|path| path.canonicalize().ok());
+        let input = there.filter(|path| data.iter().any(|folder| path.starts_with(folder)));
+        check_outputs(&[(EXPORT_EPISODES, export)], input.as_slice())?;
         if let (Some(resumed), Some(was)) = (resumed, was)
             && resumed.meta().identity.data == options.environment.hash
         {
