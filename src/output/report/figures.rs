@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use finqa_core::stats::Rate;
 
-use super::list::{FACETS, QuestionList, rank};
+use super::list::{FACETS, ReportQuestions, rank};
 
 /// FE over the questions of each value of a facet.
 #[derive(Debug, Serialize)]
@@ -28,7 +28,7 @@ struct FacetRate {
 
 impl FacetRates {
     /// The slices of a facet; `None` if no question has a value.
-    pub(super) fn of(facet: &'static str, list: &QuestionList) -> Option<Self> {
+    pub(super) fn of(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
         let mut values: Vec<_> = list.values(facet).collect();
         // Numbers by size, words by alphabet.
@@ -49,7 +49,7 @@ impl FacetRates {
     }
 
     /// As [`FacetRates::of`], the most frequent first.
-    pub(super) fn by_count(facet: &'static str, list: &QuestionList) -> Option<Self> {
+    pub(super) fn by_count(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let mut slices = Self::of(facet, list)?;
         slices
             .slices

@@ -28,7 +28,7 @@ pub(super) struct FacetValue {
 }
 
 /// The list of questions while it is gathered.
-pub(super) struct QuestionList {
+pub(super) struct ReportQuestions {
     pub(super) rows: usize,
     /// Of these, wrong and right ones.
     pub(super) judged: [usize; 2],
@@ -62,7 +62,7 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("finding", "Finding"),
 ];
 
-impl QuestionList {
+impl ReportQuestions {
     pub(super) fn new() -> Self {
         Self {
             rows: 0,

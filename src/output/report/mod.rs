@@ -33,7 +33,7 @@ use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;
 use detail::Details;
 use elements::Elements;
-use list::QuestionList;
+use list::ReportQuestions;
 
 pub(crate) use compared::write_comparison;
 
@@ -56,7 +56,7 @@ pub struct Report<'a> {
     path: &'a Path,
     /// The reason why the pages are not available.
     pages_missing: Option<&'a str>,
-    list: QuestionList,
+    list: ReportQuestions,
     details: Details<'a>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Report<'a> {
         Self {
             path,
             pages_missing: records.err(),
-            list: QuestionList::new(),
+            list: ReportQuestions::new(),
             details: Details::new(records.ok()),
         }
     }
@@ -84,7 +84,7 @@ impl<'a> Report<'a> {
         let mut elements = self.details.finish();
         let listed = self.list.write(&mut elements);
         listed.map_err(OutputError::at(self.path))?;
-        Page {
+        WrittenPage {
             template: "report.html",
             script: REPORT_SCRIPT,
             // The run's id is random, so no text of its data can know it.
@@ -95,14 +95,14 @@ impl<'a> Report<'a> {
 }
 
 /// A page that this program writes: a template over a view, data, and the script that shows them.
-struct Page<'p> {
+struct WrittenPage<'p> {
     template: &'static str,
     script: &'static str,
     /// The seed of the policy's nonce.
     secret: &'p str,
 }
 
-impl Page<'_> {
+impl WrittenPage<'_> {
     fn write(
         &self,
         path: &Path,

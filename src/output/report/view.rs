@@ -9,7 +9,7 @@ use crate::score::{LabelFloor, Rule, RuleRates};
 use finqa_core::stats::Rate;
 
 use super::figures::{BarPart, FacetRates, percent};
-use super::list::QuestionList;
+use super::list::ReportQuestions;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ struct RuleRate {
 impl<'a> ReportView<'a> {
     pub(super) fn of(
         summary: &'a Summary,
-        list: &QuestionList,
+        list: &ReportQuestions,
         pages_missing: Option<&'a str>,
     ) -> Self {
         let scores = &summary.scores;
@@ -97,7 +97,7 @@ impl<'a> ReportView<'a> {
 const APART: usize = 7;
 
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
-fn anatomy(list: &QuestionList) -> Vec<BarPart> {
+fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
     let mut parts: Vec<BarPart> = Vec::new();
     let n = list.judged.iter().sum();
     for (right, facet, class, rest) in [

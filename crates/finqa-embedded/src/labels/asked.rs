@@ -1,6 +1,6 @@
 //! What a question asks for: an operation and its operands, as data.
 
-use super::cues::Cue;
+use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::words::lists;
 use finqa_core::page::period::CalendarSpan;
@@ -9,7 +9,7 @@ use finqa_core::page::period::CalendarSpan;
 pub(super) struct Asked {
     pub(super) operation: Operation,
     /// Several are listed, one of some operations is a series.
-    pub(super) operands: Vec<Operand>,
+    pub(super) operands: Vec<NamedOperand>,
     /// As a share, or as a percentage of the earlier or the smaller figure.
     pub(super) relative: bool,
 }
@@ -44,7 +44,7 @@ pub(super) enum Which {
 
 /// A figure by the words that name it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Operand {
+pub(super) struct NamedOperand {
     /// Stems, and the words as the question spells them.
     pub(super) words: Vec<(String, String)>,
     pub(super) spans: Vec<CalendarSpan>,
@@ -57,7 +57,7 @@ pub(super) struct Operand {
     pub(super) falls: bool,
 }
 
-impl Operand {
+impl NamedOperand {
     /// The same figure of other periods.
     pub(super) fn of_spans(&self, spans: Vec<CalendarSpan>) -> Self {
         let same = self.clone();
@@ -73,14 +73,14 @@ impl Operand {
 struct Form(
     bool,
     &'static [Cue],
-    Operands,
+    OperandForm,
     Operation,
     Relative,
     &'static [Cue],
 );
 
 #[derive(Clone, Copy)]
-enum Operands {
+enum OperandForm {
     One,
     /// "A, B and C", at least so many.
     Listed(usize),
@@ -100,7 +100,7 @@ enum Relative {
     Said,
 }
 
-use Operands::{Listed, One, Reversed, Sides, WholeFirst};
+use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
@@ -236,11 +236,11 @@ impl Form {
 }
 
 /// An operand in which only these cues may occur.
-fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
-    let mut out = Operand {
+fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<NamedOperand> {
+    let mut out = NamedOperand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
-        ..Operand::default()
+        ..NamedOperand::default()
     };
     let year = tokens.iter().find_map(|token| token.span()?.year);
     for (at, token) in tokens.iter().enumerate() {
@@ -272,7 +272,7 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
 }
 
 /// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
-fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
+fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<NamedOperand>> {
     let mut parts: Vec<Vec<Token>> = vec![Vec::new()];
     for (at, token) in tokens.iter().enumerate() {
         let joins = matches!(token.cue(), Some(Cue::And | Cue::Plus));
@@ -289,13 +289,13 @@ fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
         }
     }
     let parts = parts.iter().map(|part| operand(part, allowed));
-    let parts = parts.collect::<Option<Vec<Operand>>>()?;
+    let parts = parts.collect::<Option<Vec<NamedOperand>>>()?;
     let named = parts.len() == 1 || parts.iter().all(|part| !part.words.is_empty());
     named.then_some(parts)
 }
 
 /// Both sides of a comparison: one that names but a period is of the other's figure.
-fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
+fn sides(mut a: NamedOperand, mut b: NamedOperand) -> Option<Vec<NamedOperand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
         if other.words.is_empty() && !other.total && !other.spans.is_empty() {
@@ -306,7 +306,7 @@ fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
             other.spans.clone_from(&one.spans);
         }
     }
-    let named = |of: &Operand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
+    let named = |of: &NamedOperand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::answer::{DirectAnswer, NoReading, Reading, missing};
-use super::asked::{Asked, Operand, Operation, Which};
-use super::find::Candidate;
+use super::asked::{Asked, NamedOperand, Operation, Which};
+use super::find::LabelledCell;
 use super::periods::is_rate;
-use super::table::{Amount, AmountKind, LabelledTable, Place};
+use super::table::{TableAmount, AmountKind, LabelledTable, CellPlace};
 use super::words::lists;
 use crate::expr::Expr;
 use crate::operations;
@@ -14,7 +14,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::page::period::CalendarSpan;
 
 /// An amount of a series, and what tells it from the others.
-type OfSeries = (Amount, String);
+type OfSeries = (TableAmount, String);
 
 /// Quantities that a sign tells something about.
 const SIGNED: &str = "profit income earning result ebit ebitda flow return";
@@ -49,7 +49,7 @@ impl LabelledTable<'_> {
         }
     }
 
-    fn look_up(&self, of: &Operand) -> Reading<DirectAnswer> {
+    fn look_up(&self, of: &NamedOperand) -> Reading<DirectAnswer> {
         if of.words.is_empty() && !of.total {
             return Err(NoReading::Open);
         }
@@ -65,7 +65,7 @@ impl LabelledTable<'_> {
     }
 
     /// The figures of listed operands, or those of a series.
-    fn several(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+    fn several(&self, operands: &[NamedOperand]) -> Reading<Vec<TableAmount>> {
         let amounts = match operands {
             [of] => amounts_of(self.series(of, None)?),
             operands => self.listed(operands)?,
@@ -76,17 +76,17 @@ impl LabelledTable<'_> {
 
     /// The figures of listed operands: those in the row or the column of one of them, as in
     /// "sales and staff of the North".
-    fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
+    fn listed(&self, operands: &[NamedOperand]) -> Reading<Vec<TableAmount>> {
         let common = operands.iter().find_map(|of| of.spans.first()).copied();
-        let figures = |near: Option<Place>| -> Vec<Reading<Amount>> {
-            let figure = |one: &Operand| self.figure(one, common, near);
+        let figures = |near: Option<CellPlace>| -> Vec<Reading<TableAmount>> {
+            let figure = |one: &NamedOperand| self.figure(one, common, near);
             operands.iter().map(figure).collect()
         };
-        let places = |all: &[Reading<Amount>]| -> Vec<Place> {
+        let places = |all: &[Reading<TableAmount>]| -> Vec<CellPlace> {
             all.iter().flatten().filter_map(|one| one.place).collect()
         };
-        let apart = |a: Place, b: Place| a.0 != b.0 && a.1 != b.1;
-        let same_time = |of: &Operand| of.spans.is_empty() || of.spans.first() == common.as_ref();
+        let apart = |a: CellPlace, b: CellPlace| a.0 != b.0 && a.1 != b.1;
+        let same_time = |of: &NamedOperand| of.spans.is_empty() || of.spans.first() == common.as_ref();
         let mut found = figures(None);
         if operands.iter().all(same_time) {
             let alone = places(&found);
@@ -113,16 +113,16 @@ impl LabelledTable<'_> {
         }
     }
 
-    fn pair(&self, operands: &[Operand]) -> Reading<[Amount; 2]> {
+    fn pair(&self, operands: &[NamedOperand]) -> Reading<[TableAmount; 2]> {
         let amounts = self.listed(operands)?;
         self.check(&amounts)?;
         amounts.try_into().map_err(|_| NoReading::Open)
     }
 
     /// Figures that are compared have one scale, and no sign that their names do not explain.
-    fn check(&self, amounts: &[Amount]) -> Reading<()> {
-        let signed = |place: Place| self.labels_of(place).any(|label| label.is_one_of(SIGNED));
-        let below = |place: &Place| !signed(*place) && self.is_below_zero(*place, |_| true);
+    fn check(&self, amounts: &[TableAmount]) -> Reading<()> {
+        let signed = |place: CellPlace| self.labels_of(place).any(|label| label.is_one_of(SIGNED));
+        let below = |place: &CellPlace| !signed(*place) && self.is_below_zero(*place, |_| true);
         let mut unturned = amounts.iter().filter(|one| !one.turned);
         match unturned.find_map(|one| one.place.filter(below)) {
             Some(odd) => missing(format!(
@@ -134,7 +134,7 @@ impl LabelledTable<'_> {
     }
 
     /// The later and the earlier figure of a change.
-    fn ends(&self, of: &Operand) -> Reading<[Amount; 2]> {
+    fn ends(&self, of: &NamedOperand) -> Reading<[TableAmount; 2]> {
         if of.words.is_empty() {
             return Err(NoReading::Open);
         }
@@ -156,7 +156,7 @@ impl LabelledTable<'_> {
         Ok(ends)
     }
 
-    fn ratio(&self, operands: &[Operand], percent: bool) -> Reading<DirectAnswer> {
+    fn ratio(&self, operands: &[NamedOperand], percent: bool) -> Reading<DirectAnswer> {
         let [a, b] = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total => {
@@ -185,7 +185,7 @@ impl LabelledTable<'_> {
     }
 
     /// The sum of amounts that have one.
-    fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
+    fn sum(&self, parts: &[TableAmount]) -> Reading<TableAmount> {
         let first = parts.first().ok_or(NoReading::Open)?;
         let places = parts.iter().filter_map(|part| part.place);
         let mut labels = places.flat_map(|place| self.labels_of(place));
@@ -199,13 +199,13 @@ impl LabelledTable<'_> {
             return missing("some of the figures are costs that the page prints below zero");
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
-        Ok(Amount {
+        Ok(TableAmount {
             expr: sum.ok_or(NoReading::Open)?,
             ..first.clone()
         })
     }
 
-    fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
+    fn extreme(&self, of: &NamedOperand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
         let series = self.series(of, which)?;
         let numbers: Vec<f64> = series.iter().map(|(one, _)| one.number()).collect();
         let places = operations::extremes(&numbers, largest);
@@ -224,7 +224,7 @@ impl LabelledTable<'_> {
     }
 
     /// The figures of an operand in several periods, or in all rows or columns.
-    fn series(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+    fn series(&self, of: &NamedOperand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
         let all_times = of.spans.is_empty() && self.periods.len() > 1;
         let length = match which {
             Some(Which::Period(length)) => *length,
@@ -252,7 +252,7 @@ impl LabelledTable<'_> {
     }
 
     /// The figures that differ in their row alone, or in their column alone, totals left out.
-    fn in_labels(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+    fn in_labels(&self, of: &NamedOperand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
         if of.spans.len() > 1 {
             return Err(NoReading::Open);
         }
@@ -262,7 +262,7 @@ impl LabelledTable<'_> {
             .first()
             .map(|span| self.period(*span))
             .transpose()?;
-        let mut cells = self.candidates(&known, period);
+        let mut cells = self.cells_of(&known, period);
         let spans: Vec<_> = cells.iter().map(|one| self.span_of(one.place)).collect();
         if period.is_none() && spans.windows(2).any(|two| two.first() != two.last()) {
             return missing("the question names no period");
@@ -299,11 +299,11 @@ impl LabelledTable<'_> {
     }
 }
 
-fn amounts_of(series: Vec<OfSeries>) -> Vec<Amount> {
+fn amounts_of(series: Vec<OfSeries>) -> Vec<TableAmount> {
     series.into_iter().map(|(amount, _)| amount).collect()
 }
 
-fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
+fn in_one_scale(amounts: &[TableAmount]) -> Reading<()> {
     let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
     let scales: Vec<_> = plain.map(|one| one.scale).collect();
     match scales.windows(2).any(|two| two.first() != two.last()) {
@@ -313,7 +313,7 @@ fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
 }
 
 /// A change, a difference, or either as a percentage of the earlier or smaller figure.
-fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
+fn change([late, early]: [TableAmount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
     // A growth of a percentage: in points or in percent?
     let unclear = late.kind == AmountKind::Share || relative && late.kind != AmountKind::Plain;
     let same = late.place.is_some() && late.place == early.place;
@@ -336,7 +336,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<Di
     Ok(answer("relative change", expr, UnitKind::Percent))
 }
 
-fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
+fn greater([a, b]: [TableAmount; 2]) -> Reading<DirectAnswer> {
     if a.kind != b.kind {
         return Err(NoReading::Open);
     }
@@ -344,7 +344,7 @@ fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
     Ok(answer("comparison", expr, UnitKind::YesNo))
 }
 
-fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
+fn average(parts: &[TableAmount]) -> Reading<DirectAnswer> {
     let first = parts.first().ok_or(NoReading::Open)?;
     if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
         return Err(NoReading::Open);
@@ -372,11 +372,11 @@ fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {
 
 /// Leaves the cells of the only column that fits best, or of the only row; whether these are
 /// of several rows.
-fn one_line(cells: &mut Vec<Candidate>) -> Reading<bool> {
-    let of_best = |fit: fn(&Candidate) -> (bool, usize), line: fn(&Candidate) -> usize| {
+fn one_line(cells: &mut Vec<LabelledCell>) -> Reading<bool> {
+    let of_best = |fit: fn(&LabelledCell) -> (bool, usize), line: fn(&LabelledCell) -> usize| {
         let least = cells.iter().map(fit).map(|(_, cost)| cost).min()?;
         let best = cells.iter().filter(|one| fit(one) == (true, least));
-        let best: Vec<Candidate> = best.copied().collect();
+        let best: Vec<LabelledCell> = best.copied().collect();
         let first = best.first().map(line);
         let only = best.len() > 1 && best.iter().all(|one| Some(line(one)) == first);
         only.then_some(best)

@@ -1,9 +1,9 @@
 //! From an operand to the figure of the table that it names, or the reason why none is sure.
 
 use super::answer::{NoReading, Reading, missing};
-use super::asked::Operand;
-use super::label::LabelFit;
-use super::table::{Amount, AmountKind, LabelledTable, Place};
+use super::asked::NamedOperand;
+use super::label::NameFit;
+use super::table::{TableAmount, AmountKind, LabelledTable, CellPlace};
 use super::words::is_loose;
 use crate::operations;
 use crate::reading::text::stem;
@@ -11,13 +11,13 @@ use finqa_core::page::period::CalendarSpan;
 
 /// A cell, and how its labels fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) place: Place,
-    pub(super) row: LabelFit,
-    pub(super) column: LabelFit,
+pub(super) struct LabelledCell {
+    pub(super) place: CellPlace,
+    pub(super) row: NameFit,
+    pub(super) column: NameFit,
 }
 
-impl Candidate {
+impl LabelledCell {
     fn cost(&self) -> usize {
         self.row.cost + self.column.cost
     }
@@ -43,7 +43,7 @@ const PROFITS: [(&str, &str); 8] = [
 /// What it is a share of.
 const REVENUES: [&str; 5] = ["revenue", "revenues", "net sales", "sales", "turnover"];
 
-fn keep(all: &mut Vec<Candidate>, is: impl Fn(&Candidate) -> bool) {
+fn keep(all: &mut Vec<LabelledCell>, is: impl Fn(&LabelledCell) -> bool) {
     if all.iter().any(&is) {
         all.retain(is);
     }
@@ -51,13 +51,13 @@ fn keep(all: &mut Vec<Candidate>, is: impl Fn(&Candidate) -> bool) {
 
 impl LabelledTable<'_> {
     /// The reason why a cell may not be what is meant.
-    pub(super) fn is_unclear<T>(&self, place: Place) -> Reading<T> {
+    pub(super) fn is_unclear<T>(&self, place: CellPlace) -> Reading<T> {
         let name = self.full_name(place);
         missing(format!("{name} may not be what is meant"))
     }
 
     /// The words of an operand that labels have; one of the heading of the rows is about all cells.
-    pub(super) fn known(&self, operand: &Operand) -> Reading<Vec<String>> {
+    pub(super) fn known(&self, operand: &NamedOperand) -> Reading<Vec<String>> {
         let mut out = Vec::new();
         for (word, spelled) in &operand.words {
             if self.says(word) {
@@ -74,17 +74,17 @@ impl LabelledTable<'_> {
     }
 
     /// The cells of a period whose labels have all words together.
-    pub(super) fn candidates(
+    pub(super) fn cells_of(
         &self,
         words: &[String],
         span: Option<CalendarSpan>,
-    ) -> Vec<Candidate> {
-        let candidate = |place: Place| {
+    ) -> Vec<LabelledCell> {
+        let candidate = |place: CellPlace| {
             let mut fits = self.labels_of(place).map(|label| label.fit(words));
             let (row, column) = (fits.next()?, fits.next()?);
-            Some(Candidate { place, row, column })
+            Some(LabelledCell { place, row, column })
         };
-        let fits = |place: &Place| {
+        let fits = |place: &CellPlace| {
             let of_span = |span| self.span_of(*place).is_some_and(|of| of.covers(span));
             let says = |word: &String| self.labels_of(*place).any(|label| label.says(word));
             span.is_none_or(of_span) && words.iter().all(says)
@@ -97,13 +97,13 @@ impl LabelledTable<'_> {
     /// fit, the one in the row or the column of another figure.
     pub(super) fn figure(
         &self,
-        of: &Operand,
+        of: &NamedOperand,
         span: Option<CalendarSpan>,
-        near: Option<Place>,
-    ) -> Reading<Amount> {
+        near: Option<CellPlace>,
+    ) -> Reading<TableAmount> {
         let asked = of.spans.first().copied().or(span);
         let known = self.known(of);
-        let cells = known.as_ref().map(|known| self.candidates(known, None));
+        let cells = known.as_ref().map(|known| self.cells_of(known, None));
         let cells = cells.unwrap_or_default();
         if (of.percent || cells.is_empty())
             && let Some(margin) = self.margin(of, asked)
@@ -127,7 +127,7 @@ impl LabelledTable<'_> {
             }
             (None, latest) => latest.copied(),
         };
-        let best = self.best(of, self.candidates(&known, period), near);
+        let best = self.best(of, self.cells_of(&known, period), near);
         match (best.as_slice(), period) {
             // Its labels say more than the question.
             ([one], _) if one.says_more() => self.is_unclear(one.place),
@@ -142,18 +142,18 @@ impl LabelledTable<'_> {
     }
 
     /// Those that fit best.
-    fn best(&self, of: &Operand, mut all: Vec<Candidate>, near: Option<Place>) -> Vec<Candidate> {
+    fn best(&self, of: &NamedOperand, mut all: Vec<LabelledCell>, near: Option<CellPlace>) -> Vec<LabelledCell> {
         if let Some((row, column)) = near {
             keep(&mut all, |one| one.place.0 == row || one.place.1 == column);
         }
         if of.total {
-            let total = |place: Place| self.labels_of(place).any(|label| label.total);
+            let total = |place: CellPlace| self.labels_of(place).any(|label| label.total);
             keep(&mut all, |one| total(one.place));
         }
         if of.percent {
             keep(&mut all, |one| self.is_percent(one.place));
         }
-        let least = all.iter().map(Candidate::cost).min().unwrap_or_default();
+        let least = all.iter().map(LabelledCell::cost).min().unwrap_or_default();
         all.retain(|one| one.cost() == least);
         // Of a figure and the same in percent, the one that is asked for.
         let mut names: Vec<String> = all.iter().map(|one| self.full_name(one.place)).collect();
@@ -166,12 +166,12 @@ impl LabelledTable<'_> {
     }
 
     /// The margin that an operand names, if it does: a profit as a share of sales.
-    fn margin(&self, of: &Operand, span: Option<CalendarSpan>) -> Option<Amount> {
+    fn margin(&self, of: &NamedOperand, span: Option<CalendarSpan>) -> Option<TableAmount> {
         let says = |word: &str| of.words.iter().any(|(_, text)| text == word);
         if !says("margin") {
             return None;
         }
-        let plain = Operand {
+        let plain = NamedOperand {
             percent: false,
             ..of.clone()
         };
@@ -181,7 +181,7 @@ impl LabelledTable<'_> {
             let name = name.map(|word| (stem(word).into_owned(), word.to_owned()));
             let others = of.words.iter();
             let others = others.filter(|(_, text)| text != "margin" && !names_profit(text));
-            Operand {
+            NamedOperand {
                 words: name.chain(others.cloned()).collect(),
                 ..plain.clone()
             }
@@ -195,7 +195,7 @@ impl LabelledTable<'_> {
                 continue;
             };
             let of_part = |name: &str| self.figure(&named(name), span, part.place).ok();
-            let is_whole = |whole: &Amount| {
+            let is_whole = |whole: &TableAmount| {
                 let alike = (part.kind, part.scale) == (whole.kind, whole.scale);
                 alike && part.place != whole.place && whole.number() > 0.0
             };
@@ -203,7 +203,7 @@ impl LabelledTable<'_> {
             if part.kind == AmountKind::Plain
                 && let Some(whole) = wholes.next()
             {
-                return Some(Amount {
+                return Some(TableAmount {
                     expr: operations::ratio(part.expr.clone(), whole.expr.clone()),
                     kind: AmountKind::Share,
                     place: None,

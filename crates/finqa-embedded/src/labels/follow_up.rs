@@ -1,7 +1,7 @@
 //! Questions that change one part of the one before: "and in 2022?", "what about rent?". They
 //! are completed by the rest of it.
 
-use super::cues::Cue;
+use super::phrases::Cue;
 use super::question::{Token, TokenPart};
 use super::table::LabelledTable;
 use super::words::{PRONOUNS, lists};

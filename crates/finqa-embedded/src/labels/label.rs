@@ -17,7 +17,7 @@ pub(super) struct Label {
 
 /// How a label fits the words of a question.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LabelFit {
+pub(super) struct NameFit {
     /// Some word of the question is its own, or it has none.
     pub(super) named: bool,
     /// Less is better.
@@ -27,7 +27,7 @@ pub(super) struct LabelFit {
 /// The cost of a word that nobody asked for.
 const HEAVY: usize = 10;
 
-impl LabelFit {
+impl NameFit {
     pub(super) fn says_more(self) -> bool {
         self.named && self.cost >= HEAVY
     }
@@ -83,15 +83,15 @@ impl Label {
     }
 
     /// What it says beyond the words that a question asks for.
-    pub(super) fn fit(&self, asked: &[String]) -> LabelFit {
+    pub(super) fn fit(&self, asked: &[String]) -> NameFit {
         if !self.words.is_empty() && !asked.iter().any(|word| self.says(word)) {
             let cost = if self.total { HEAVY / 2 } else { HEAVY };
-            return LabelFit { named: false, cost };
+            return NameFit { named: false, cost };
         }
         let unasked = |own: &&String| !asked.iter().any(|word| same_word(own, word));
         let costs = self.words.iter().filter(unasked);
         let costs = costs.map(|own| if is_light(own) { 1 } else { HEAVY });
-        LabelFit {
+        NameFit {
             named: true,
             cost: costs.sum(),
         }

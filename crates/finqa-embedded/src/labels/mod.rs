@@ -2,7 +2,7 @@
 //! if every word of the question is of a label, a period, or an operation. All other questions
 //! are left to the ranked candidates.
 //!
-//! In the order of reading: `table` and its `label`s; `question` and its `cues`; `asked`, the
+//! In the order of reading: `table` and its `label`s; `question` and its `phrases`; `asked`, the
 //! operation as data; `find`, from an operand to a figure, with `periods`; `compute`;
 //! `follow_up`.
 //!
@@ -12,7 +12,7 @@
 mod answer;
 mod asked;
 mod compute;
-mod cues;
+mod phrases;
 mod find;
 mod follow_up;
 mod label;

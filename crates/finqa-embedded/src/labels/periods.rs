@@ -1,7 +1,7 @@
 //! The periods of a table against those that questions name.
 
 use super::answer::{Reading, missing};
-use super::asked::Operand;
+use super::asked::NamedOperand;
 use super::label::Label;
 use super::table::LabelledTable;
 use finqa_core::page::period::{CalendarSpan, WHOLE};
@@ -44,7 +44,7 @@ impl LabelledTable<'_> {
 
     /// The periods of a series: those named, those between two, the last few, or all of one
     /// length.
-    pub(super) fn series_of(&self, of: &Operand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
+    pub(super) fn series_of(&self, of: &NamedOperand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             let all = self.periods.iter().copied();
             all.filter(|span| span.length() == length).collect()

@@ -1,6 +1,6 @@
 //! A question as words, each with its part in it: of a label, of a cue, a period, or nothing.
 
-use super::cues::{Cue, cue_at};
+use super::phrases::{Cue, cue_at};
 use super::label::Label;
 use super::table::LabelledTable;
 use super::words::{OVER, is_filler, lists, stems};

@@ -11,21 +11,21 @@ use finqa_core::number::Scale;
 use finqa_core::page::period::CalendarSpan;
 
 /// The row and the column of a cell.
-pub(super) type Place = (usize, usize);
+pub(super) type CellPlace = (usize, usize);
 
 /// An amount that a question may ask for.
 #[derive(Clone, Debug)]
-pub(super) struct Amount {
+pub(super) struct TableAmount {
     pub(super) expr: Expr,
     pub(super) kind: AmountKind,
     /// `None` of what is computed from several cells.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<CellPlace>,
     /// A cost that the page prints below zero, read without its sign.
     pub(super) turned: bool,
     pub(super) scale: Option<Scale>,
 }
 
-impl Amount {
+impl TableAmount {
     /// As printed; of what is computed, its result.
     pub(super) fn number(&self) -> f64 {
         self.expr.number().unwrap_or_default()
@@ -49,7 +49,7 @@ pub(super) struct LabelledTable<'a> {
     /// Words of the upper left cell.
     pub(super) corner: Vec<String>,
     /// The index of each cell's fact.
-    pub(super) cells: BTreeMap<Place, usize>,
+    pub(super) cells: BTreeMap<CellPlace, usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(super) periods: Vec<CalendarSpan>,
 }
@@ -58,7 +58,7 @@ impl<'a> LabelledTable<'a> {
     pub(super) fn read(facts: &'a Facts) -> Self {
         let places = facts.all.iter().enumerate();
         let places = places.filter_map(|(index, fact)| Some((fact.cell()?, index)));
-        let cells: BTreeMap<Place, usize> = places.filter(|((row, _), _)| *row > 0).collect();
+        let cells: BTreeMap<CellPlace, usize> = places.filter(|((row, _), _)| *row > 0).collect();
         let column = |column: &FactColumn| Label::read(&column.name, "", &column.years);
         let columns: Vec<Label> = facts.columns.iter().map(column).collect();
         let corner = facts.columns.first().map(|column| stems(&column.name));
@@ -83,7 +83,7 @@ impl<'a> LabelledTable<'a> {
     }
 
     /// The labels of a cell's row and column.
-    pub(super) fn labels_of(&self, (row, column): Place) -> impl Iterator<Item = &Label> {
+    pub(super) fn labels_of(&self, (row, column): CellPlace) -> impl Iterator<Item = &Label> {
         let labels = [self.rows.get(row), self.columns.get(column)];
         labels.into_iter().flatten()
     }
@@ -98,20 +98,20 @@ impl<'a> LabelledTable<'a> {
     }
 
     /// The name of a cell's row, or of its column if the row is but a period.
-    pub(super) fn name_of(&self, place: Place) -> String {
+    pub(super) fn name_of(&self, place: CellPlace) -> String {
         let mut labels = self.labels_of(place);
         let name = labels.find(|label| !label.words.is_empty());
         name.map_or_else(String::new, |label| label.name.clone())
     }
 
     /// The names of a cell's row and column.
-    pub(super) fn full_name(&self, place: Place) -> String {
+    pub(super) fn full_name(&self, place: CellPlace) -> String {
         let names = self.labels_of(place).map(|label| label.name.as_str());
         let names: Vec<&str> = names.collect();
         names.join(" · ")
     }
 
-    pub(super) fn span_of(&self, place: Place) -> Option<CalendarSpan> {
+    pub(super) fn span_of(&self, place: CellPlace) -> Option<CalendarSpan> {
         let of_labels = self.labels_of(place).filter_map(|label| label.span);
         of_labels.reduce(CalendarSpan::and)
     }
@@ -121,17 +121,17 @@ impl<'a> LabelledTable<'a> {
         self.corner.iter().any(|own| same_word(own, word))
     }
 
-    fn fact(&self, place: Place) -> Option<&Fact> {
+    fn fact(&self, place: CellPlace) -> Option<&Fact> {
         self.facts.all.get(*self.cells.get(&place)?)
     }
 
-    pub(super) fn is_percent(&self, place: Place) -> bool {
+    pub(super) fn is_percent(&self, place: CellPlace) -> bool {
         self.fact(place).is_some_and(|fact| fact.percent)
     }
 
     /// A cell as an amount. Where a page prints all of a cost below zero, the sign only
     /// repeats its name.
-    pub(super) fn amount(&self, place: Place) -> Option<Amount> {
+    pub(super) fn amount(&self, place: CellPlace) -> Option<TableAmount> {
         let fact = self.fact(place)?;
         let literal = fact.literal.trim_end_matches('%');
         let value = literal_value(literal)?;
@@ -144,7 +144,7 @@ impl<'a> LabelledTable<'a> {
             true => AmountKind::Percent,
             false => AmountKind::Plain,
         };
-        let mut amount = Amount {
+        let mut amount = TableAmount {
             expr: Expr::Leaf(leaf),
             kind,
             place: Some(place),
@@ -159,8 +159,8 @@ impl<'a> LabelledTable<'a> {
 
     /// Whether all figures of the cell's row, or of its column, are below zero, if its label is
     /// of a kind.
-    pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
-        let all = |in_line: &dyn Fn(&Place) -> bool| {
+    pub(super) fn is_below_zero(&self, place: CellPlace, kind: impl Fn(&Label) -> bool) -> bool {
+        let all = |in_line: &dyn Fn(&CellPlace) -> bool| {
             let line = self.cells.iter().filter(|(other, _)| in_line(other));
             let numbers = line.filter_map(|(_, index)| self.facts.all.get(*index));
             let numbers = numbers.map(|fact| fact.number).filter(|x| x.abs() > 0.0);
@@ -193,7 +193,7 @@ pub(super) fn is_cost(label: &Label) -> bool {
 }
 
 /// The rows by their labels; one without figures is the heading of a section.
-fn rows(facts: &Facts, cells: &BTreeMap<Place, usize>, corner: &[String]) -> Vec<Label> {
+fn rows(facts: &Facts, cells: &BTreeMap<CellPlace, usize>, corner: &[String]) -> Vec<Label> {
     let mut section = "";
     let mut out = Vec::with_capacity(facts.rows.len());
     for (r, row) in facts.rows.iter().enumerate() {

@@ -6,7 +6,7 @@ use super::conversation::EarlierTurn;
 use super::mention::span;
 use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
-use super::reference::{Operand, SURE, join, resolve};
+use super::reference::{TurnOperand, SURE, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::reading::text::{TokenKind, year_of};
@@ -51,12 +51,12 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
             Op::Divide if number <= 100 => Ratio,
             _ => Number,
         };
-        let number = Operand::Known(Expr::constant(number));
+        let number = TurnOperand::Known(Expr::constant(number));
         Some(join("constant", *op, operand, number).free(SURE, kind))
     })
 }
 
-fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> Operand {
+fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     match q.state.last() {
         Some(last)
             if !span(left).says_anything()
@@ -64,7 +64,7 @@ fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> Operand {
                 && !left.contains(" difference ")
                 && !left.contains(" sum ") =>
         {
-            Operand::Known(last.expr.clone())
+            TurnOperand::Known(last.expr.clone())
         }
         _ => resolve(q, left),
     }
@@ -182,8 +182,8 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             let (left, right) = q.asked.split(connector)?;
             let first = left.split_whitespace().last().and_then(leading_number);
             let number = leading_number(&right);
-            let known = |number| Operand::Known(Expr::constant(number));
-            let open = |text: &str| Operand::Open(Box::new(q.query(text)));
+            let known = |number| TurnOperand::Known(Expr::constant(number));
+            let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
             let (a, b) = match first {
                 Some(first) if !span(&left).says_anything() => {
                     let second = number.map_or_else(|| open(&right), known);

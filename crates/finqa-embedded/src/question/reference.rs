@@ -10,7 +10,7 @@ use super::wording::Wording;
 use crate::expr::Expr;
 use finqa_core::program::Op;
 
-pub(crate) enum Operand {
+pub(crate) enum TurnOperand {
     Known(Expr),
     Open(Box<SlotQuery>),
 }
@@ -19,11 +19,11 @@ pub(crate) enum Operand {
 pub(crate) const SURE: f64 = 0.9;
 
 /// `op(a, b)` as a plan.
-pub(crate) fn join(name: &'static str, op: Op, a: Operand, b: Operand) -> ProgramPlan {
+pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -> ProgramPlan {
     let mut slots = Vec::new();
-    let mut pattern = |operand: Operand| match operand {
-        Operand::Known(expr) => ProgramPattern::Fixed(expr),
-        Operand::Open(query) => {
+    let mut pattern = |operand: TurnOperand| match operand {
+        TurnOperand::Known(expr) => ProgramPattern::Fixed(expr),
+        TurnOperand::Open(query) => {
             slots.push(*query);
             Slot(slots.len() - 1)
         }
@@ -33,17 +33,17 @@ pub(crate) fn join(name: &'static str, op: Op, a: Operand, b: Operand) -> Progra
 }
 
 /// What a part of a follow-up means.
-pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> Operand {
+pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
     let turn = by_operation(&part, q.state);
     let bare = turn.is_none() && !span(text).names();
     if bare && part.says(&["100", "$100", "$ 100"]) {
-        return Operand::Known(Expr::constant(100));
+        return TurnOperand::Known(Expr::constant(100));
     }
     let last = q.state.last().filter(|_| bare && part.years.is_empty());
     match turn.or(last) {
-        Some(turn) => Operand::Known(turn.expr.clone()),
-        None => Operand::Open(Box::new(q.query(text))),
+        Some(turn) => TurnOperand::Known(turn.expr.clone()),
+        None => TurnOperand::Open(Box::new(q.query(text))),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::reading::text::TokenKind;
 use crate::shape::{SHAPES, shape};
 
 /// When a cue holds.
-pub(super) enum Cue {
+pub(super) enum CueTest {
     /// The question has one of these phrases.
     Says(&'static str),
     /// The last turn has one of these shapes.
@@ -13,11 +13,11 @@ pub(super) enum Cue {
     If(fn(&ChoiceContext<'_>) -> bool),
 }
 
-use Cue::{After, If, Says};
+use CueTest::{After, If, Says};
 
 /// The cues with their names, in the order of the features.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
-pub(super) const CUES: [(&str, Cue); 67] = [
+pub(super) const CUES: [(&str, CueTest); 67] = [
     ("always", If(|_| true)),
     ("percent", If(|s| s.asked.percent())),
     ("change", If(|s| s.asked.change())),
@@ -99,7 +99,7 @@ pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<usize> {
     held.map(|(i, _)| i).collect()
 }
 
-impl Cue {
+impl CueTest {
     fn holds(&self, context: &ChoiceContext<'_>) -> bool {
         match self {
             Says(phrases) => phrases.split(", ").any(|one| context.asked.says(&[one])),

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::analysis::{Answers, Comparison};
 use crate::output::staged::OutputError;
 
-use super::Page;
+use super::WrittenPage;
 
 /// Writes a page that compares the answers of A and B, whole or not at all.
 pub(crate) fn write_comparison(
@@ -24,7 +24,7 @@ pub(crate) fn write_comparison(
     let view = view::ComparisonView::of(comparison, &names, &pairs);
     let elements = pairs::elements(&pairs, &names);
     let elements = elements.map_err(OutputError::at(path))?;
-    Page {
+    WrittenPage {
         template: "compare.html",
         script: super::COMPARE_SCRIPT,
         secret: &uuid::Uuid::new_v4().to_string(),

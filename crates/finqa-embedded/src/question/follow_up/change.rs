@@ -5,7 +5,7 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{Operand, SURE, join, resolve};
+use super::super::reference::{TurnOperand, SURE, join, resolve};
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -35,7 +35,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
         join(
             "relative change",
             Op::Divide,
-            Operand::Known(difference.expr.clone()),
+            TurnOperand::Known(difference.expr.clone()),
             base,
         )
         .free(SURE, Percent),
@@ -43,14 +43,14 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 }
 
 /// What the change is compared with: one of its own operands.
-fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> Operand {
+fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let part = Wording::read(rest);
     let dated = |of: &Expr| {
         let leaves = of.leaves().into_iter();
         let mut facts = leaves.filter_map(|leaf| q.facts.all.get(leaf.source?));
         facts.any(|fact| fact.years.iter().any(|year| part.years.contains(year)))
     };
-    Operand::Known(if dated(a) && !dated(b) { a } else { b }.clone())
+    TurnOperand::Known(if dated(a) && !dated(b) { a } else { b }.clone())
 }
 
 /// "And the percentage change?"
@@ -127,14 +127,14 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
 
 /// Two operands as a follow-up names them; if both point to the same turn, a pronoun
 /// alone means the turn before it.
-pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (Operand, Operand) {
+pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (TurnOperand, TurnOperand) {
     let one = resolve(q, a);
     let two = resolve(q, b);
-    if let (Operand::Known(x), Operand::Known(y)) = (&one, &two)
+    if let (TurnOperand::Known(x), TurnOperand::Known(y)) = (&one, &two)
         && x == y
     {
-        let open = |text: &str| Operand::Open(Box::new(q.query(text)));
-        let before = q.state.back(1).map(|t| Operand::Known(t.expr.clone()));
+        let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
+        let before = q.state.back(1).map(|t| TurnOperand::Known(t.expr.clone()));
         let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
         return match (span(a).names(), span(b).names()) {
             (false, true) if !definite => (one, open(b)),

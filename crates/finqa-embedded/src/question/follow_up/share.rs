@@ -4,7 +4,7 @@ use super::super::conversation::EarlierTurn;
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{Operand, SURE, join};
+use super::super::reference::{TurnOperand, SURE, join};
 use super::change::pair;
 use finqa_core::number::UnitKind::{Percent, Ratio};
 use finqa_core::program::Op;
@@ -27,9 +27,9 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     if let Some((Op::Divide, part, whole)) = last.expr.top() {
         // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
         if points(&b) && !points(&a) {
-            two = Operand::Known(whole.clone());
-        } else if points(&a) && !points(&b) && matches!(two, Operand::Open(_)) {
-            one = Operand::Known(part.clone());
+            two = TurnOperand::Known(whole.clone());
+        } else if points(&a) && !points(&b) && matches!(two, TurnOperand::Open(_)) {
+            one = TurnOperand::Known(part.clone());
         }
     }
     Some(join("ratio", Op::Divide, one, two).parts(SURE, kind))

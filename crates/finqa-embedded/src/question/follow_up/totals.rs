@@ -4,7 +4,7 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{Operand, SURE, join};
+use super::super::reference::{TurnOperand, SURE, join};
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -37,11 +37,11 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
         && turns >= 2
         && (!span(other).says_anything() || is_bare(&part) && dated());
     let added = if already {
-        Operand::Known(last.expr.clone())
+        TurnOperand::Known(last.expr.clone())
     } else {
-        Operand::Open(Box::new(q.with(&part).query(other)))
+        TurnOperand::Open(Box::new(q.with(&part).query(other)))
     };
-    Some(join("sum", Op::Add, Operand::Known(base), added).free(SURE, Number))
+    Some(join("sum", Op::Add, TurnOperand::Known(base), added).free(SURE, Number))
 }
 
 /// "And the average per year?"
