@@ -152,10 +152,10 @@ impl<'a> Answered<'a> {
         self.case.gold.program.as_deref().unwrap_or_default()
     }
 
-    fn template(&self) -> &'static str {
+    fn plan(&self) -> &'static str {
         self.guess
             .as_ref()
-            .map_or("none", |guess| guess.best.template)
+            .map_or("none", |guess| guess.best.plan_name)
     }
 
     fn in_history(&self, mode: HistoryMode) -> HistoryEntry {
@@ -219,7 +219,7 @@ impl<'a> Answered<'a> {
         let evidence = guess.iter().flat_map(|guess| &guess.best.evidence);
         println!(
             "    {} {:?} {:?} = {:?} {:?}",
-            self.template(),
+            self.plan(),
             guess.map(|guess| &guess.best.program),
             evidence.map(|it| &it.id).collect::<Vec<_>>(),
             self.value,
@@ -241,10 +241,10 @@ impl Counts {
     fn add(&mut self, answered: &Answered) {
         let kind = kind(answered.gold_program());
         let half = format!("half {}", answered.half);
-        let template = format!("template {}", answered.template());
+        let plan = format!("plan {}", answered.plan());
         if let Some(right) = answered.right {
             let (turn, gold) = (format!("turn {}", answered.turn), format!("gold {kind}"));
-            for key in ["all", &half, &turn, &template, &gold] {
+            for key in ["all", &half, &turn, &plan, &gold] {
                 self.count(format!("EA {key}"), right);
             }
             if let Some(guess) = &answered.guess {
@@ -256,7 +256,7 @@ impl Counts {
             }
         }
         if let Some(matches) = answered.matches {
-            for key in ["all", &half, &template] {
+            for key in ["all", &half, &plan] {
                 self.count(format!("NM {key}"), matches);
             }
         }

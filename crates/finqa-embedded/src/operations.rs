@@ -4,7 +4,7 @@
 use finqa_core::program::Op;
 
 use crate::expr::Expr;
-use crate::question::plan::{self, ProgramPattern};
+use crate::question::plan::{self, PlanExpr};
 
 /// What operations are made of.
 pub(crate) trait Operand: Clone {
@@ -22,7 +22,7 @@ impl Operand for Expr {
     }
 }
 
-impl Operand for ProgramPattern {
+impl Operand for PlanExpr {
     fn step(op: Op, a: Self, b: Self) -> Self {
         plan::step(op, a, b)
     }

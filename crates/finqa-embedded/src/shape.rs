@@ -1,4 +1,4 @@
-//! What kind of calculation an expression is.
+//! The shape of an expression: its operations without their operands.
 
 use crate::expr::Expr;
 use finqa_core::program::Op;

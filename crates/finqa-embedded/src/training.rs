@@ -8,10 +8,10 @@ use finqa_core::question::Question;
 
 use crate::answering::filling::{choices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
-use crate::question::plan::ProgramPattern;
+use crate::question::alone;
+use crate::question::plan::PlanExpr;
 use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
-use crate::question::templates;
 use crate::question::wording::Wording;
 use crate::ranking;
 use crate::{shape, sketch};
@@ -147,10 +147,10 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let state = EarlierTurns::read(facts, &question.history);
     let context = PlanContext::after(&state);
     let q = PlanQuestion::new(facts, &asked, &state, &context);
-    let (follow_ups, alone) = (follow_up::plans(&q), templates::plans(&q));
+    let (follow_ups, alone) = (follow_up::plans(&q), alone::plans(&q));
     for plan in follow_ups.into_iter().chain(alone) {
         let mut literals = vec![None; plan.slots.len()];
-        if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
+        if plan.slots.is_empty() || !unify(&plan.expr, &gold, &mut literals) {
             continue;
         }
         let same = |fact: usize, literal: &Option<Arc<str>>| {
@@ -177,24 +177,22 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     None
 }
 
-/// Whether the program has the pattern's operations; the literals of its slots.
-fn unify(pattern: &ProgramPattern, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
-    match (pattern, expr) {
-        (ProgramPattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => {
-            match slots.get_mut(*i) {
-                Some(Some(known)) => *known == leaf.literal,
-                Some(open) => {
-                    *open = Some(leaf.literal.clone());
-                    true
-                }
-                None => false,
+/// Whether the program has the plan's operations; the literals of its slots.
+fn unify(planned: &PlanExpr, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
+    match (planned, expr) {
+        (PlanExpr::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {
+            Some(Some(known)) => *known == leaf.literal,
+            Some(open) => {
+                *open = Some(leaf.literal.clone());
+                true
             }
-        }
-        (ProgramPattern::Fixed(fixed), _) => fixed
+            None => false,
+        },
+        (PlanExpr::Fixed(fixed), _) => fixed
             .number()
             .zip(expr.number())
             .is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs()),
-        (ProgramPattern::Step(op, a, b), Expr::Step(other, x, y)) => {
+        (PlanExpr::Step(op, a, b), Expr::Step(other, x, y)) => {
             op == other && unify(a, x, slots) && unify(b, y, slots)
         }
         _ => false,

@@ -30,7 +30,7 @@ pub struct EmbeddedWeights {
     pub slots: Vec<f64>,
     pub choice: Vec<f64>,
     pub confidence: Vec<f64>,
-    /// Which kind of calculation a question asks for.
+    /// Which shape of a program a question asks for.
     pub shapes: ShapeModel,
     /// How a turn builds on the turns before it.
     pub sketches: SketchModel,

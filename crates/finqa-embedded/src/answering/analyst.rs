@@ -13,12 +13,12 @@ use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
 use crate::labels::{DirectQuestion, NoReading};
+use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
-use crate::question::templates;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::reading::facts::Facts;
@@ -151,7 +151,7 @@ impl EmbeddedAnalyst {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && context.asked.asks_yes_no()
             },
-            &|filled| name(filled) == templates::COMPOUND_GROWTH,
+            &|filled| name(filled) == alone::COMPOUND_GROWTH,
         ];
         for wanted in wanted {
             if ranked.iter().any(|(_, filled)| wanted(filled)) {
@@ -178,7 +178,7 @@ impl EmbeddedAnalyst {
         let context = PlanContext::after(state);
         let q = PlanQuestion::new(facts, asked, state, &context);
         let (plans, follow_ups) = plans(&q, &proposal);
-        let roles = templates::roles(&q);
+        let roles = alone::roles(&q);
         let whole = q.whole();
         let mut context = ChoiceContext::new(facts, asked, state, proposal, whole, roles, q.refers)
             .with_plans(&plans, follow_ups);
@@ -206,7 +206,7 @@ pub(crate) fn plans(
     proposal: &[f64; SHAPES.len()],
 ) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
-    let mut alone = templates::plans(q);
+    let mut alone = alone::plans(q);
     if !out.is_empty() {
         for plan in &mut alone {
             plan.prior *= 0.3;
@@ -216,6 +216,6 @@ pub(crate) fn plans(
     }
     let follow_ups = out.len();
     out.extend(alone);
-    out.extend(templates::proposed(q, proposal));
+    out.extend(alone::proposed(q, proposal));
     (out, follow_ups)
 }

@@ -18,8 +18,8 @@ pub struct PageIndex {
 pub struct RankedAnswer {
     /// In the dataset's language, literals as the official evaluator reads them.
     pub program: String,
-    /// The template that made it.
-    pub template: &'static str,
+    /// The name of the plan that made it.
+    pub plan_name: &'static str,
     pub unit: Unit,
     /// A name for the value.
     pub label: String,

@@ -81,17 +81,17 @@ pub(crate) fn candidates(
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
     let top = out.first().map_or(0.0, |one| one.rank.linear);
     out.truncate(most);
-    let mut kinds: Vec<(usize, f64, usize)> = Vec::new();
+    let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
-        let kind = shape(&one.filled.expr);
-        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+        let shape = shape(&one.filled.expr);
+        match shapes.iter_mut().find(|(known, ..)| *known == shape) {
             Some((_, best, seen)) => {
-                one.rank.rank_in_kind = *seen;
-                one.rank.behind_kind = *best - one.rank.linear;
+                one.rank.rank_in_shape = *seen;
+                one.rank.behind_shape = *best - one.rank.linear;
                 *seen += 1;
             }
-            None => kinds.push((kind, one.rank.linear, 1)),
+            None => shapes.push((shape, one.rank.linear, 1)),
         }
         one.rank.behind = top - one.rank.linear;
         one.rank.rank = rank;

@@ -1,5 +1,5 @@
 //! The probability that an answer is right: a logistic model over how far it leads the other
-//! candidates, by what is known of earlier turns, and by the kind of calculation.
+//! candidates, by what is known of earlier turns, and by the shape of the program.
 //!
 //! Fitted on answers about pages that the other weights were not trained on;
 //! `docs/embedded-analyst.md` has the reliability.

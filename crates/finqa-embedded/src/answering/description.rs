@@ -41,7 +41,7 @@ pub(super) fn describe(
     let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
     Some(RankedAnswer {
         program: expr.program(),
-        template: plan.name,
+        plan_name: plan.name,
         in_percent: times_100
             || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {
@@ -112,7 +112,7 @@ fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
 }
 
 /// A name for a value, from its expression.
-fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
+fn label(page: &DescribedPage<'_>, plan_name: &str, expr: &Expr) -> String {
     match expr {
         Expr::Leaf(leaf) => leaf_label(page, leaf),
         Expr::Step(..) => {
@@ -123,7 +123,7 @@ fn label(page: &DescribedPage<'_>, template: &str, expr: &Expr) -> String {
                     parts.push(part);
                 }
             }
-            format!("{template}: {}", parts.join("; "))
+            format!("{plan_name}: {}", parts.join("; "))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
+use crate::question::alone::COMPOUND_GROWTH;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
-use crate::question::templates::COMPOUND_GROWTH;
 use crate::question::wording::Wording;
 use crate::reading::text::{TokenKind, stem};
 use crate::reading::words::{is_stop, is_weak};
@@ -42,12 +42,12 @@ pub(crate) fn doubt(
     confidence: f64,
 ) -> Option<String> {
     let asked = context.asked;
-    let (template, value) = (best.template, &best.value);
+    let (plan_name, value) = (best.plan_name, &best.value);
     let year = value
         .number()
         .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
     let answered = |what: &str| match what {
-        "a compound rate" => template == COMPOUND_GROWTH,
+        "a compound rate" => plan_name == COMPOUND_GROWTH,
         "a date" => year,
         "what is left of a whole" => best.program.contains("subtract("),
         _ => false,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::scale;
 use crate::expr::{Expr, PageLeaf, literal_value};
-use crate::question::plan::{Pairing, ProgramPattern, ProgramPlan};
+use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
 use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
@@ -39,9 +39,9 @@ pub(crate) fn fill(
         .iter()
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;
-            let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
-            let expr = match (&plan.pattern, plan.slots.first()) {
-                (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
+            let expr = scale::align(facts, plan.expr.fill(&leaves)?);
+            let expr = match (&plan.expr, plan.slots.first()) {
+                (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
                 _ => expr,
             };
             expr.value()?;
@@ -75,7 +75,7 @@ pub(crate) fn choices(
     rankings: &mut Rankings,
 ) -> Vec<FactChoice> {
     let mut known = Vec::new();
-    plan.pattern.known_facts(&mut known);
+    plan.expr.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
     let mut beam = vec![FactChoice {
         facts: Vec::new(),
@@ -108,7 +108,7 @@ pub(crate) fn choices(
 /// The features of a joint choice, summed over its slots.
 pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
     let mut known = Vec::new();
-    plan.pattern.known_facts(&mut known);
+    plan.expr.known_facts(&mut known);
     let mut sum = vec![0.0; FEATURES];
     for (slot, fact) in chosen.iter().enumerate() {
         let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
@@ -198,7 +198,7 @@ fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Exp
 
 /// A fact as a literal: an outflow's magnitude, a percentage as printed.
 fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
-    let single = matches!(plan.pattern, ProgramPattern::Slot(_));
+    let single = matches!(plan.expr, PlanExpr::Slot(_));
     let mut literal: &str = &fact.literal;
     if fact.percent && !(query.percent || fact.cell().is_none()) {
         literal = literal.trim_end_matches('%');
@@ -224,5 +224,5 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
 
 /// Sums keep signs: an outflow is added to inflows.
 fn mixes(plan: &ProgramPlan) -> bool {
-    matches!(plan.pattern, ProgramPattern::Step(Op::Add, _, _))
+    matches!(plan.expr, PlanExpr::Step(Op::Add, _, _))
 }

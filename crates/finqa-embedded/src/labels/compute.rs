@@ -6,7 +6,7 @@ use super::answer::{DirectAnswer, NoReading, Reading, missing};
 use super::asked::{Asked, NamedOperand, Operation, Which};
 use super::find::LabelledCell;
 use super::periods::is_rate;
-use super::table::{TableAmount, AmountKind, LabelledTable, CellPlace};
+use super::table::{AmountKind, CellPlace, LabelledTable, TableAmount};
 use super::words::lists;
 use crate::expr::Expr;
 use crate::operations;
@@ -86,7 +86,8 @@ impl LabelledTable<'_> {
             all.iter().flatten().filter_map(|one| one.place).collect()
         };
         let apart = |a: CellPlace, b: CellPlace| a.0 != b.0 && a.1 != b.1;
-        let same_time = |of: &NamedOperand| of.spans.is_empty() || of.spans.first() == common.as_ref();
+        let same_time =
+            |of: &NamedOperand| of.spans.is_empty() || of.spans.first() == common.as_ref();
         let mut found = figures(None);
         if operands.iter().all(same_time) {
             let alone = places(&found);
@@ -205,7 +206,12 @@ impl LabelledTable<'_> {
         })
     }
 
-    fn extreme(&self, of: &NamedOperand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
+    fn extreme(
+        &self,
+        of: &NamedOperand,
+        largest: bool,
+        which: Option<&Which>,
+    ) -> Reading<DirectAnswer> {
         let series = self.series(of, which)?;
         let numbers: Vec<f64> = series.iter().map(|(one, _)| one.number()).collect();
         let places = operations::extremes(&numbers, largest);

@@ -3,7 +3,7 @@
 use super::answer::{NoReading, Reading, missing};
 use super::asked::NamedOperand;
 use super::label::NameFit;
-use super::table::{TableAmount, AmountKind, LabelledTable, CellPlace};
+use super::table::{AmountKind, CellPlace, LabelledTable, TableAmount};
 use super::words::is_loose;
 use crate::operations;
 use crate::reading::text::stem;
@@ -142,7 +142,12 @@ impl LabelledTable<'_> {
     }
 
     /// Those that fit best.
-    fn best(&self, of: &NamedOperand, mut all: Vec<LabelledCell>, near: Option<CellPlace>) -> Vec<LabelledCell> {
+    fn best(
+        &self,
+        of: &NamedOperand,
+        mut all: Vec<LabelledCell>,
+        near: Option<CellPlace>,
+    ) -> Vec<LabelledCell> {
         if let Some((row, column)) = near {
             keep(&mut all, |one| one.place.0 == row || one.place.1 == column);
         }

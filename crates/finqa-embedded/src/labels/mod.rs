@@ -12,11 +12,11 @@
 mod answer;
 mod asked;
 mod compute;
-mod phrases;
 mod find;
 mod follow_up;
 mod label;
 mod periods;
+mod phrases;
 mod question;
 mod table;
 mod words;

@@ -44,7 +44,11 @@ impl LabelledTable<'_> {
 
     /// The periods of a series: those named, those between two, the last few, or all of one
     /// length.
-    pub(super) fn series_of(&self, of: &NamedOperand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
+    pub(super) fn series_of(
+        &self,
+        of: &NamedOperand,
+        length: Option<u8>,
+    ) -> Reading<Vec<CalendarSpan>> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             let all = self.periods.iter().copied();
             all.filter(|span| span.length() == length).collect()

@@ -1,7 +1,7 @@
 //! A question as words, each with its part in it: of a label, of a cue, a period, or nothing.
 
-use super::phrases::{Cue, cue_at};
 use super::label::Label;
+use super::phrases::{Cue, cue_at};
 use super::table::LabelledTable;
 use super::words::{OVER, is_filler, lists, stems};
 use finqa_core::page::period::{CalendarSpan, spans};

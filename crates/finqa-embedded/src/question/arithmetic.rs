@@ -6,7 +6,7 @@ use super::conversation::EarlierTurn;
 use super::mention::span;
 use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
-use super::reference::{TurnOperand, SURE, join, resolve};
+use super::reference::{SURE, TurnOperand, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::reading::text::{TokenKind, year_of};

@@ -1,5 +1,6 @@
 //! Reading a question: its cues, the turns before it, and the plans that may answer it.
 
+pub(super) mod alone;
 pub(super) mod arithmetic;
 pub(super) mod conversation;
 pub(super) mod follow_up;
@@ -11,5 +12,4 @@ pub(super) mod proposal;
 pub(super) mod reference;
 pub(super) mod slot_words;
 pub(super) mod slots;
-pub(super) mod templates;
 pub(super) mod wording;

@@ -1,21 +1,22 @@
 //! A plan: an operation over open slots.
 //!
-//! Templates and references make plans; `filling` puts facts into their slots.
+//! `alone`, `follow_up` and `reference` make plans; `filling` puts facts into their slots.
 
 use super::slots::SlotQuery;
 use crate::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
+/// An expression with open slots.
 #[derive(Clone, Debug)]
-pub(crate) enum ProgramPattern {
+pub(crate) enum PlanExpr {
     Slot(usize),
     /// Known already: a constant, or an earlier turn's expression.
     Fixed(Expr),
-    Step(Op, Box<ProgramPattern>, Box<ProgramPattern>),
+    Step(Op, Box<PlanExpr>, Box<PlanExpr>),
 }
 
-impl ProgramPattern {
+impl PlanExpr {
     pub(crate) fn constant(n: u32) -> Self {
         Self::Fixed(Expr::constant(n))
     }
@@ -43,13 +44,13 @@ impl ProgramPattern {
 }
 
 /// `op(a, b)`
-pub(crate) fn step(op: Op, a: ProgramPattern, b: ProgramPattern) -> ProgramPattern {
-    ProgramPattern::Step(op, Box::new(a), Box::new(b))
+pub(crate) fn step(op: Op, a: PlanExpr, b: PlanExpr) -> PlanExpr {
+    PlanExpr::Step(op, Box::new(a), Box::new(b))
 }
 
 /// `op` of the first two slots.
-pub(crate) fn of_slots(op: Op) -> ProgramPattern {
-    step(op, ProgramPattern::Slot(0), ProgramPattern::Slot(1))
+pub(crate) fn of_slots(op: Op) -> PlanExpr {
+    step(op, PlanExpr::Slot(0), PlanExpr::Slot(1))
 }
 
 /// How the facts of a plan's slots are related.
@@ -63,27 +64,27 @@ pub(crate) enum Pairing {
     Parts,
 }
 
-/// The lowest prior that a rule has.
+/// The lowest prior that a plan has.
 pub(crate) const LOW: f64 = 0.2;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan {
-    /// Name of the template, for people and for the trainer.
+    /// For people and for the trainer.
     pub name: &'static str,
-    pub(crate) pattern: ProgramPattern,
+    pub(crate) expr: PlanExpr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
-    /// Prior confidence of the rule, 0 to 1.
+    /// Prior confidence, 0 to 1.
     pub(crate) prior: f64,
     pub kind: UnitKind,
 }
 
 impl ProgramPlan {
     /// A plan for a number from unrelated facts.
-    pub(crate) fn new(name: &'static str, pattern: ProgramPattern, slots: Vec<SlotQuery>) -> Self {
+    pub(crate) fn new(name: &'static str, expr: PlanExpr, slots: Vec<SlotQuery>) -> Self {
         Self {
             name,
-            pattern,
+            expr,
             slots,
             pairing: Pairing::Free,
             prior: LOW,
@@ -115,14 +116,14 @@ impl ProgramPlan {
 
     /// A look-up.
     pub(crate) fn look_up(query: SlotQuery) -> Self {
-        Self::new("look-up", ProgramPattern::Slot(0), vec![query]).free(0.4, UnitKind::Number)
+        Self::new("look-up", PlanExpr::Slot(0), vec![query]).free(0.4, UnitKind::Number)
     }
 
     /// No slot is open: only earlier values and constants.
     pub(crate) fn fixed(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
         Self {
             kind,
-            ..Self::new(name, ProgramPattern::Fixed(expr), Vec::new())
+            ..Self::new(name, PlanExpr::Fixed(expr), Vec::new())
         }
     }
 }

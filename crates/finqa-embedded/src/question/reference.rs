@@ -2,8 +2,8 @@
 
 use super::conversation::{EarlierTurn, EarlierTurns};
 use super::mention::span;
-use super::plan::ProgramPattern::Slot;
-use super::plan::{ProgramPattern, ProgramPlan, step};
+use super::plan::PlanExpr::Slot;
+use super::plan::{PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
 use super::slots::SlotQuery;
 use super::wording::Wording;
@@ -21,14 +21,14 @@ pub(crate) const SURE: f64 = 0.9;
 /// `op(a, b)` as a plan.
 pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -> ProgramPlan {
     let mut slots = Vec::new();
-    let mut pattern = |operand: TurnOperand| match operand {
-        TurnOperand::Known(expr) => ProgramPattern::Fixed(expr),
+    let mut expr = |operand: TurnOperand| match operand {
+        TurnOperand::Known(expr) => PlanExpr::Fixed(expr),
         TurnOperand::Open(query) => {
             slots.push(*query);
             Slot(slots.len() - 1)
         }
     };
-    let (a, b) = (pattern(a), pattern(b));
+    let (a, b) = (expr(a), expr(b));
     ProgramPlan::new(name, step(op, a, b), slots)
 }
 

@@ -1,4 +1,4 @@
-//! A question as the rules read it: its words, its years, its cues.
+//! A question as the plans read it: its words, its years, its cues.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -2,12 +2,12 @@
 
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
+use crate::question::alone::ROLES;
 use crate::question::conversation::EarlierTurns;
 use crate::question::plan::ProgramPlan;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
 pub(crate) use crate::question::slots::{count, flag};
-use crate::question::templates::ROLES;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
@@ -20,9 +20,9 @@ pub(crate) const VARIANTS: [&str; 9] = [
     "percentages written otherwise",
 ];
 
-/// Names of the rules, which identify their plans. Those that make no plan any more keep their
+/// The names of all plans. Those that are not made any more keep their
 /// places until the weights are trained again.
-pub(super) const RULES: [&str; 40] = [
+pub(super) const PLAN_NAMES: [&str; 40] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
     "return", "difference of returns", "constant", "conversion", "same again", "unit price",
     "difference of changes", "roll-forward", "margin", "count times price", "difference over",
@@ -40,9 +40,9 @@ pub(crate) struct LinearRank {
     pub(crate) rank: usize,
     /// How many candidates have its value.
     pub votes: usize,
-    /// The same among the candidates of its kind of calculation.
-    pub rank_in_kind: usize,
-    pub behind_kind: f64,
+    /// The same among the candidates of its shape.
+    pub rank_in_shape: usize,
+    pub behind_shape: f64,
 }
 
 /// A question in its conversation, read once for all candidates.
@@ -73,7 +73,7 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) said_weight: f64,
     /// How many content words the page lacks.
     lacking: f64,
-    /// How likely each kind of calculation is, by [`ShapeModel::propose`].
+    /// How likely each shape is, by [`ShapeModel::propose`].
     ///
     /// [`ShapeModel::propose`]: crate::question::proposal::ShapeModel::propose
     pub(crate) proposal: [f64; SHAPES.len()],
@@ -93,8 +93,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) latest: u16,
     /// For each row the weight of the question's words in its label.
     rows_named: Vec<f64>,
-    /// For each plan its rule: an index into [`RULES`].
-    rules: Vec<Option<usize>>,
+    /// For each plan its name: an index into [`PLAN_NAMES`].
+    plan_names: Vec<Option<usize>>,
     /// The largest of several is asked for, or the smallest.
     pub(super) extreme: Option<bool>,
 }
@@ -150,15 +150,15 @@ impl<'a> ChoiceContext<'a> {
             roles,
             own: false,
             behind: [0.0; 2],
-            rules: Vec::new(),
+            plan_names: Vec::new(),
             extreme: asked.extreme(),
         }
     }
 
     /// The same for candidates of these plans, of which so many belong to a follow-up.
     pub(crate) fn with_plans(mut self, plans: &[ProgramPlan], follow_ups: usize) -> Self {
-        let rule = |plan: &ProgramPlan| RULES.iter().position(|rule| *rule == plan.name);
-        self.rules = plans.iter().map(rule).collect();
+        let name = |plan: &ProgramPlan| PLAN_NAMES.iter().position(|name| *name == plan.name);
+        self.plan_names = plans.iter().map(name).collect();
         self.follow_ups = follow_ups;
         self
     }
@@ -171,9 +171,9 @@ impl<'a> ChoiceContext<'a> {
         Some((odds, likelier))
     }
 
-    /// The rule of a candidate's plan.
-    pub(super) fn rule(&self, filled: &FilledPlan) -> Option<usize> {
-        self.rules.get(filled.plan).copied().flatten()
+    /// The name of a candidate's plan: an index into [`PLAN_NAMES`].
+    pub(super) fn plan_name(&self, filled: &FilledPlan) -> Option<usize> {
+        self.plan_names.get(filled.plan).copied().flatten()
     }
 
     /// The share of the question's content words that no number of an expression is near.

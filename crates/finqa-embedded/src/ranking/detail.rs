@@ -3,7 +3,9 @@
 
 use std::sync::OnceLock;
 
-use super::context::{ChoiceContext, LinearRank, RULES, VARIANTS, count, first_trait, flag, size};
+use super::context::{
+    ChoiceContext, LinearRank, PLAN_NAMES, VARIANTS, count, first_trait, flag, size,
+};
 use super::cues::CUES;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
@@ -31,7 +33,7 @@ const DETAILS: [Detail; 54] = [
     ("look-up as proposed", |s| s.kind(0)),
     ("kind", |s| count(s.shape)),
     ("variant", |s| count(s.filled.variant)),
-    ("rule", |s| count(s.context.rule(s.filled).unwrap_or(RULES.len()))),
+    ("rule", |s| count(s.context.plan_name(s.filled).unwrap_or(PLAN_NAMES.len()))),
     ("pairing", |s| match s.plan.pairing {
         Pairing::Free => 0.0,
         Pairing::Periods => 1.0,
@@ -76,8 +78,8 @@ const DETAILS: [Detail; 54] = [
     ("words", |s| count(s.context.words.len())),
     ("earlier turns", |s| count(s.context.state.turns.len())),
     ("asked by itself", |s| flag(s.context.alone)),
-    ("rank in its kind", |s| count(s.place.rank_in_kind)),
-    ("behind the best of its kind", |s| s.place.behind_kind),
+    ("rank in its kind", |s| count(s.place.rank_in_shape)),
+    ("behind the best of its kind", |s| s.place.behind_shape),
     ("value on the page", |s| {
         flag(s.used.len() > 1 && s.value.is_some_and(|v| printed(s.context.facts, v)))
     }),
@@ -98,7 +100,7 @@ const DETAILS: [Detail; 54] = [
 pub(crate) const CATEGORIES: [(usize, usize); 3] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),
-    (10, RULES.len() + 1),
+    (10, PLAN_NAMES.len() + 1),
 ];
 
 /// How many features there are.

@@ -1,5 +1,5 @@
-//! The choice among candidates: a linear model over how well a candidate's facts fit, what kind
-//! of calculation it is, what the question says, and which values earlier turns have given.
+//! The choice among candidates: a linear model over how well a candidate's facts fit, its
+//! shape, what the question says, and which values earlier turns have given.
 //! Trees and a neural network rank its best candidates again.
 //!
 //! `slots` ranks facts for a slot; this ranks whole programs. The weights of the linear model
@@ -19,7 +19,7 @@ use crate::answering::filling::FilledPlan;
 use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
 pub(crate) use context::{ChoiceContext, LinearRank, flag};
-use context::{RULES, VARIANTS, first_trait};
+use context::{PLAN_NAMES, VARIANTS, first_trait};
 pub(crate) use cues::cues;
 pub(crate) use detail::{FEATURES, compare, names as detail_names, of as detail};
 pub(crate) use operands::Operands;
@@ -27,11 +27,16 @@ use traits::TRAITS;
 
 /// The features' names, in order.
 pub(crate) fn names() -> Vec<String> {
-    let kinds = SHAPES.iter().chain(VARIANTS.iter().skip(1));
-    let mut out: Vec<String> = kinds.map(|kind| format!("kind: {kind}")).collect();
+    // The weights file calls a shape or a variant a kind, and a plan a rule.
+    let shapes = SHAPES.iter().chain(VARIANTS.iter().skip(1));
+    let mut out: Vec<String> = shapes.map(|shape| format!("kind: {shape}")).collect();
     out.extend(TRAITS.iter().map(|name| (*name).to_owned()));
     for place in ["follow-up", "by itself"] {
-        out.extend(RULES.iter().map(|rule| format!("rule: {rule}, {place}")));
+        out.extend(
+            PLAN_NAMES
+                .iter()
+                .map(|name| format!("rule: {name}, {place}")),
+        );
     }
     out
 }
@@ -59,13 +64,13 @@ pub(crate) fn features(
             .filter(|(_, value)| value.abs() > 0.0)
             .map(|(i, value)| (from + i, value)),
     );
-    let rule = context.rule(filled).unwrap_or(RULES.len() - 1);
+    let name = context.plan_name(filled).unwrap_or(PLAN_NAMES.len() - 1);
     let place = if filled.plan < context.follow_ups {
         0
     } else {
-        RULES.len()
+        PLAN_NAMES.len()
     };
-    out.push((from + TRAITS.len() + place + rule, 1.0));
+    out.push((from + TRAITS.len() + place + name, 1.0));
     out
 }
 
@@ -80,9 +85,9 @@ pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many features there are: the shapes, the variants, the traits, and the rules, for
+    /// How many features there are: the shapes, the variants, the traits, and the plans, for
     /// follow-ups and for questions by themselves.
-    const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * RULES.len();
+    const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * PLAN_NAMES.len();
 
     #[test]
     fn every_feature_has_its_own_name() {

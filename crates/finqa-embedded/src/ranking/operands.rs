@@ -3,9 +3,9 @@
 
 use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
 use crate::expr::Expr;
+use crate::question::alone::ROLES;
 use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
-use crate::question::templates::ROLES;
 use crate::reading::facts::Fact;
 
 /// The features of each fact: those that depend on the other fact or the plan, then those that

@@ -1,4 +1,4 @@
-//! The word lists of the rules: `weights/words.json`.
+//! The word lists of reading and planning: `weights/words.json`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;

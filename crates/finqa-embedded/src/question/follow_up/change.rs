@@ -5,7 +5,7 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{TurnOperand, SURE, join, resolve};
+use super::super::reference::{SURE, TurnOperand, join, resolve};
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;

@@ -1,12 +1,12 @@
-//! Operation templates for a follow-up question: what it takes from earlier turns, by
+//! Plans for a follow-up question: what it takes from earlier turns, by
 //! reference or by leaving it out.
 
 mod change;
 mod share;
 mod totals;
 
-use super::plan::ProgramPattern::Slot;
-use super::plan::{LOW, ProgramPattern, ProgramPlan, step};
+use super::plan::PlanExpr::Slot;
+use super::plan::{LOW, PlanExpr, ProgramPlan, step};
 use crate::expr::Expr;
 use finqa_core::program::Op;
 
@@ -21,7 +21,7 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let Some(last) = q.state.last() else {
         return Vec::new();
     };
-    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 12] = [
+    let ways: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 12] = [
         super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
@@ -35,7 +35,7 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         redo,
         look_up,
     ];
-    let mut out: Vec<ProgramPlan> = rules.iter().filter_map(|rule| rule(q, last)).collect();
+    let mut out: Vec<ProgramPlan> = ways.iter().filter_map(|way| way(q, last)).collect();
     let mut prior = 0.95;
     for plan in &mut out {
         plan.prior = prior;
@@ -105,12 +105,12 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
             ..SlotQuery::default()
         });
     }
-    let pattern = open(&last.expr, &last.facts);
+    let expr = open(&last.expr, &last.facts);
     let kind = match last.ends_in(Op::Divide) {
         true => Percent,
         false => Number,
     };
-    let plan = ProgramPlan::new("same again", pattern, slots);
+    let plan = ProgramPlan::new("same again", expr, slots);
     Some(match named {
         true => plan.periods(LOW, kind),
         false => plan.parts(LOW, kind),
@@ -118,12 +118,12 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
 }
 
 /// The expression with a slot for each fact.
-fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
+fn open(expr: &Expr, facts: &[usize]) -> PlanExpr {
     match expr {
         Expr::Leaf(leaf) => leaf
             .source
             .and_then(|f| facts.iter().position(|x| *x == f))
-            .map_or_else(|| ProgramPattern::Fixed(expr.clone()), Slot),
+            .map_or_else(|| PlanExpr::Fixed(expr.clone()), Slot),
         Expr::Step(op, a, b) => step(*op, open(a, facts), open(b, facts)),
     }
 }

@@ -1,4 +1,4 @@
-//! What a rule asks of the fact for a slot.
+//! What a plan asks of the fact for a slot.
 
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub(crate) struct SlotQuery {
     pub(crate) named_numbers: Rc<[String]>,
     /// The first year or opening balance is requested.
     pub(crate) opening: bool,
-    /// The fact that the rule has determined: an index into the fact store.
+    /// The fact that the plan has determined: an index into the fact store.
     pub(crate) only: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl SlotQuery {
         }
     }
 
-    /// The same for a fact that the rule has determined.
+    /// The same for a fact that the plan has determined.
     pub(crate) fn of_fact(&self, index: usize) -> Self {
         Self {
             only: Some(index),

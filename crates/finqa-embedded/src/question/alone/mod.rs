@@ -1,4 +1,4 @@
-//! Operation templates for a question without earlier turns, selected by its cues.
+//! Plans for a question without earlier turns, selected by its cues.
 //!
 //! Each returns a plan or nothing; `plans` keeps their order. References to earlier turns
 //! are resolved in `follow_up`.
@@ -18,7 +18,7 @@ pub(crate) use growth::COMPOUND_GROWTH;
 use returns::index_return;
 
 use super::mention::{operands, span};
-use super::plan::ProgramPattern::Slot;
+use super::plan::PlanExpr::Slot;
 use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
 use super::slots::SlotQuery;

@@ -1,6 +1,6 @@
-//! Templates over a whole row or column, or a list in the text: its sum and its average.
+//! Plans over a whole row or column, or a list in the text: its sum and its average.
 
-use super::super::plan::{ProgramPattern, ProgramPlan};
+use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
@@ -40,10 +40,10 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     };
     let plan = |run: Vec<usize>| {
         if average {
-            mean(&run).map(|pattern| over("series average", pattern, run, &base, sure))
+            mean(&run).map(|expr| over("series average", expr, run, &base, sure))
         } else {
-            let pattern = added(run.len());
-            pattern.map(|pattern| over("series sum", pattern, run, &base, sure.min(0.6)))
+            let expr = added(run.len());
+            expr.map(|expr| over("series sum", expr, run, &base, sure.min(0.6)))
         }
     };
     found.into_iter().filter_map(plan).collect()
@@ -53,25 +53,24 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
 pub(super) fn averages(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
     let base = whole.clone().undated();
     let found = distinct_runs(facts, &base, |run| of_periods(facts, &run).then_some(run));
-    let plan =
-        |run: Vec<usize>| mean(&run).map(|pattern| over("any average", pattern, run, &base, 0.2));
+    let plan = |run: Vec<usize>| mean(&run).map(|expr| over("any average", expr, run, &base, 0.2));
     found.into_iter().filter_map(plan).collect()
 }
 
 /// A plan over facts that are already determined.
 fn over(
     name: &'static str,
-    pattern: ProgramPattern,
+    expr: PlanExpr,
     run: Vec<usize>,
     base: &SlotQuery,
     prior: f64,
 ) -> ProgramPlan {
     let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
-    ProgramPlan::new(name, pattern, slots).free(prior, Number)
+    ProgramPlan::new(name, expr, slots).free(prior, Number)
 }
 
-fn mean(run: &[usize]) -> Option<ProgramPattern> {
-    let average = operations::average((0..run.len()).map(ProgramPattern::Slot).collect());
+fn mean(run: &[usize]) -> Option<PlanExpr> {
+    let average = operations::average((0..run.len()).map(PlanExpr::Slot).collect());
     average.filter(|_| run.len() >= 2)
 }
 

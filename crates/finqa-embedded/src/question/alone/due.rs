@@ -1,7 +1,7 @@
-//! Templates for tables of payments by period: what is due within a span or after it, and its
+//! Plans for tables of payments by period: what is due within a span or after it, and its
 //! share.
 
-use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
@@ -52,7 +52,7 @@ pub(crate) fn due(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             n => added(n),
         };
         let slots: Vec<SlotQuery> = within.iter().map(|index| base.of_fact(*index)).collect();
-        let plan = |pattern, slots, kind| ProgramPlan::new("due", pattern, slots).free(0.5, kind);
+        let plan = |expr, slots, kind| ProgramPlan::new("due", expr, slots).free(0.5, kind);
         if let Some(sum) = sum {
             let total = total(facts, &run).filter(|_| asked.percent() || asked.share());
             if let Some(total) = total {

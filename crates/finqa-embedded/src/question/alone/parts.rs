@@ -1,8 +1,8 @@
-//! Templates over several things: shares, sums, averages, products, comparisons.
+//! Plans over several things: shares, sums, averages, products, comparisons.
 
 use super::super::mention::{operands, ratio_operands, span};
-use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{LOW, ProgramPattern, ProgramPlan, of_slots};
+use super::super::plan::PlanExpr::Slot;
+use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
@@ -63,7 +63,7 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 }
 
 /// `add(s0, s1), add(#0, s2) …`
-pub(super) fn added(n: usize) -> Option<ProgramPattern> {
+pub(super) fn added(n: usize) -> Option<PlanExpr> {
     operations::sum((0..n).map(Slot)).filter(|_| n >= 2)
 }
 

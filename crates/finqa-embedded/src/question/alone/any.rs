@@ -1,10 +1,10 @@
 //! Plans for the kinds of calculation that are likely by the words of the question, whatever
-//! the other templates make of it: the facts that fit the question as a whole, and the values
+//! the other plans make of it: the facts that fit the question as a whole, and the values
 //! of earlier turns.
 
 use super::super::conversation::EarlierTurns;
-use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{LOW, Pairing, ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::PlanExpr::Slot;
+use super::super::plan::{LOW, Pairing, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts::added;
@@ -35,7 +35,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             "sum" => Some((of_slots(Op::Add), 2, Number)),
             "sum of three or more" => added(3).map(|sum| (sum, 3, Number)),
             "average" => {
-                let two = ProgramPattern::constant(2);
+                let two = PlanExpr::constant(2);
                 Some((over(of_slots(Op::Add), two), 2, Number))
             }
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
@@ -45,9 +45,9 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
             _ => None,
         };
-        if let Some((pattern, n, kind)) = parts {
+        if let Some((expr, n, kind)) = parts {
             let plan = |name, pairing, slots| {
-                ProgramPlan::new(name, pattern.clone(), slots).paired(pairing, LOW, kind)
+                ProgramPlan::new(name, expr.clone(), slots).paired(pairing, LOW, kind)
             };
             out.push(plan("any parts", Pairing::Parts, vec![whole.clone(); n]));
             if matches!(name, "difference" | "relative change")
@@ -105,7 +105,7 @@ fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramP
             }
         }
         if i < 2 && name != "relative change" {
-            let known = ProgramPattern::Fixed((*last).clone());
+            let known = PlanExpr::Fixed((*last).clone());
             out.push(
                 ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
                     .free(LOW, kind),

@@ -1,6 +1,6 @@
-//! Templates for a table that leads from an opening balance to a closing one.
+//! Plans for a table that leads from an opening balance to a closing one.
 
-use super::super::plan::ProgramPattern::Slot;
+use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::rank;
@@ -58,10 +58,10 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }?;
     let wanted = wanted.undated().amount();
     let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
-    let (pattern, kind) = if asked.relative_change() {
+    let (expr, kind) = if asked.relative_change() {
         (operations::relative_change(Slot(0), Slot(1)), Percent)
     } else {
         (of_slots(Op::Subtract), Number)
     };
-    Some(ProgramPlan::new("roll-forward", pattern, slots).free(0.7, kind))
+    Some(ProgramPlan::new("roll-forward", expr, slots).free(0.7, kind))
 }

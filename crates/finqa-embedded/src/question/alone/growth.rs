@@ -1,6 +1,6 @@
-//! The template for compound growth.
+//! The plan for compound growth.
 
-use super::super::plan::{ProgramPattern, ProgramPlan, of_slots, step};
+use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
@@ -22,13 +22,9 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
-    let one = || ProgramPattern::constant(1);
-    let root = step(
-        Op::Divide,
-        one(),
-        ProgramPattern::constant((late - early).into()),
-    );
+    let one = || PlanExpr::constant(1);
+    let root = step(Op::Divide, one(), PlanExpr::constant((late - early).into()));
     let growth = step(Op::Exp, of_slots(Op::Divide), root);
-    let pattern = step(Op::Subtract, growth, one());
-    Some(ProgramPlan::new(COMPOUND_GROWTH, pattern, slots).periods(0.9, Percent))
+    let expr = step(Op::Subtract, growth, one());
+    Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).periods(0.9, Percent))
 }

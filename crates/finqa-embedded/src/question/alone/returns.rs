@@ -1,8 +1,8 @@
 //! Returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::{operands, span};
-use super::super::plan::ProgramPattern::Slot;
-use super::super::plan::{ProgramPattern, ProgramPlan, step};
+use super::super::plan::PlanExpr::Slot;
+use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use crate::reading::facts::{Fact, Facts};
@@ -38,9 +38,9 @@ pub(super) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         ..q.whole().amount()
     };
     let gain = |slot: usize| {
-        let difference = step(Op::Subtract, Slot(slot), ProgramPattern::constant(100));
+        let difference = step(Op::Subtract, Slot(slot), PlanExpr::constant(100));
         if relative {
-            step(Op::Divide, difference, ProgramPattern::constant(100))
+            step(Op::Divide, difference, PlanExpr::constant(100))
         } else {
             difference
         }
@@ -61,8 +61,8 @@ pub(super) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }
-        let pattern = step(Op::Subtract, gain(0), gain(1));
-        return Some(ProgramPlan::new("difference of returns", pattern, slots).parts(0.9, kind));
+        let expr = step(Op::Subtract, gain(0), gain(1));
+        return Some(ProgramPlan::new("difference of returns", expr, slots).parts(0.9, kind));
     }
     Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
 }

@@ -1,4 +1,4 @@
-//! The template for a margin, which a report leaves to its reader.
+//! The plan for a margin, which a report leaves to its reader.
 
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
