@@ -14,7 +14,7 @@ use crate::support::in_process::asking;
 #[rstest]
 #[case::without_output(
     Ending::WithoutOutput,
-    "batch_0 is completed without an output file, results: 0, errors: 0, requests without a result: 6"
+    "batch_0 ended, results: 0, errors: 0, requests without a result: 6"
 )]
 #[case::some_fail(Ending::PartlyFailed(2), "batch_0 ended, results: 6, errors: 2")]
 #[case::expired(

@@ -10,16 +10,17 @@ pub(super) struct PlannedBatch<'a> {
     pub record: &'a BatchRecord,
     /// The id of the run.
     pub run: &'a str,
-    /// The batches of the run that were found, and those that are not its own.
-    pub known: &'a [String],
+    /// Batches that are not looked for: the run's own, and what is known to be foreign.
+    pub known: Vec<&'a String>,
 }
 
 /// A request of a batch: its `custom_id` and its body.
 pub(super) type BatchLine<'a> = (&'a str, &'a RawValue);
 
 /// A batch as its provider describes it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum BatchState {
+    #[default]
     Running,
     Ended {
         /// The reason why requests without a result were not processed.

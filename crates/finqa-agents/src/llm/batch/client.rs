@@ -146,14 +146,12 @@ impl BatchClient {
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
         let path = format!("{}/{batch}", self.path());
         let reply = self.get(&path, stop).await?;
-        let state = self.json(&reply).and_then(|batch| {
-            let state = match self.settings.provider {
-                Provider::OpenAi | Provider::Azure => openai::state(batch),
-                Provider::Anthropic => anthropic::state(&batch, &path),
-            };
-            state.map_err(unreadable)
-        });
-        state.map_err(|error| *error)
+        let batch = self.json(&reply).map_err(|error| *error)?;
+        let state = match self.settings.provider {
+            Provider::OpenAi | Provider::Azure => openai::state(batch),
+            Provider::Anthropic => anthropic::state(&batch, &path),
+        };
+        state.map_err(|why| *unreadable(why))
     }
 
     /// What is at `path`.
@@ -215,17 +213,16 @@ impl BatchClient {
             ApiRequest::Post(_) => format!("POST {}", self.path()),
             ApiRequest::Get(path) => format!("GET {path}"),
         };
-        let words = match error.message.is_empty() {
-            true => what,
-            false => format!("{what}: {}", error.message),
-        };
+        let words = format!("{what}: {}", error.message);
+        let words = words.trim_end_matches(": ");
         let address = shown_address(&self.settings.base_url);
-        error.message = match (error.kind.clone(), request) {
-            (ErrorKind::NotFound, ApiRequest::Upload(_) | ApiRequest::Post(_)) => format!(
+        let is_read = matches!(request, ApiRequest::Get(_));
+        error.message = match error.kind == ErrorKind::NotFound && !is_read {
+            true => format!(
                 "{address} has no Batch API ({words}); continue without it: \
                  `convfinqa --resume --engine live`"
             ),
-            _ => format!("{address}: {words}"),
+            false => format!("{address}: {words}"),
         };
         error
     }

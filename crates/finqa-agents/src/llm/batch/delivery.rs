@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use bytes::Bytes;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
@@ -12,38 +13,45 @@ use super::record::BatchStage;
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::transport::HttpReply;
 
-/// The results in the files of a batch, in their order, with the keys of their requests.
-type BatchResults = Vec<(String, BatchResult)>;
+/// The results in the files of a batch, in their order, with the keys of their requests; and
+/// how many lines are not the first result of one of its requests.
+type BatchResults = (Vec<(String, BatchResult)>, usize);
 
 impl Driver<'_> {
     /// Gives the results of the open batches, which have ended, to the calls.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
-        // What is not handed out because of an error stays open.
-        while let Some(open) = self.open.last() {
-            match &open.state {
-                BatchState::Running => return Ok(()),
-                BatchState::Rejected { why, is_too_large } => {
-                    let (why, is_too_large) = (why.clone(), *is_too_large);
-                    self.rejected(&why, is_too_large).await?;
+        // What is found again in place of a foreign one runs.
+        while let Some(open) = self.open.last().filter(|open| !open.is_running()) {
+            let mut files = Vec::new();
+            if let BatchState::Ended { results, .. } = &open.state {
+                for path in results {
+                    files.push(open.client.get(path, self.stop).await?.body);
                 }
-                BatchState::Ended { early, results } => {
-                    let why = match early {
-                        None if results.is_empty() => "is completed without an output file",
-                        early => early.unwrap_or("ended"),
-                    };
-                    let is_early = early.is_some();
-                    let mut files = Vec::new();
-                    for path in results {
-                        files.push(open.client.get(path, self.stop).await?.body);
+            }
+            // What could not be fetched stays open.
+            let Some(mut open) = self.open.pop() else {
+                break;
+            };
+            match std::mem::take(&mut open.state) {
+                BatchState::Running => {}
+                BatchState::Rejected { why, is_too_large } => {
+                    let line = format!("batch {} was rejected: {why}", open.id());
+                    let half = open.record.count / 2;
+                    self.give_back(open).await?;
+                    if half == 0 || !is_too_large {
+                        let kind = ErrorKind::BadRequest { parameter: None };
+                        return Err(ModelError::new(kind, line));
                     }
-                    let files = files
-                        .iter()
-                        .flat_map(|file| file.split(|byte| *byte == b'\n'));
-                    let (results, unused) = read(open, files);
-                    let has_none = results.is_empty() && unused > 0;
+                    // They are sent again, half as many at a time.
+                    self.queue.notify(line);
+                    self.most_requests = half;
+                }
+                BatchState::Ended { early, .. } => {
+                    let results = read(&open, &files);
+                    let has_none = results.0.is_empty() && results.1 > 0;
                     match has_none && !open.client.identifies_batches() {
-                        true => self.give_up_guess().await?,
-                        false => self.deliver(why, is_early, results, unused),
+                        true => self.give_up_guess(open).await?,
+                        false => self.deliver(open, early, results),
                     }
                 }
             }
@@ -51,12 +59,11 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Gives each call of the last open batch its result. A request without one failed, as if a
-    /// busy server had turned it away; it may be billed unless the batch ended early.
-    fn deliver(&mut self, why: &str, is_early: bool, results: BatchResults, unused: usize) {
-        let Some(mut open) = self.open.pop() else {
-            return;
-        };
+    /// Gives each call of a batch its result. A request without one failed, as if a busy server
+    /// had turned it away; it may be billed unless the batch ended early.
+    fn deliver(&mut self, mut open: OpenBatch, early: Option<&str>, results: BatchResults) {
+        let (results, unused) = results;
+        let why = early.unwrap_or("ended");
         let (mut given, mut errors, mut without) = (0, 0, 0);
         let mut is_given_up = false;
         // In the order of the files, so that failures in a row are seen as such.
@@ -67,7 +74,7 @@ impl Driver<'_> {
         let mut calls: Vec<_> = with_result.collect();
         calls.extend(left.into_values().map(|call| (call, None)));
         for ((number, mut reservation), result) in calls {
-            let is_lost = result.is_none() && !is_early;
+            let is_lost = result.is_none() && early.is_none();
             let mut reply = if let Some(Some(reply)) = result {
                 given += 1;
                 errors += usize::from(reply.status != 200);
@@ -102,46 +109,22 @@ impl Driver<'_> {
 
     /// Gives up a batch that was taken for one of the run's: what was submitted is looked for
     /// in other batches, and otherwise submitted again.
-    async fn give_up_guess(&mut self) -> Result<(), ModelError> {
-        let Some(mut open) = self.open.pop() else {
-            return Ok(());
-        };
+    async fn give_up_guess(&mut self, mut open: OpenBatch) -> Result<(), ModelError> {
         self.queue.notify(format!(
             "batch {} is of another run: its results are of other requests",
             open.id()
         ));
-        open.state = BatchState::Running;
         open.record.foreign.extend(open.record.batch.take());
         open.record.stage = BatchStage::Sending;
         self.store(&open.record).await?;
         self.look_for(open).await
     }
-
-    /// Sends the requests of a rejected batch again, half as many at a time if they were too many.
-    ///
-    /// # Errors
-    /// That it was rejected for another reason.
-    async fn rejected(&mut self, why: &str, is_too_large: bool) -> Result<(), ModelError> {
-        let Some(open) = self.open.pop() else {
-            return Ok(());
-        };
-        let line = format!("batch {} was rejected: {why}", open.id());
-        let half = open.record.count / 2;
-        let server = open.record.server.clone();
-        self.give_back(open).await?;
-        if half == 0 || !is_too_large {
-            let kind = ErrorKind::BadRequest { parameter: None };
-            return Err(ModelError::new(kind, line));
-        }
-        self.queue.notify(line);
-        self.most_requests.insert(server, half);
-        Ok(())
-    }
 }
 
-/// Reads the lines of the files of a batch, and counts those that are not the first result of
-/// one of its requests.
-fn read<'f>(open: &OpenBatch, lines: impl Iterator<Item = &'f [u8]>) -> (BatchResults, usize) {
+fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
+    let lines = files
+        .iter()
+        .flat_map(|file| file.split(|byte| *byte == b'\n'));
     let requests = open.record.requests.iter();
     let mut keys: HashSet<&str> = requests.map(|request| request.key.as_str()).collect();
     let (mut results, mut unused) = (Vec::new(), 0);

@@ -19,11 +19,8 @@ use crate::llm::types::Stop;
 /// The time between two looks at a batch, at first and at most.
 const FIRST_POLL: Duration = Duration::from_millis(250);
 const LAST_POLL: Duration = Duration::from_secs(60);
-/// The most requests in a batch, and the most bytes of them: the least of all APIs.
-const MOST_REQUESTS: usize = 50_000;
-const MOST_BYTES: usize = 200_000_000;
-/// What an API adds to the body of a request, in bytes.
-const FRAME: usize = 160;
+/// The most requests in a batch: of 20 KB each, they fit into OpenAI's limit of 200 MB.
+const MOST_REQUESTS: usize = 10_000;
 
 impl BatchQueue {
     /// Sends wave after wave until no conversation is left or the run is stopped.
@@ -37,7 +34,7 @@ impl BatchQueue {
             run,
             open: Vec::new(),
             handed: Vec::new(),
-            most_requests: HashMap::new(),
+            most_requests: MOST_REQUESTS,
         };
         let ended = driver.waves().await;
         if ended.is_err() {
@@ -70,9 +67,8 @@ pub(super) struct Driver<'q> {
     pub open: Vec<OpenBatch>,
     /// Batches whose results are with the calls, but perhaps not in the journal.
     pub handed: Vec<BatchRecord>,
-    /// For each model, by the name of its client, the most requests that the provider takes
-    /// at a time, where that is known.
-    pub most_requests: HashMap<String, usize>,
+    /// The most requests that the providers take at a time.
+    pub most_requests: usize,
 }
 
 /// A batch that is submitted, and the calls that wait for its results.
@@ -81,8 +77,6 @@ pub(super) struct OpenBatch {
     pub client: Arc<BatchClient>,
     /// The call that waits for each of its requests.
     pub calls: HashMap<String, BatchedCall>,
-    /// The bytes of its requests.
-    bytes: usize,
     pub state: BatchState,
 }
 
@@ -95,8 +89,7 @@ impl OpenBatch {
             record,
             client,
             calls: HashMap::new(),
-            bytes: 0,
-            state: BatchState::Running,
+            state: BatchState::default(),
         }
     }
 
@@ -104,7 +97,7 @@ impl OpenBatch {
         self.record.batch.as_deref().unwrap_or_default()
     }
 
-    fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         matches!(self.state, BatchState::Running)
     }
 }
@@ -215,9 +208,8 @@ impl Driver<'_> {
     /// Looks for a batch in the provider's list: its submission had no answer, or what was taken
     /// for it is of another run. If it is not there, its requests join the next wave.
     pub(super) async fn look_for(&mut self, open: OpenBatch) -> Result<(), ModelError> {
-        let known = self.known();
-        let planned = self.planned(&open, &known);
-        if let Some(id) = open.client.find(&planned, self.stop).await? {
+        let found = open.client.find(&self.planned(&open), self.stop).await?;
+        if let Some(id) = found {
             return self.submitted(open, id, "found").await;
         }
         let count = open.record.count;
@@ -260,18 +252,13 @@ impl Driver<'_> {
         self.end(open.record).await
     }
 
-    /// The batches that are not looked for: the run's own, and what is known to be foreign.
-    fn known(&self) -> Vec<String> {
+    fn planned<'a>(&'a self, open: &'a OpenBatch) -> PlannedBatch<'a> {
         let batches = self.run.earlier.iter();
-        let ids = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
-        ids.cloned().collect()
-    }
-
-    fn planned<'a>(&'a self, open: &'a OpenBatch, known: &'a [String]) -> PlannedBatch<'a> {
+        let known = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
         PlannedBatch {
             record: &open.record,
             run: &self.run.id,
-            known,
+            known: known.collect(),
         }
     }
 
@@ -292,15 +279,13 @@ impl Driver<'_> {
             requests.collect()
         };
         let lines = bodies.iter().map(|(key, body)| (key.as_str(), &**body));
-        let lines: Vec<_> = lines.collect();
-        let known = self.known();
-        let planned = self.planned(&open, &known);
-        match open.client.submit(&planned, &lines, self.stop).await {
+        let (lines, planned): (Vec<_>, _) = (lines.collect(), self.planned(&open));
+        let submitted = open.client.submit(&planned, &lines, self.stop).await;
+        match submitted {
             Ok(id) => self.submitted(open, id, "submitted").await,
             // What may have arrived is looked for when the run is continued.
             Err(error) => {
-                let has_no_api = error.kind == ErrorKind::NotFound;
-                if has_no_api {
+                if error.kind == ErrorKind::NotFound {
                     self.give_back(open).await?;
                 }
                 Err(error)
@@ -319,13 +304,9 @@ impl Driver<'_> {
         for (at, call) in &mut state.calls {
             let name = call.client.name();
             let mut open = planned.iter_mut().find(|open| open.record.server == name);
-            let size = call.body.get().len() + FRAME;
-            let most = self.most_requests.get(name).unwrap_or(&MOST_REQUESTS);
             // A result goes to one call: an equal one waits for the next wave.
             if open.as_ref().is_some_and(|open| {
-                open.record.count >= *most
-                    || open.bytes + size > MOST_BYTES
-                    || open.calls.contains_key(&call.key)
+                open.record.count >= self.most_requests || open.calls.contains_key(&call.key)
             }) {
                 continue;
             }
@@ -353,7 +334,6 @@ impl Driver<'_> {
             }
             let Some(open) = open else { continue };
             call.is_sent = true;
-            open.bytes += size;
             open.record.count += 1;
             open.record.requests.push(BatchedRequest {
                 key: call.key.clone(),
@@ -371,13 +351,16 @@ impl Driver<'_> {
             for open in self.open.iter_mut().filter(|open| open.is_running()) {
                 match open.client.state(open.id(), self.stop).await {
                     Ok(state) => open.state = state,
-                    Err(error) if error.kind == ErrorKind::Malformed => return Err(error),
+                    Err(error)
+                        if error.kind == ErrorKind::Malformed || !error.kind.is_transient() =>
+                    {
+                        return Err(error);
+                    }
                     // It is processed anyway.
-                    Err(error) if error.kind.is_transient() => {
+                    Err(error) => {
                         let line = format!("cannot ask about batch {} for now: {error}", open.id());
                         self.queue.notify(line);
                     }
-                    Err(error) => return Err(error),
                 }
             }
             if !self.open.iter().any(OpenBatch::is_running) {

@@ -34,10 +34,8 @@ pub(super) struct QueueState {
     id: String,
     /// Conversations that are being asked.
     units: usize,
-    /// Those that have called a model, with the number of their open calls.
-    under_way: HashMap<UnitKey, usize>,
-    /// Calls that have not ended.
-    begun: usize,
+    /// The number of open calls of each.
+    begun: HashMap<UnitKey, usize>,
     /// The calls that wait for their results.
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
@@ -132,8 +130,9 @@ impl BatchQueue {
 impl QueueState {
     /// Conversations and calls that may make other calls before all of them wait.
     fn busy(&self) -> usize {
-        let without_call = self.units.saturating_sub(self.under_way.len());
-        without_call + self.begun.saturating_sub(self.calls.len())
+        let begun: usize = self.begun.values().sum();
+        let calling = self.begun.values().filter(|calls| **calls > 0).count();
+        self.units.saturating_sub(calling) + begun.saturating_sub(self.calls.len())
     }
 }
 
@@ -182,8 +181,7 @@ impl BatchSender {
     pub(in crate::llm) fn begin(&self, origin: &RequestOrigin) -> BatchPlace {
         let unit = (origin.question.clone(), origin.epoch);
         let mut state = self.queue.0.state.lock();
-        state.begun += 1;
-        *state.under_way.entry(unit.clone()).or_default() += 1;
+        *state.begun.entry(unit.clone()).or_default() += 1;
         drop(state);
         self.queue.place(HeldPlace::Call(unit))
     }
@@ -252,12 +250,8 @@ impl Drop for BatchPlace {
             HeldPlace::Unit => state.units -= 1,
             HeldPlace::Wait(number) => drop(state.calls.remove(number)),
             HeldPlace::Call(unit) => {
-                state.begun -= 1;
-                if let Some(calls) = state.under_way.get_mut(unit) {
+                if let Some(calls) = state.begun.get_mut(unit) {
                     *calls -= 1;
-                    if *calls == 0 {
-                        state.under_way.remove(unit);
-                    }
                 }
             }
         }
