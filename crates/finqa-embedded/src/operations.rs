@@ -1,5 +1,5 @@
 //! The operations that questions ask for, each in one place: as expressions over numbers of a
-//! page, and as patterns over open slots.
+//! page, and as plans over open slots.
 
 use finqa_core::program::Op;
 
@@ -7,12 +7,12 @@ use crate::expr::Expr;
 use crate::question::plan::{self, PlanExpr};
 
 /// What operations are made of.
-pub(crate) trait Operand: Clone {
+pub(crate) trait Term: Clone {
     fn step(op: Op, a: Self, b: Self) -> Self;
     fn constant(n: u32) -> Self;
 }
 
-impl Operand for Expr {
+impl Term for Expr {
     fn step(op: Op, a: Self, b: Self) -> Self {
         Self::step(op, a, b)
     }
@@ -22,7 +22,7 @@ impl Operand for Expr {
     }
 }
 
-impl Operand for PlanExpr {
+impl Term for PlanExpr {
     fn step(op: Op, a: Self, b: Self) -> Self {
         plan::step(op, a, b)
     }
@@ -33,38 +33,38 @@ impl Operand for PlanExpr {
 }
 
 /// `a - b`: a difference, or the change from `b` to `a`.
-pub(crate) fn difference<T: Operand>(a: T, b: T) -> T {
+pub(crate) fn difference<T: Term>(a: T, b: T) -> T {
     T::step(Op::Subtract, a, b)
 }
 
 /// `(late - early) / early`
-pub(crate) fn relative_change<T: Operand>(late: T, early: T) -> T {
+pub(crate) fn relative_change<T: Term>(late: T, early: T) -> T {
     ratio(difference(late, early.clone()), early)
 }
 
 /// `a / b`: a ratio, or the share of `a` in `b`.
-pub(crate) fn ratio<T: Operand>(a: T, b: T) -> T {
+pub(crate) fn ratio<T: Term>(a: T, b: T) -> T {
     T::step(Op::Divide, a, b)
 }
 
 /// `a * b`
-pub(crate) fn product<T: Operand>(a: T, b: T) -> T {
+pub(crate) fn product<T: Term>(a: T, b: T) -> T {
     T::step(Op::Multiply, a, b)
 }
 
 /// `a > b`
-pub(crate) fn greater<T: Operand>(a: T, b: T) -> T {
+pub(crate) fn greater<T: Term>(a: T, b: T) -> T {
     T::step(Op::Greater, a, b)
 }
 
 /// `a + b + c …`; `None` of nothing.
-pub(crate) fn sum<T: Operand>(parts: impl IntoIterator<Item = T>) -> Option<T> {
+pub(crate) fn sum<T: Term>(parts: impl IntoIterator<Item = T>) -> Option<T> {
     let add = |a, b| T::step(Op::Add, a, b);
     parts.into_iter().reduce(add)
 }
 
 /// The sum over the number of its parts.
-pub(crate) fn average<T: Operand>(parts: Vec<T>) -> Option<T> {
+pub(crate) fn average<T: Term>(parts: Vec<T>) -> Option<T> {
     let count = u32::try_from(parts.len()).ok()?;
     Some(ratio(sum(parts)?, T::constant(count)))
 }

@@ -33,7 +33,8 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
         .filter(|column| !header.get(*column).is_some_and(|name| names_notes(name)))
         .map(|column| {
             let cells = body.iter().filter_map(|row| row.get(column));
-            let amounts: Vec<Amount> = cells.filter_map(|cell| Amount::read(cell)).collect();
+            let amounts: Vec<WrittenAmount> =
+                cells.filter_map(|cell| WrittenAmount::read(cell)).collect();
             let votes: i32 = amounts.iter().map(|amount| amount.votes).sum();
             let grouped = votes == 0 && groups_by_points(&amounts);
             (column, votes + i32::from(grouped))
@@ -45,7 +46,9 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
         let comma = is_comma(votes).or(is_comma(of_table)).unwrap_or(false);
         let mut example = None;
         for cell in body.iter_mut().filter_map(|row| row.get_mut(column)) {
-            if let Some(plain) = Amount::read(cell).and_then(|amount| amount.rewritten(comma)) {
+            if let Some(plain) =
+                WrittenAmount::read(cell).and_then(|amount| amount.rewritten(comma))
+            {
                 if Cell::read(cell).kind != Cell::read(&plain).kind {
                     example = example.or(Some((cell.clone(), plain.clone())));
                 }
@@ -69,7 +72,7 @@ pub(super) fn normalise(rows: &mut [Vec<String>]) -> Vec<String> {
 
 /// True if "1.204" is among "415" and "230": decimals would all have the same digits after the
 /// point, so it separates thousands.
-fn groups_by_points(amounts: &[Amount<'_>]) -> bool {
+fn groups_by_points(amounts: &[WrittenAmount<'_>]) -> bool {
     let digits = amounts.iter().map(|amount| amount.digits);
     let (pointed, whole): (Vec<&str>, Vec<&str>) = digits.partition(|digits| digits.contains('.'));
     let small = |digits: &&str| digits.len() <= 3 && digits.chars().all(|c| c.is_ascii_digit());
@@ -84,7 +87,7 @@ fn names_notes(header: &str) -> bool {
 }
 
 /// A cell that is an amount.
-struct Amount<'t> {
+struct WrittenAmount<'t> {
     before: &'t str,
     digits: &'t str,
     after: &'t str,
@@ -92,7 +95,7 @@ struct Amount<'t> {
     votes: i32,
 }
 
-impl<'t> Amount<'t> {
+impl<'t> WrittenAmount<'t> {
     fn read(cell: &'t str) -> Option<Self> {
         let found = AMOUNT.captures(cell)?;
         let part = |name: &str| found.name(name).map_or("", |part| part.as_str());

@@ -9,7 +9,7 @@ use finqa_core::page::period::CalendarSpan;
 pub(super) struct Asked {
     pub(super) operation: Operation,
     /// Several are listed, one of some operations is a series.
-    pub(super) operands: Vec<NamedOperand>,
+    pub(super) operands: Vec<Operand>,
     /// As a share, or as a percentage of the earlier or the smaller figure.
     pub(super) relative: bool,
 }
@@ -22,6 +22,8 @@ pub(super) enum Operation {
     /// What the first is more than the second.
     Difference,
     Ratio,
+    /// A ratio as a percentage.
+    Share,
     Sum,
     Average,
     Extreme {
@@ -44,7 +46,7 @@ pub(super) enum Which {
 
 /// A figure by the words that name it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct NamedOperand {
+pub(super) struct Operand {
     /// Stems, and the words as the question spells them.
     pub(super) words: Vec<(String, String)>,
     pub(super) spans: Vec<CalendarSpan>,
@@ -57,7 +59,7 @@ pub(super) struct NamedOperand {
     pub(super) falls: bool,
 }
 
-impl NamedOperand {
+impl Operand {
     /// The same figure of other periods.
     pub(super) fn of_spans(&self, spans: Vec<CalendarSpan>) -> Self {
         let same = self.clone();
@@ -68,14 +70,14 @@ impl NamedOperand {
 /// A way to ask: the first whose cues are said and whose operands can be read is meant.
 ///
 /// Whether it begins like a yes/no question; the cues of which one is said, none for any
-/// question; its operands, its operation, whether that is relative; and cues that its operands
-/// may have besides.
+/// question; its operands, its operation, whether that is relative if a percentage or a growth
+/// is asked for; and cues that its operands may have besides.
 struct Form(
     bool,
     &'static [Cue],
     OperandForm,
     Operation,
-    Relative,
+    bool,
     &'static [Cue],
 );
 
@@ -90,14 +92,6 @@ enum OperandForm {
     Reversed(Cue),
     /// "What share of A came from B?"
     WholeFirst,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Relative {
-    No,
-    Yes,
-    /// If a percentage or a growth is asked for.
-    Said,
 }
 
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
@@ -116,24 +110,24 @@ const MOVES: &[Cue] = &[
 
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
 static FORMS: [Form; 18] = [
-    Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, Relative::No, &[]),
-    Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, Relative::No, &[]),
-    Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, Relative::No, &[]),
-    Form(true, &[Cue::Rise, Cue::Fall], One, Operation::Compare, Relative::No, &[]),
-    Form(false, &[Cue::Average], Listed(1), Operation::Average, Relative::No, &[]),
-    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, Relative::Yes, PERCENT),
-    Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, Relative::Said, PERCENT),
-    Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, Relative::No, PERCENT),
-    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, Relative::Yes, PERCENT),
-    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Ratio, Relative::Yes, PERCENT),
-    Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, Relative::Said, COMPARED),
-    Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, Relative::No, COMPARED),
-    Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, Relative::Said, COMPARED),
-    Form(false, &[Cue::Difference], Listed(2), Operation::Difference, Relative::Said, SHARES),
-    Form(false, MOVES, One, Operation::Change, Relative::Said, SHARES),
-    Form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, Relative::No, &[]),
-    Form(false, &[Cue::Total], Listed(2), Operation::Sum, Relative::No, &[Cue::Sum]),
-    Form(false, &[], One, Operation::Figure, Relative::No, SHARES),
+    Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
+    Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
+    Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
+    Form(true, &[Cue::Rise, Cue::Fall], One, Operation::Compare, false, &[]),
+    Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
+    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Share, false, PERCENT),
+    Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, false, PERCENT),
+    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Share, false, PERCENT),
+    Form(false, &[Cue::ShareOf], WholeFirst, Operation::Share, false, PERCENT),
+    Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
+    Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
+    Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
+    Form(false, &[Cue::Difference], Listed(2), Operation::Difference, true, SHARES),
+    Form(false, MOVES, One, Operation::Change, true, SHARES),
+    Form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, false, &[]),
+    Form(false, &[Cue::Total], Listed(2), Operation::Sum, false, &[Cue::Sum]),
+    Form(false, &[], One, Operation::Figure, false, SHARES),
 ];
 
 const YES_NO: &str = "did does do is are was were has have";
@@ -194,7 +188,7 @@ impl Form {
         }
         let allowed = [*says, *also].concat();
         let said = !has(tokens, &[Cue::Points]) && has(tokens, &[Cue::Percent, Cue::Growth]);
-        let relative = *relative == Relative::Yes || *relative == Relative::Said && said;
+        let relative = *relative && said;
         // As a share of the larger or of the smaller?
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
@@ -210,7 +204,7 @@ impl Form {
                 both(part, whole)?
             }
         };
-        let plain = relative || *operation == Operation::Ratio;
+        let plain = relative || matches!(operation, Operation::Ratio | Operation::Share);
         for one in &mut operands {
             one.percent &= !plain;
         }
@@ -236,11 +230,11 @@ impl Form {
 }
 
 /// An operand in which only these cues may occur.
-fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<NamedOperand> {
-    let mut out = NamedOperand {
+fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<Operand> {
+    let mut out = Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
-        ..NamedOperand::default()
+        ..Operand::default()
     };
     let year = tokens.iter().find_map(|token| token.span()?.year);
     for (at, token) in tokens.iter().enumerate() {
@@ -272,7 +266,7 @@ fn operand(tokens: &[Token], allowed: &[Cue]) -> Option<NamedOperand> {
 }
 
 /// The operands of "A, B and C" and "A plus B"; one if nothing is listed.
-fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<NamedOperand>> {
+fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<Operand>> {
     let mut parts: Vec<Vec<Token>> = vec![Vec::new()];
     for (at, token) in tokens.iter().enumerate() {
         let joins = matches!(token.cue(), Some(Cue::And | Cue::Plus));
@@ -289,13 +283,13 @@ fn listed(tokens: &[Token], allowed: &[Cue]) -> Option<Vec<NamedOperand>> {
         }
     }
     let parts = parts.iter().map(|part| operand(part, allowed));
-    let parts = parts.collect::<Option<Vec<NamedOperand>>>()?;
+    let parts = parts.collect::<Option<Vec<Operand>>>()?;
     let named = parts.len() == 1 || parts.iter().all(|part| !part.words.is_empty());
     named.then_some(parts)
 }
 
 /// Both sides of a comparison: one that names but a period is of the other's figure.
-fn sides(mut a: NamedOperand, mut b: NamedOperand) -> Option<Vec<NamedOperand>> {
+fn sides(mut a: Operand, mut b: Operand) -> Option<Vec<Operand>> {
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
         if other.words.is_empty() && !other.total && !other.spans.is_empty() {
@@ -306,7 +300,7 @@ fn sides(mut a: NamedOperand, mut b: NamedOperand) -> Option<Vec<NamedOperand>> 
             other.spans.clone_from(&one.spans);
         }
     }
-    let named = |of: &NamedOperand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
+    let named = |of: &Operand| (!of.words.is_empty() || of.total) && of.spans.len() < 2;
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
 

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{DirectAnswer, NoReading, Reading, missing};
-use super::asked::{Asked, NamedOperand, Operation, Which};
-use super::find::LabelledCell;
-use super::periods::is_rate;
-use super::table::{AmountKind, CellPlace, LabelledTable, TableAmount};
+use super::asked::{Asked, Operand, Operation, Which};
+use super::find::FitCell;
+use super::table::{Amount, AmountKind, LabelledTable, Place};
 use super::words::lists;
+use super::{DirectAnswer, NoReading, Reading, missing};
 use crate::expr::Expr;
 use crate::operations;
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::CalendarSpan;
 
-/// An amount of a series, and what tells it from the others.
-type OfSeries = (TableAmount, String);
+/// Quantities that have no sum.
+const RATES: &str = "rate ratio margin per average price yield score percent index age rank";
 
 /// Quantities that a sign tells something about.
 const SIGNED: &str = "profit income earning result ebit ebitda flow return";
@@ -31,15 +30,15 @@ impl LabelledTable<'_> {
             Operation::Change => change(self.ends(of)?, of.falls, asked.relative),
             Operation::Compare if operands.len() > 1 => greater(self.pair(operands)?),
             Operation::Compare => {
-                let [late, early] = self.ends(of)?;
-                greater(if of.falls {
-                    [early, late]
-                } else {
-                    [late, early]
-                })
+                let mut ends = self.ends(of)?;
+                if of.falls {
+                    ends.reverse();
+                }
+                greater(ends)
             }
             Operation::Difference => change(self.pair(operands)?, false, asked.relative),
             Operation::Ratio => self.ratio(operands, asked.relative),
+            Operation::Share => self.ratio(operands, true),
             Operation::Sum => {
                 let sum = self.sum(&self.several(operands)?)?;
                 Ok(answer("sum", sum.expr, UnitKind::Number))
@@ -49,14 +48,14 @@ impl LabelledTable<'_> {
         }
     }
 
-    fn look_up(&self, of: &NamedOperand) -> Reading<DirectAnswer> {
+    fn look_up(&self, of: &Operand) -> Reading<DirectAnswer> {
         if of.words.is_empty() && !of.total {
             return Err(NoReading::Open);
         }
         // A total without a row of its own is the sum of all.
         let found = self.figure(of, None, None).or_else(|why| {
             let parts = of.total.then(|| self.in_labels(of, None));
-            self.sum(&amounts_of(parts.and_then(Result::ok).ok_or(why)?))
+            self.sum(&parts.and_then(Result::ok).ok_or(why)?)
         })?;
         match of.percent && found.kind == AmountKind::Plain {
             true => missing("the question asks for a percentage"),
@@ -65,9 +64,9 @@ impl LabelledTable<'_> {
     }
 
     /// The figures of listed operands, or those of a series.
-    fn several(&self, operands: &[NamedOperand]) -> Reading<Vec<TableAmount>> {
+    fn several(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         let amounts = match operands {
-            [of] => amounts_of(self.series(of, None)?),
+            [of] => self.series(of, None)?,
             operands => self.listed(operands)?,
         };
         in_one_scale(&amounts)?;
@@ -76,18 +75,17 @@ impl LabelledTable<'_> {
 
     /// The figures of listed operands: those in the row or the column of one of them, as in
     /// "sales and staff of the North".
-    fn listed(&self, operands: &[NamedOperand]) -> Reading<Vec<TableAmount>> {
+    fn listed(&self, operands: &[Operand]) -> Reading<Vec<Amount>> {
         let common = operands.iter().find_map(|of| of.spans.first()).copied();
-        let figures = |near: Option<CellPlace>| -> Vec<Reading<TableAmount>> {
-            let figure = |one: &NamedOperand| self.figure(one, common, near);
+        let figures = |near: Option<Place>| -> Vec<Reading<Amount>> {
+            let figure = |one: &Operand| self.figure(one, common, near);
             operands.iter().map(figure).collect()
         };
-        let places = |all: &[Reading<TableAmount>]| -> Vec<CellPlace> {
+        let places = |all: &[Reading<Amount>]| -> Vec<Place> {
             all.iter().flatten().filter_map(|one| one.place).collect()
         };
-        let apart = |a: CellPlace, b: CellPlace| a.0 != b.0 && a.1 != b.1;
-        let same_time =
-            |of: &NamedOperand| of.spans.is_empty() || of.spans.first() == common.as_ref();
+        let apart = |a: Place, b: Place| a.0 != b.0 && a.1 != b.1;
+        let same_time = |of: &Operand| of.spans.is_empty() || of.spans.first() == common.as_ref();
         let mut found = figures(None);
         if operands.iter().all(same_time) {
             let alone = places(&found);
@@ -96,16 +94,7 @@ impl LabelledTable<'_> {
                 let far = places(&all).iter().any(|one| apart(*one, *near));
                 (all.iter().all(Result::is_ok) && !far).then_some(all)
             });
-            match near {
-                Some(near) => found = near,
-                None if alone
-                    .windows(2)
-                    .any(|two| matches!(two, [a, b] if apart(*a, *b))) =>
-                {
-                    return missing("its figures are of different rows and columns");
-                }
-                None => {}
-            }
+            found = near.unwrap_or(found);
         }
         let all = places(&found);
         match all.iter().collect::<BTreeSet<_>>().len() < all.len() {
@@ -114,16 +103,16 @@ impl LabelledTable<'_> {
         }
     }
 
-    fn pair(&self, operands: &[NamedOperand]) -> Reading<[TableAmount; 2]> {
+    fn pair(&self, operands: &[Operand]) -> Reading<[Amount; 2]> {
         let amounts = self.listed(operands)?;
         self.check(&amounts)?;
         amounts.try_into().map_err(|_| NoReading::Open)
     }
 
     /// Figures that are compared have one scale, and no sign that their names do not explain.
-    fn check(&self, amounts: &[TableAmount]) -> Reading<()> {
-        let signed = |place: CellPlace| self.labels_of(place).any(|label| label.is_one_of(SIGNED));
-        let below = |place: &CellPlace| !signed(*place) && self.is_below_zero(*place, |_| true);
+    fn check(&self, amounts: &[Amount]) -> Reading<()> {
+        let signed = |place: Place| self.labels_of(place).any(|label| label.is_one_of(SIGNED));
+        let below = |place: &Place| !signed(*place) && self.is_below_zero(*place, |_| true);
         let mut unturned = amounts.iter().filter(|one| !one.turned);
         match unturned.find_map(|one| one.place.filter(below)) {
             Some(odd) => missing(format!(
@@ -135,7 +124,7 @@ impl LabelledTable<'_> {
     }
 
     /// The later and the earlier figure of a change.
-    fn ends(&self, of: &NamedOperand) -> Reading<[TableAmount; 2]> {
+    fn ends(&self, of: &Operand) -> Reading<[Amount; 2]> {
         if of.words.is_empty() {
             return Err(NoReading::Open);
         }
@@ -157,11 +146,11 @@ impl LabelledTable<'_> {
         Ok(ends)
     }
 
-    fn ratio(&self, operands: &[NamedOperand], percent: bool) -> Reading<DirectAnswer> {
+    fn ratio(&self, operands: &[Operand], percent: bool) -> Reading<DirectAnswer> {
         let [a, b] = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all.
             (Err(_), [part, whole]) if whole.total => {
-                let all = amounts_of(self.in_labels(whole, None)?);
+                let all = self.in_labels(whole, None)?;
                 let near = all.first().and_then(|one| one.place);
                 let span = near.and_then(|place| self.span_of(place));
                 [self.figure(part, span, near)?, self.sum(&all)?]
@@ -186,11 +175,11 @@ impl LabelledTable<'_> {
     }
 
     /// The sum of amounts that have one.
-    fn sum(&self, parts: &[TableAmount]) -> Reading<TableAmount> {
+    fn sum(&self, parts: &[Amount]) -> Reading<Amount> {
         let first = parts.first().ok_or(NoReading::Open)?;
         let places = parts.iter().filter_map(|part| part.place);
         let mut labels = places.flat_map(|place| self.labels_of(place));
-        if let Some(label) = labels.find(|label| is_rate(label)) {
+        if let Some(label) = labels.find(|label| label.is_one_of(RATES)) {
             return missing(format!("{} does not add up", label.name));
         }
         if parts.iter().any(|part| part.kind != AmountKind::Plain) {
@@ -200,37 +189,32 @@ impl LabelledTable<'_> {
             return missing("some of the figures are costs that the page prints below zero");
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
-        Ok(TableAmount {
+        Ok(Amount {
             expr: sum.ok_or(NoReading::Open)?,
             ..first.clone()
         })
     }
 
-    fn extreme(
-        &self,
-        of: &NamedOperand,
-        largest: bool,
-        which: Option<&Which>,
-    ) -> Reading<DirectAnswer> {
+    fn extreme(&self, of: &Operand, largest: bool, which: Option<&Which>) -> Reading<DirectAnswer> {
         let series = self.series(of, which)?;
-        let numbers: Vec<f64> = series.iter().map(|(one, _)| one.number()).collect();
+        let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
         let places = operations::extremes(&numbers, largest);
-        let found: Vec<&OfSeries> = places.iter().filter_map(|at| series.get(*at)).collect();
-        let (amount, label) = found.first().ok_or(NoReading::Open)?;
-        if series.len() < 2 || series.iter().any(|(one, _)| one.kind != amount.kind) {
+        let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
+        let amount = found.first().ok_or(NoReading::Open)?;
+        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
             return Err(NoReading::Open);
         }
         if which.is_some() && found.len() > 1 {
-            let names: Vec<&str> = found.iter().map(|(_, name)| name.as_str()).collect();
+            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
             return missing(format!("{} are equal", names.join(" and ")));
         }
         let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
-        let label = which.map(|_| label.clone());
+        let label = which.map(|_| amount.name.clone());
         Ok(DirectAnswer { label, ..extreme })
     }
 
     /// The figures of an operand in several periods, or in all rows or columns.
-    fn series(&self, of: &NamedOperand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+    fn series(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
         let all_times = of.spans.is_empty() && self.periods.len() > 1;
         let length = match which {
             Some(Which::Period(length)) => *length,
@@ -247,27 +231,23 @@ impl LabelledTable<'_> {
             let mut labels = amount.place.into_iter().flat_map(|at| self.labels_of(at));
             let only = labels.find(|label| label.span.is_some() && label.words.is_empty());
             let name = only.map_or_else(|| span.to_string(), |label| label.name.clone());
-            drop(labels);
-            out.push((amount, name));
+            out.push(Amount { name, ..amount });
         }
         if out.len() < 2 {
             return missing("the page has only one period of it");
         }
-        self.check(&amounts_of(out.clone()))?;
+        self.check(&out)?;
         Ok(out)
     }
 
     /// The figures that differ in their row alone, or in their column alone, totals left out.
-    fn in_labels(&self, of: &NamedOperand, which: Option<&Which>) -> Reading<Vec<OfSeries>> {
+    fn in_labels(&self, of: &Operand, which: Option<&Which>) -> Reading<Vec<Amount>> {
         if of.spans.len() > 1 {
             return Err(NoReading::Open);
         }
         let known = self.known(of)?;
-        let period = of
-            .spans
-            .first()
-            .map(|span| self.period(*span))
-            .transpose()?;
+        let asked = of.spans.first().map(|span| self.period(*span));
+        let period = asked.transpose()?;
         let mut cells = self.cells_of(&known, period);
         let spans: Vec<_> = cells.iter().map(|one| self.span_of(one.place)).collect();
         if period.is_none() && spans.windows(2).any(|two| two.first() != two.last()) {
@@ -276,19 +256,18 @@ impl LabelledTable<'_> {
         let by_rows = one_line(&mut cells)?;
         let is_total = |column: usize| self.columns.get(column).is_some_and(|label| label.total);
         cells.retain(|one| self.is_part(one.place.0) && (by_rows || !is_total(one.place.1)));
-        let mut out: Vec<OfSeries> = Vec::new();
+        let mut out: Vec<Amount> = Vec::new();
         for one in &cells {
-            let (row, column) = one.place;
-            let label = if by_rows {
-                self.rows.get(row)
-            } else {
-                self.columns.get(column)
+            let label = match by_rows {
+                true => self.rows.get(one.place.0),
+                false => self.columns.get(one.place.1),
             };
             let name = label.map_or_else(String::new, |label| label.name.clone());
-            if out.iter().any(|(_, other)| *other == name) {
+            if out.iter().any(|other| other.name == name) {
                 return missing(format!("several rows are of {name}"));
             }
-            out.push((self.amount(one.place).ok_or(NoReading::Open)?, name));
+            let amount = self.amount(one.place).ok_or(NoReading::Open)?;
+            out.push(Amount { name, ..amount });
         }
         if let Some(more) = cells.iter().find(|one| one.says_more()) {
             return self.is_unclear(more.place);
@@ -300,16 +279,12 @@ impl LabelledTable<'_> {
             let noun = noun.join(" ");
             return missing(format!("the table does not say what a {noun} is"));
         }
-        self.check(&amounts_of(out.clone()))?;
+        self.check(&out)?;
         Ok(out)
     }
 }
 
-fn amounts_of(series: Vec<OfSeries>) -> Vec<TableAmount> {
-    series.into_iter().map(|(amount, _)| amount).collect()
-}
-
-fn in_one_scale(amounts: &[TableAmount]) -> Reading<()> {
+fn in_one_scale(amounts: &[Amount]) -> Reading<()> {
     let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
     let scales: Vec<_> = plain.map(|one| one.scale).collect();
     match scales.windows(2).any(|two| two.first() != two.last()) {
@@ -319,7 +294,7 @@ fn in_one_scale(amounts: &[TableAmount]) -> Reading<()> {
 }
 
 /// A change, a difference, or either as a percentage of the earlier or smaller figure.
-fn change([late, early]: [TableAmount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
+fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> Reading<DirectAnswer> {
     // A growth of a percentage: in points or in percent?
     let unclear = late.kind == AmountKind::Share || relative && late.kind != AmountKind::Plain;
     let same = late.place.is_some() && late.place == early.place;
@@ -342,7 +317,7 @@ fn change([late, early]: [TableAmount; 2], falls: bool, relative: bool) -> Readi
     Ok(answer("relative change", expr, UnitKind::Percent))
 }
 
-fn greater([a, b]: [TableAmount; 2]) -> Reading<DirectAnswer> {
+fn greater([a, b]: [Amount; 2]) -> Reading<DirectAnswer> {
     if a.kind != b.kind {
         return Err(NoReading::Open);
     }
@@ -350,7 +325,7 @@ fn greater([a, b]: [TableAmount; 2]) -> Reading<DirectAnswer> {
     Ok(answer("comparison", expr, UnitKind::YesNo))
 }
 
-fn average(parts: &[TableAmount]) -> Reading<DirectAnswer> {
+fn average(parts: &[Amount]) -> Reading<DirectAnswer> {
     let first = parts.first().ok_or(NoReading::Open)?;
     if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
         return Err(NoReading::Open);
@@ -378,11 +353,11 @@ fn answer(name: &'static str, expr: Expr, kind: UnitKind) -> DirectAnswer {
 
 /// Leaves the cells of the only column that fits best, or of the only row; whether these are
 /// of several rows.
-fn one_line(cells: &mut Vec<LabelledCell>) -> Reading<bool> {
-    let of_best = |fit: fn(&LabelledCell) -> (bool, usize), line: fn(&LabelledCell) -> usize| {
+fn one_line(cells: &mut Vec<FitCell>) -> Reading<bool> {
+    let of_best = |fit: fn(&FitCell) -> (bool, usize), line: fn(&FitCell) -> usize| {
         let least = cells.iter().map(fit).map(|(_, cost)| cost).min()?;
         let best = cells.iter().filter(|one| fit(one) == (true, least));
-        let best: Vec<LabelledCell> = best.copied().collect();
+        let best: Vec<FitCell> = best.copied().collect();
         let first = best.first().map(line);
         let only = best.len() > 1 && best.iter().all(|one| Some(line(one)) == first);
         only.then_some(best)

@@ -1,23 +1,23 @@
 //! From an operand to the figure of the table that it names, or the reason why none is sure.
 
-use super::answer::{NoReading, Reading, missing};
-use super::asked::NamedOperand;
+use super::asked::Operand;
 use super::label::NameFit;
-use super::table::{AmountKind, CellPlace, LabelledTable, TableAmount};
-use super::words::is_loose;
+use super::table::{Amount, AmountKind, LabelledTable, Place};
+use super::words::{LOOSE, lists, lists_stem};
+use super::{NoReading, Reading, missing};
 use crate::operations;
 use crate::reading::text::stem;
 use finqa_core::page::period::CalendarSpan;
 
 /// A cell, and how its labels fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LabelledCell {
-    pub(super) place: CellPlace,
+pub(super) struct FitCell {
+    pub(super) place: Place,
     pub(super) row: NameFit,
     pub(super) column: NameFit,
 }
 
-impl LabelledCell {
+impl FitCell {
     fn cost(&self) -> usize {
         self.row.cost + self.column.cost
     }
@@ -28,22 +28,13 @@ impl LabelledCell {
     }
 }
 
-/// What the profit of a margin is called.
-const PROFITS: [(&str, &str); 8] = [
-    ("contribution", "contribution"),
-    ("gross", "gross profit"),
-    ("operating", "operating profit"),
-    ("operating", "operating income"),
-    ("net", "net profit"),
-    ("net", "net income"),
-    ("ebit", "ebit"),
-    ("ebitda", "ebitda"),
-];
+/// What tells the profit of a margin from others.
+const PROFITS: &str = "contribution gross operating net ebit ebitda profit income";
 
 /// What it is a share of.
 const REVENUES: [&str; 5] = ["revenue", "revenues", "net sales", "sales", "turnover"];
 
-fn keep(all: &mut Vec<LabelledCell>, is: impl Fn(&LabelledCell) -> bool) {
+fn keep(all: &mut Vec<FitCell>, is: impl Fn(&FitCell) -> bool) {
     if all.iter().any(&is) {
         all.retain(is);
     }
@@ -51,18 +42,18 @@ fn keep(all: &mut Vec<LabelledCell>, is: impl Fn(&LabelledCell) -> bool) {
 
 impl LabelledTable<'_> {
     /// The reason why a cell may not be what is meant.
-    pub(super) fn is_unclear<T>(&self, place: CellPlace) -> Reading<T> {
+    pub(super) fn is_unclear<T>(&self, place: Place) -> Reading<T> {
         let name = self.full_name(place);
         missing(format!("{name} may not be what is meant"))
     }
 
     /// The words of an operand that labels have; one of the heading of the rows is about all cells.
-    pub(super) fn known(&self, operand: &NamedOperand) -> Reading<Vec<String>> {
+    pub(super) fn known(&self, operand: &Operand) -> Reading<Vec<String>> {
         let mut out = Vec::new();
         for (word, spelled) in &operand.words {
             if self.says(word) {
                 out.push(word.clone());
-            } else if !is_loose(word) && !self.is_heading(word) {
+            } else if !lists_stem(LOOSE, word) && !self.is_heading(word) {
                 let why = |of: &str| format!("the {of} does not mention {spelled:?}");
                 return Err(match self.facts.vocabulary.get(word) {
                     Some(_) => NoReading::InText(why("table")),
@@ -74,17 +65,13 @@ impl LabelledTable<'_> {
     }
 
     /// The cells of a period whose labels have all words together.
-    pub(super) fn cells_of(
-        &self,
-        words: &[String],
-        span: Option<CalendarSpan>,
-    ) -> Vec<LabelledCell> {
-        let candidate = |place: CellPlace| {
+    pub(super) fn cells_of(&self, words: &[String], span: Option<CalendarSpan>) -> Vec<FitCell> {
+        let candidate = |place: Place| {
             let mut fits = self.labels_of(place).map(|label| label.fit(words));
             let (row, column) = (fits.next()?, fits.next()?);
-            Some(LabelledCell { place, row, column })
+            Some(FitCell { place, row, column })
         };
-        let fits = |place: &CellPlace| {
+        let fits = |place: &Place| {
             let of_span = |span| self.span_of(*place).is_some_and(|of| of.covers(span));
             let says = |word: &String| self.labels_of(*place).any(|label| label.says(word));
             span.is_none_or(of_span) && words.iter().all(says)
@@ -97,10 +84,10 @@ impl LabelledTable<'_> {
     /// fit, the one in the row or the column of another figure.
     pub(super) fn figure(
         &self,
-        of: &NamedOperand,
+        of: &Operand,
         span: Option<CalendarSpan>,
-        near: Option<CellPlace>,
-    ) -> Reading<TableAmount> {
+        near: Option<Place>,
+    ) -> Reading<Amount> {
         let asked = of.spans.first().copied().or(span);
         let known = self.known(of);
         let cells = known.as_ref().map(|known| self.cells_of(known, None));
@@ -142,80 +129,62 @@ impl LabelledTable<'_> {
     }
 
     /// Those that fit best.
-    fn best(
-        &self,
-        of: &NamedOperand,
-        mut all: Vec<LabelledCell>,
-        near: Option<CellPlace>,
-    ) -> Vec<LabelledCell> {
+    fn best(&self, of: &Operand, mut all: Vec<FitCell>, near: Option<Place>) -> Vec<FitCell> {
         if let Some((row, column)) = near {
             keep(&mut all, |one| one.place.0 == row || one.place.1 == column);
         }
         if of.total {
-            let total = |place: CellPlace| self.labels_of(place).any(|label| label.total);
+            let total = |place: Place| self.labels_of(place).any(|label| label.total);
             keep(&mut all, |one| total(one.place));
         }
         if of.percent {
             keep(&mut all, |one| self.is_percent(one.place));
         }
-        let least = all.iter().map(LabelledCell::cost).min().unwrap_or_default();
+        let least = all.iter().map(FitCell::cost).min().unwrap_or_default();
         all.retain(|one| one.cost() == least);
         // Of a figure and the same in percent, the one that is asked for.
-        let mut names: Vec<String> = all.iter().map(|one| self.full_name(one.place)).collect();
-        names.sort();
-        names.dedup();
-        if names.len() == all.len() {
-            keep(&mut all, |one| self.is_percent(one.place) == of.percent);
-        }
+        keep(&mut all, |one| self.is_percent(one.place) == of.percent);
         all
     }
 
     /// The margin that an operand names, if it does: a profit as a share of sales.
-    fn margin(&self, of: &NamedOperand, span: Option<CalendarSpan>) -> Option<TableAmount> {
-        let says = |word: &str| of.words.iter().any(|(_, text)| text == word);
-        if !says("margin") {
+    fn margin(&self, of: &Operand, span: Option<CalendarSpan>) -> Option<Amount> {
+        let words = of.words.iter();
+        let (margin, others): (Vec<_>, Vec<_>) = words.partition(|(_, text)| text == "margin");
+        let is_profit = |(_, text): &&(String, String)| lists(PROFITS, text);
+        let (kind, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_profit);
+        if margin.is_empty() || kind.is_empty() {
             return None;
         }
-        let plain = NamedOperand {
-            percent: false,
-            ..of.clone()
-        };
-        let names_profit = |text: &str| PROFITS.iter().any(|(_, profit)| profit.contains(text));
-        let named = |name: &str| {
-            let name = name.split(' ');
+        let named = |kind: &[&(String, String)], name: &str| {
+            let name = name.split_whitespace();
             let name = name.map(|word| (stem(word).into_owned(), word.to_owned()));
-            let others = of.words.iter();
-            let others = others.filter(|(_, text)| text != "margin" && !names_profit(text));
-            NamedOperand {
-                words: name.chain(others.cloned()).collect(),
-                ..plain.clone()
+            let words = kind.iter().chain(&others).map(|word| (*word).clone());
+            Operand {
+                words: words.chain(name).collect(),
+                percent: false,
+                ..of.clone()
             }
         };
-        let profits = PROFITS.iter().filter(|(kind, _)| says(kind));
-        let profits = profits.map(|(_, profit)| named(profit));
         // "Gross margin" may also be how the page calls the amount.
-        let own = of.percent.then(|| plain.clone());
-        for profit in own.into_iter().chain(profits) {
-            let Ok(part) = self.figure(&profit, span, None) else {
-                continue;
+        let own = of.percent.then_some("margin");
+        let mut profits = own.into_iter().chain(["profit", "income", ""]);
+        let margin = |name: &str| {
+            let part = self.figure(&named(&kind, name), span, None).ok()?;
+            let of_part = |name: &str| self.figure(&named(&[], name), span, part.place).ok();
+            let is_whole = |whole: &Amount| {
+                let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
+                let apart = part.place != whole.place && part.scale == whole.scale;
+                plain && apart && whole.number() > 0.0
             };
-            let of_part = |name: &str| self.figure(&named(name), span, part.place).ok();
-            let is_whole = |whole: &TableAmount| {
-                let alike = (part.kind, part.scale) == (whole.kind, whole.scale);
-                alike && part.place != whole.place && whole.number() > 0.0
-            };
-            let mut wholes = REVENUES.into_iter().filter_map(of_part).filter(is_whole);
-            if part.kind == AmountKind::Plain
-                && let Some(whole) = wholes.next()
-            {
-                return Some(TableAmount {
-                    expr: operations::ratio(part.expr.clone(), whole.expr.clone()),
-                    kind: AmountKind::Share,
-                    place: None,
-                    ..whole
-                });
-            }
-        }
-        None
+            let whole = REVENUES.into_iter().filter_map(of_part).find(is_whole)?;
+            Some(Amount {
+                expr: operations::ratio(part.expr, whole.expr.clone()),
+                kind: AmountKind::Share,
+                place: None,
+                ..whole
+            })
+        };
+        profits.find_map(margin)
     }
 }

@@ -1,6 +1,6 @@
 //! The label of a row or a column, as questions name it.
 
-use super::words::{is_light, lists_stem, same_word, stems};
+use super::words::{LIGHT, lists_stem, same_word, stems};
 use finqa_core::page::period::{CalendarSpan, spans};
 
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ impl Label {
         }
         let unasked = |own: &&String| !asked.iter().any(|word| same_word(own, word));
         let costs = self.words.iter().filter(unasked);
-        let costs = costs.map(|own| if is_light(own) { 1 } else { HEAVY });
+        let costs = costs.map(|own| if lists_stem(LIGHT, own) { 1 } else { HEAVY });
         NameFit {
             named: true,
             cost: costs.sum(),

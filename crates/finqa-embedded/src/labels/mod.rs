@@ -9,7 +9,6 @@
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
 
-mod answer;
 mod asked;
 mod compute;
 mod find;
@@ -21,11 +20,39 @@ mod question;
 mod table;
 mod words;
 
-pub(crate) use answer::{DirectAnswer, NoReading};
-
+use crate::expr::Expr;
 use crate::reading::facts::Facts;
+use finqa_core::number::UnitKind;
 use question::Token;
 use table::LabelledTable;
+
+/// An answer from labels.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectAnswer {
+    /// The operation, for people.
+    pub(crate) name: &'static str,
+    pub(crate) expr: Expr,
+    pub(crate) kind: UnitKind,
+    /// The label that answers, where no number does.
+    pub(crate) label: Option<String>,
+}
+
+/// Why a question is not answered from the labels.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoReading {
+    /// It is not understood in full.
+    Open,
+    /// The page lacks what it asks for, or has it several times.
+    Missing(String),
+    /// The text may have what the table lacks.
+    InText(String),
+}
+
+type Reading<T> = Result<T, NoReading>;
+
+fn missing<T>(why: impl Into<String>) -> Reading<T> {
+    Err(NoReading::Missing(why.into()))
+}
 
 /// A question on its page.
 pub(crate) struct DirectQuestion<'a> {

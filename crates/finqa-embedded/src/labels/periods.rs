@@ -1,17 +1,9 @@
 //! The periods of a table against those that questions name.
 
-use super::answer::{Reading, missing};
-use super::asked::NamedOperand;
-use super::label::Label;
+use super::asked::Operand;
 use super::table::LabelledTable;
+use super::{Reading, missing};
 use finqa_core::page::period::{CalendarSpan, WHOLE};
-
-/// Quantities that have no sum.
-const RATES: &str = "rate ratio margin per average price yield score percent index age rank";
-
-pub(super) fn is_rate(label: &Label) -> bool {
-    label.is_one_of(RATES)
-}
 
 impl LabelledTable<'_> {
     /// The page's period that a question names, if it is the only one that can be meant.
@@ -44,11 +36,7 @@ impl LabelledTable<'_> {
 
     /// The periods of a series: those named, those between two, the last few, or all of one
     /// length.
-    pub(super) fn series_of(
-        &self,
-        of: &NamedOperand,
-        length: Option<u8>,
-    ) -> Reading<Vec<CalendarSpan>> {
+    pub(super) fn series_of(&self, of: &Operand, length: Option<u8>) -> Reading<Vec<CalendarSpan>> {
         let of_length = |length: u8| -> Vec<CalendarSpan> {
             let all = self.periods.iter().copied();
             all.filter(|span| span.length() == length).collect()
@@ -76,14 +64,10 @@ impl LabelledTable<'_> {
         Ok(named)
     }
 
-    /// The period that a change is compared with: the same of the year before, else the one just
-    /// before.
+    /// The period that a change is compared with: the same of the year before.
     pub(super) fn before(&self, late: CalendarSpan) -> Option<CalendarSpan> {
         let year = late.year.map(|year| year.saturating_sub(1));
         let year_ago = |span: &&CalendarSpan| span.year == year && span.range() == late.range();
-        let alike =
-            |span: &&CalendarSpan| span.length() == late.length() && span.order() < late.order();
-        let last = || self.periods.iter().rev().find(alike);
-        self.periods.iter().find(year_ago).or_else(last).copied()
+        self.periods.iter().find(year_ago).copied()
     }
 }

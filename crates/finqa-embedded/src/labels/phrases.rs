@@ -3,8 +3,6 @@
 //! A new way to ask for a known operation is a phrase here; a new operation is a [`Cue`] and a
 //! form in `asked`.
 
-use std::sync::LazyLock;
-
 /// What a phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
@@ -74,19 +72,16 @@ const CUES: [(Cue, &str); 28] = [
     (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
 ];
 
-static PHRASES: LazyLock<Vec<(Vec<&str>, Cue)>> = LazyLock::new(|| {
-    let of_cue = |(cue, list): (Cue, &'static str)| {
-        list.split('|')
-            .map(move |phrase| (phrase.split(' ').collect(), cue))
-    };
-    let mut all: Vec<(Vec<&str>, Cue)> = CUES.into_iter().flat_map(of_cue).collect();
-    all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
-    all
-});
-
 /// The longest cue that these words begin with, and how many of them it takes.
 pub(super) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
-    let mut phrases = PHRASES.iter();
-    let (phrase, cue) = phrases.find(|(phrase, _)| words.starts_with(phrase))?;
-    Some((*cue, phrase.len()))
+    let said = |phrase: &str| {
+        let phrase: Vec<&str> = phrase.split(' ').collect();
+        words.starts_with(&phrase).then_some(phrase.len())
+    };
+    let longest = |(cue, phrases): (Cue, &str)| {
+        let longest = phrases.split('|').filter_map(said).max()?;
+        Some((cue, longest))
+    };
+    let cues = CUES.into_iter().filter_map(longest);
+    cues.max_by_key(|(_, length)| *length)
 }

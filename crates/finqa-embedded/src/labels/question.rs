@@ -3,7 +3,7 @@
 use super::label::Label;
 use super::phrases::{Cue, cue_at};
 use super::table::LabelledTable;
-use super::words::{OVER, is_filler, lists, stems};
+use super::words::{FILLERS, lists, stems};
 use finqa_core::page::period::{CalendarSpan, spans};
 use std::ops::Range;
 
@@ -142,24 +142,10 @@ pub(super) fn read(table: &LabelledTable<'_>, question: &str) -> Vec<Token> {
         let after = at.checked_sub(1).and_then(|before| texts.get(before));
         let noun =
             matches!(after, Some(&("both" | "all"))) && !stems.iter().any(|own| table.says(own));
-        match stems.is_empty() || noun || is_filler(word.text) {
+        match stems.is_empty() || noun || lists(FILLERS, word.text) {
             true => push(word.text, TokenPart::Filler),
             false => push(word.text, TokenPart::Word(stems)),
         }
     }
-    mark_prepositions(&mut out);
     out
-}
-
-/// "Over" and "between" name no figure before a period; elsewhere they may mean anything.
-fn mark_prepositions(tokens: &mut [Token]) {
-    let compares = tokens.iter().any(|one| one.cue() == Some(Cue::Difference));
-    let timely: Vec<bool> = tokens.iter().map(|one| one.span().is_some()).collect();
-    for (at, token) in tokens.iter_mut().enumerate() {
-        let mut next = timely.iter().skip(at + 1).take(2);
-        let plain = compares && token.text == "between" || next.any(|timely| *timely);
-        if plain && lists(OVER, &token.text) {
-            token.part = TokenPart::Filler;
-        }
-    }
 }

@@ -11,21 +11,23 @@ use finqa_core::number::Scale;
 use finqa_core::page::period::CalendarSpan;
 
 /// The row and the column of a cell.
-pub(super) type CellPlace = (usize, usize);
+pub(super) type Place = (usize, usize);
 
 /// An amount that a question may ask for.
 #[derive(Clone, Debug)]
-pub(super) struct TableAmount {
+pub(super) struct Amount {
     pub(super) expr: Expr,
     pub(super) kind: AmountKind,
     /// `None` of what is computed from several cells.
-    pub(super) place: Option<CellPlace>,
+    pub(super) place: Option<Place>,
     /// A cost that the page prints below zero, read without its sign.
     pub(super) turned: bool,
     pub(super) scale: Option<Scale>,
+    /// What tells it from the others of a series.
+    pub(super) name: String,
 }
 
-impl TableAmount {
+impl Amount {
     /// As printed; of what is computed, its result.
     pub(super) fn number(&self) -> f64 {
         self.expr.number().unwrap_or_default()
@@ -49,7 +51,7 @@ pub(super) struct LabelledTable<'a> {
     /// Words of the upper left cell.
     pub(super) corner: Vec<String>,
     /// The index of each cell's fact.
-    pub(super) cells: BTreeMap<CellPlace, usize>,
+    pub(super) cells: BTreeMap<Place, usize>,
     /// The periods of the cells, in their order in time; no two cover the same months.
     pub(super) periods: Vec<CalendarSpan>,
 }
@@ -58,32 +60,30 @@ impl<'a> LabelledTable<'a> {
     pub(super) fn read(facts: &'a Facts) -> Self {
         let places = facts.all.iter().enumerate();
         let places = places.filter_map(|(index, fact)| Some((fact.cell()?, index)));
-        let cells: BTreeMap<CellPlace, usize> = places.filter(|((row, _), _)| *row > 0).collect();
+        let cells: BTreeMap<Place, usize> = places.filter(|((row, _), _)| *row > 0).collect();
         let column = |column: &FactColumn| Label::read(&column.name, "", &column.years);
         let columns: Vec<Label> = facts.columns.iter().map(column).collect();
         let corner = facts.columns.first().map(|column| stems(&column.name));
-        let rows = rows(facts, &cells, corner.as_deref().unwrap_or_default());
+        let corner = corner.unwrap_or_default();
+        let rows = rows(facts, &cells, &corner);
         let mut table = Self {
             facts,
             rows,
             columns,
-            corner: corner.unwrap_or_default(),
+            corner,
             cells,
             periods: Vec::new(),
         };
-        let mut periods: Vec<CalendarSpan> = Vec::new();
-        for span in table.cells.keys().filter_map(|place| table.span_of(*place)) {
-            if !periods.iter().any(|other| other.covers(span)) {
-                periods.push(span);
-            }
-        }
+        let spans = table.cells.keys();
+        let mut periods: Vec<_> = spans.filter_map(|place| table.span_of(*place)).collect();
         periods.sort_by_key(|span| span.order());
+        periods.dedup_by_key(|span| span.order());
         table.periods = periods;
         table
     }
 
     /// The labels of a cell's row and column.
-    pub(super) fn labels_of(&self, (row, column): CellPlace) -> impl Iterator<Item = &Label> {
+    pub(super) fn labels_of(&self, (row, column): Place) -> impl Iterator<Item = &Label> {
         let labels = [self.rows.get(row), self.columns.get(column)];
         labels.into_iter().flatten()
     }
@@ -98,20 +98,20 @@ impl<'a> LabelledTable<'a> {
     }
 
     /// The name of a cell's row, or of its column if the row is but a period.
-    pub(super) fn name_of(&self, place: CellPlace) -> String {
+    pub(super) fn name_of(&self, place: Place) -> String {
         let mut labels = self.labels_of(place);
         let name = labels.find(|label| !label.words.is_empty());
         name.map_or_else(String::new, |label| label.name.clone())
     }
 
     /// The names of a cell's row and column.
-    pub(super) fn full_name(&self, place: CellPlace) -> String {
+    pub(super) fn full_name(&self, place: Place) -> String {
         let names = self.labels_of(place).map(|label| label.name.as_str());
         let names: Vec<&str> = names.collect();
         names.join(" · ")
     }
 
-    pub(super) fn span_of(&self, place: CellPlace) -> Option<CalendarSpan> {
+    pub(super) fn span_of(&self, place: Place) -> Option<CalendarSpan> {
         let of_labels = self.labels_of(place).filter_map(|label| label.span);
         of_labels.reduce(CalendarSpan::and)
     }
@@ -121,17 +121,17 @@ impl<'a> LabelledTable<'a> {
         self.corner.iter().any(|own| same_word(own, word))
     }
 
-    fn fact(&self, place: CellPlace) -> Option<&Fact> {
+    fn fact(&self, place: Place) -> Option<&Fact> {
         self.facts.all.get(*self.cells.get(&place)?)
     }
 
-    pub(super) fn is_percent(&self, place: CellPlace) -> bool {
+    pub(super) fn is_percent(&self, place: Place) -> bool {
         self.fact(place).is_some_and(|fact| fact.percent)
     }
 
     /// A cell as an amount. Where a page prints all of a cost below zero, the sign only
     /// repeats its name.
-    pub(super) fn amount(&self, place: CellPlace) -> Option<TableAmount> {
+    pub(super) fn amount(&self, place: Place) -> Option<Amount> {
         let fact = self.fact(place)?;
         let literal = fact.literal.trim_end_matches('%');
         let value = literal_value(literal)?;
@@ -144,12 +144,13 @@ impl<'a> LabelledTable<'a> {
             true => AmountKind::Percent,
             false => AmountKind::Plain,
         };
-        let mut amount = TableAmount {
+        let mut amount = Amount {
             expr: Expr::Leaf(leaf),
             kind,
             place: Some(place),
             turned: self.is_below_zero(place, is_cost),
             scale: fact.scale.or(self.facts.scale),
+            name: String::new(),
         };
         if amount.turned {
             amount.expr.change_leaves(&mut turn_sign);
@@ -159,8 +160,8 @@ impl<'a> LabelledTable<'a> {
 
     /// Whether all figures of the cell's row, or of its column, are below zero, if its label is
     /// of a kind.
-    pub(super) fn is_below_zero(&self, place: CellPlace, kind: impl Fn(&Label) -> bool) -> bool {
-        let all = |in_line: &dyn Fn(&CellPlace) -> bool| {
+    pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
+        let all = |in_line: &dyn Fn(&Place) -> bool| {
             let line = self.cells.iter().filter(|(other, _)| in_line(other));
             let numbers = line.filter_map(|(_, index)| self.facts.all.get(*index));
             let numbers = numbers.map(|fact| fact.number).filter(|x| x.abs() > 0.0);
@@ -193,7 +194,7 @@ pub(super) fn is_cost(label: &Label) -> bool {
 }
 
 /// The rows by their labels; one without figures is the heading of a section.
-fn rows(facts: &Facts, cells: &BTreeMap<CellPlace, usize>, corner: &[String]) -> Vec<Label> {
+fn rows(facts: &Facts, cells: &BTreeMap<Place, usize>, corner: &[String]) -> Vec<Label> {
     let mut section = "";
     let mut out = Vec::with_capacity(facts.rows.len());
     for (r, row) in facts.rows.iter().enumerate() {

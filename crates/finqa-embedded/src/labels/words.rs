@@ -3,24 +3,22 @@
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
 /// Words that name no figure, in labels and in questions.
-const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
+pub(super) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
     being did do does has have had what how much many there we our us i you your it its they \
     them their this that these those he she company companies firm group business amount amounts \
     value values figure figures number numbers year years yearly fiscal reported recorded report \
     record made make earn earned generate generated come came comes ended during please tell \
-    altogether respectively - &";
-
-/// Prepositions that name no figure before a period.
-pub(super) const OVER: &str = "over between through until across";
+    altogether respectively over between through until across - &";
 
 /// Pronouns that refer to an earlier question.
 pub(super) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question leaves out without meaning another line.
-const LIGHT: &str = "total overall actual consolidated equivalents attributable net subtotal end";
+pub(super) const LIGHT: &str =
+    "total overall actual consolidated equivalents attributable net subtotal end";
 
 /// Words that a question adds to what a label says.
-const LOOSE: &str = "due people persons work";
+pub(super) const LOOSE: &str = "due people persons work";
 
 /// Whether a list has a word as it is.
 pub(super) fn lists(list: &str, word: &str) -> bool {
@@ -32,23 +30,11 @@ pub(super) fn lists_stem(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| stem(other) == word)
 }
 
-pub(super) fn is_filler(text: &str) -> bool {
-    lists(FILLERS, text)
-}
-
-pub(super) fn is_light(word: &str) -> bool {
-    lists_stem(LIGHT, word)
-}
-
-pub(super) fn is_loose(word: &str) -> bool {
-    lists_stem(LOOSE, word)
-}
-
 /// The words of a text that name something, in lower case and stemmed; numbers too.
 pub(super) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let names = |token: &TextToken<'_>| {
-        matches!(token.kind, TokenKind::Word | TokenKind::Number) && !is_filler(&token.text)
+        matches!(token.kind, TokenKind::Word | TokenKind::Number) && !lists(FILLERS, &token.text)
     };
     let tokens = tokenize(&lower).into_iter().filter(names);
     tokens.map(|token| token.text.into_owned()).collect()

@@ -132,11 +132,6 @@ fn a_value_has_the_scale_of_the_caption_or_the_sentence_it_is_from() {
 #[test]
 fn stand_alone_questions() {
     for (text, program) in [
-        ("what was the net revenue in 2011?", "400.0"),
-        (
-            "what was the percentage change in net revenue from 2011 to 2012?",
-            "subtract(520.0, 400.0), divide(#0, 400.0)",
-        ),
         (
             "what was the difference in fuel expense between 2011 and 2012?",
             "subtract(130.0, 110.0)",
@@ -148,10 +143,6 @@ fn stand_alone_questions() {
         ("what was the rental expense in 2011?", "4.1"),
         (
             "what was the average rental expense from 2010 to 2012?",
-            "add(4.5, 4.1), add(#0, 3.4), divide(#1, const_3)",
-        ),
-        (
-            "what was the average rental expense between 2010 and 2012?",
             "add(4.5, 4.1), add(#0, 3.4), divide(#1, const_3)",
         ),
         (
@@ -213,16 +204,7 @@ fn a_page_without_numbers_gives_no_answer() {
         pre_text: vec!["nothing to see".to_owned()],
         ..Document::default()
     });
-    let question = Question {
-        key: QuestionKey {
-            id: String::new(),
-            part: "qa".to_owned(),
-        },
-        kind: QuestionKind::StandAlone,
-        document: Arc::clone(&document),
-        text: "what was the revenue in 2011?".to_owned(),
-        history: Vec::new(),
-    };
+    let question = question(&document, &[], "what was the revenue in 2011?");
     let analyst = EmbeddedAnalyst::new();
     assert_eq!(analyst.answer(&analyst.index(&document), &question), None);
 }
