@@ -9,7 +9,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod agents;
 mod analysis;
 mod architecture;
 mod ask;

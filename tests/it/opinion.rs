@@ -15,15 +15,12 @@ fn analysis(program: &str) -> Reply {
     Reply::chat(&analysis.to_string())
 }
 
-/// Asks about revenue of 1,250 after 1,000 with an analyst that gives these
-/// programs, one a sample, and a critic that approves; exit code, answer, server.
-fn ask(programs: &'static [&'static str], options: &str) -> (i32, Json, FaultServer) {
-    let server = FaultServer::start(move |request| {
-        if is_critic(request) {
-            return Reply::chat("ALL_OK");
-        }
-        let sample = request.body["seed"].as_u64().unwrap_or(7) - 7;
-        analysis(programs[usize::try_from(sample).unwrap()])
+/// Asks about revenue of 1,250 after 1,000 with an analyst that gives this
+/// program, and a critic that approves; exit code, answer, server.
+fn ask(program: &'static str, options: &str) -> (i32, Json, FaultServer) {
+    let server = FaultServer::start(move |request| match is_critic(request) {
+        true => Reply::chat("ALL_OK"),
+        false => analysis(program),
     });
     let place = Workplace::new();
     place.write(
@@ -32,7 +29,7 @@ fn ask(programs: &'static [&'static str], options: &str) -> (i32, Json, FaultSer
     );
     let url = server.base_url();
     let ran = place.run(&format!(
-        "ask --table t.csv '{QUESTION}' --json -q --model m --base-url {url} --seed 7 {options}"
+        "ask --table t.csv '{QUESTION}' --json -q --model m --base-url {url} {options}"
     ));
     let json = serde_json::from_str(&ran.stdout).unwrap_or(Json::Null);
     (ran.code.unwrap(), json, server)
@@ -52,7 +49,7 @@ fn critic_saw_the_opinion(server: &FaultServer) -> bool {
 
 #[test]
 fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
-    let (code, answer, server) = ask(&[WRONG], "");
+    let (code, answer, server) = ask(WRONG, "");
     assert_eq!(code, 0, "{answer}");
     assert!(critic_saw_the_opinion(&server));
     let critic = server.requests().into_iter().find(is_critic).unwrap();
@@ -72,74 +69,27 @@ fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
 
 #[test]
 fn an_opinion_that_agrees_or_is_only_recorded_is_not_a_finding() {
-    for (program, options) in [(&[RIGHT], ""), (&[WRONG], "--second-opinion record")] {
+    for (program, options) in [(RIGHT, ""), (WRONG, "--second-opinion record")] {
         let (code, answer, server) = ask(program, options);
         assert_eq!(code, 0, "{answer}");
         assert!(!critic_saw_the_opinion(&server), "{program:?} {options:?}");
-        assert_eq!(answer["second_opinion"]["agrees"], program[0] == RIGHT);
+        assert_eq!(answer["second_opinion"]["agrees"], program == RIGHT);
         assert_eq!(answer["doubt"], Json::Null);
     }
-    let (_, answer, _) = ask(&[WRONG], "--second-opinion off");
+    let (_, answer, _) = ask(WRONG, "--second-opinion off");
     assert_eq!(answer["second_opinion"], Json::Null);
 }
 
 #[test]
-fn an_answer_without_agreement_is_withheld_where_it_is_required() {
-    let (code, answer, _) = ask(&[WRONG], "--second-opinion require");
-    assert_eq!((code, &answer["outcome"]), (4, &json!("abstained")));
-    let told = answer["error"].as_str().unwrap();
-    assert_eq!(told, "the second opinion is 25.0%, not 125.0%");
-    let (code, answer, _) = ask(&[RIGHT], "--second-opinion require");
-    assert_eq!((code, &answer["answer"]), (0, &json!("25.0%")));
-}
-
-#[test]
-fn the_opinion_breaks_a_tie_between_samples_and_the_votes_are_kept() {
-    let (_, answer, _) = ask(&[WRONG, RIGHT], "--critic off --samples 2");
-    assert_eq!(answer["answer"], "25.0%");
-    let votes = json!({"votes": [{"value": 1.25, "count": 1}, {"value": 0.25, "count": 1}],
-        "failed": 0});
-    assert_eq!(answer["votes"], votes);
-    let without = "--critic off --samples 2 --second-opinion off";
-    let (_, answer, _) = ask(&[WRONG, RIGHT], without);
-    assert_eq!(answer["answer"], "125.0%");
-}
-
-#[test]
 fn the_llm_critic_is_asked_only_where_an_answer_is_doubted() {
-    let asked = |program: &'static [&'static str], options: &str| {
+    let asked = |program, options: &str| {
         let (_, answer, server) = ask(program, &format!("--critic auto {options}"));
         assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
         server.requests().into_iter().filter(is_critic).count()
     };
-    assert_eq!(asked(&[RIGHT], ""), 0);
-    assert_eq!(asked(&[WRONG], ""), 1);
-    assert_eq!(asked(&[WRONG], "--second-opinion off"), 0);
-}
-
-#[test]
-fn the_likelier_answer_is_returned_and_says_why() {
-    let arbitrate = |accuracy, programs| {
-        let options = "--critic off --second-opinion arbitrate --model-accuracy";
-        ask(programs, &format!("{options} {accuracy}")).1
-    };
-    let answer = arbitrate("0.2", &[WRONG]);
-    has(&answer, json!({"answer": "25.0%", "stop": "arbitrated"}));
-    let opinion = &answer["second_opinion"];
-    assert_eq!(opinion["agrees"], false);
-    assert_eq!(
-        opinion["arbitration"],
-        json!({"taken": true, "model_accuracy": 0.2})
-    );
-    assert_eq!(answer["unit"]["kind"], "percent");
-    let answer = arbitrate("0.99", &[WRONG]);
-    has(&answer, json!({"answer": "125.0%", "stop": "no_verdict"}));
-    assert_eq!(answer["second_opinion"]["arbitration"]["taken"], false);
-    // A model without an answer is replaced whatever its accuracy.
-    let answer = arbitrate("0.99", &["divide(1250, 0)", "divide(1250, 0)"]);
-    has(&answer, json!({"answer": "25.0%", "outcome": "answered"}));
-    let (code, _, server) = ask(&[WRONG], "--second-opinion arbitrate");
-    assert_eq!((code, server.count()), (2, 0));
+    assert_eq!(asked(RIGHT, ""), 0);
+    assert_eq!(asked(WRONG, ""), 1);
+    assert_eq!(asked(WRONG, "--second-opinion off"), 0);
 }
 
 #[test]

@@ -153,32 +153,6 @@ fn what_is_called_after_the_submission_is_not_run() {
 }
 
 #[test]
-fn a_text_is_answered_by_one_reminder_and_then_taken_as_the_answer() {
-    let (line, model) = one(
-        |request| match request.body["messages"].as_array().unwrap().len() {
-            2 => Reply::chat("I think it grew."),
-            _ => Reply::chat(" 12.5% "),
-        },
-    );
-    assert_eq!(line["outcome"], "submitted");
-    assert_eq!(line["answer"], "12.5%");
-    has(
-        &line,
-        json!({"answer_from_text": true, "text_replies": 2, "step_count": 1}),
-    );
-    assert_eq!(model.count(), 2);
-    assert!(model.requests()[1].user().contains("called no tool"));
-
-    let (line, model) = one(|_| Reply::chat(""));
-    assert_eq!(line["outcome"], "no_answer");
-    assert_eq!(
-        (&line["reward"], &line["answer"]),
-        (&json!(0.0), &Value::Null)
-    );
-    assert_eq!(model.count(), 2);
-}
-
-#[test]
 fn an_episode_ends_at_the_step_limit_with_nothing() {
     let place = Workplace::new();
     let model = FaultServer::start(|request| {
@@ -195,65 +169,6 @@ fn an_episode_ends_at_the_step_limit_with_nothing() {
     let line = &episodes(&place.path("a.jsonl"))[0];
     assert_eq!(line["step_count"], 3);
     assert_eq!(line["steps"][2]["done"], true);
-}
-
-#[test]
-fn a_flood_of_text_does_not_fill_the_context() {
-    let (line, model) = one(|request| {
-        let (_, company) = asked(request);
-        let query = "SELECT hex(zeroblob(15000)) AS x FROM data WHERE 1 IN (1) LIMIT 1";
-        match results(request).len() {
-            0 => Reply::tool_calls(&[list_tables(&company)]),
-            1 => {
-                let tables: Vec<String> = serde_json::from_str(&results(request)[0]).unwrap();
-                Reply::tool_calls(&[call(
-                    "sql_query",
-                    json!({"company_name": company, "table_name": tables[0], "query": query}),
-                )])
-            }
-            _ => submit("42"),
-        }
-    });
-    let shown = &results(&model.requests()[2])[1];
-    assert!(
-        shown.len() < 16_200 && shown.contains("cut here"),
-        "{}",
-        shown.len()
-    );
-    assert!(line["messages"].to_string().contains("cut here"));
-}
-
-/// Qwen2.5-Coder behind llama-server writes its calls as text: they were
-/// submitted as its answers.
-#[test]
-fn calls_written_as_text_are_made() {
-    let (line, model) = one(|request| {
-        let (_, company) = asked(request);
-        match results(request).len() {
-            0 => Reply::chat(&format!(
-                "I look.\n```json\n{{\"name\": \"get_descriptions\", \"arguments\": {{\"company_name\": \"{company}\"}}}}\n```"
-            )),
-            1 => Reply::chat("{\"name\": \"sql_query\", \"arguments\": {}}"),
-            _ => Reply::chat(
-                "<tool_call>{\"name\": \"submit_answer\", \"arguments\": {\"answer\": \"5\"}}</tool_call>",
-            ),
-        }
-    });
-    assert_eq!(line["outcome"], "submitted");
-    assert_eq!(line["answer"], "5");
-    has(
-        &line,
-        json!({"answer_from_text": false, "calls_from_text": 3, "text_replies": 0}),
-    );
-    assert_eq!(line["invalid_calls"], 1, "judged as any call");
-    // The conversation holds them as calls, with their results, as providers want it.
-    let last = model.requests().pop().unwrap();
-    let messages = last.body["messages"].as_array().unwrap();
-    assert_eq!(messages[2]["content"], "I look.");
-    let called = &messages[2]["tool_calls"][0];
-    assert_eq!(called["function"]["name"], "get_descriptions");
-    assert_eq!(messages[3]["tool_call_id"], called["id"]);
-    assert!(results(&last)[0].starts_with('['), "{}", results(&last)[0]);
 }
 
 #[test]

@@ -236,6 +236,8 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn kind(status: u16, body: &str) -> ErrorKind {
@@ -310,6 +312,30 @@ mod tests {
         assert_eq!(kind(400, long), ErrorKind::ContextTooLong);
         let model = r#"{"error":{"message":"no such model","param":"model","code":null}}"#;
         assert_eq!(kind(400, model), ErrorKind::NotFound);
+        use ErrorKind::{ContentFilter, ContextTooLong, NotFound, QuotaExceeded};
+        for (status, code, message, expected) in [
+            (400, "invalid_prompt", "see our usage policy", ContentFilter),
+            (400, "billing_not_active", "", QuotaExceeded),
+            (400, "x", "Your credit balance is too low", QuotaExceeded),
+            (
+                400,
+                "x",
+                "reached your specified API usage limits",
+                QuotaExceeded,
+            ),
+            (400, "context_length_exceeded", "", ContextTooLong),
+            (413, "request_too_large", "", ContextTooLong),
+            (
+                400, "x", "the maximum context length is 8192", ContextTooLong,
+            ),
+            (400, "x", "prompt is too long: 9 tokens", ContextTooLong),
+            (400, "x", "this would exceed context limit", ContextTooLong),
+            (400, "x", "it exceeds the context window", ContextTooLong),
+            (400, "model_not_found", "", NotFound),
+        ] {
+            let body = json!({"error": {"message": message, "code": code}}).to_string();
+            assert_eq!(kind(status, &body), expected, "{code} {message}");
+        }
         assert_eq!(
             kind(400, r#"{"error":{"message":"no","param":"temperature"}}"#),
             ErrorKind::BadRequest {
@@ -325,13 +351,13 @@ mod tests {
             "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
             "tools param requires --jinja flag",
         ] {
-            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            let body = json!({"error": {"message": message}}).to_string();
             assert_eq!(kind(400, &body), ErrorKind::ToolsUnsupported, "{message}");
         }
         let named = r#"{"error":{"message":"unknown","param":"tools"}}"#;
         assert_eq!(kind(422, named), ErrorKind::ToolsUnsupported);
         for message in ["toolbench-7b: bad messages", "temperature is not supported"] {
-            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            let body = json!({"error": {"message": message}}).to_string();
             let other = ErrorKind::BadRequest { parameter: None };
             assert_eq!(kind(400, &body), other, "{message}");
         }

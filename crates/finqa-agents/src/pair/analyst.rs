@@ -9,7 +9,6 @@ use crate::graph::Node;
 use crate::llm::ChatMessage;
 use crate::parse;
 use finqa_core::outcome::Outcome;
-use finqa_core::question::Question;
 use finqa_core::text::{cut, single_spaced};
 
 use super::answer::Answer;
@@ -113,7 +112,7 @@ impl LlmAgent {
         exchange: &mut Exchange,
         numbers: RangeInclusive<u32>,
     ) -> Result<Vec<Result<Round, QuestionFailure>>, QuestionFailure> {
-        let (round, epoch) = (exchange.next_round(), exchange.epoch);
+        let epoch = exchange.epoch;
         let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
             let sampling = self.sampling.nth(epoch, self.samples, number);
             match number {
@@ -129,7 +128,7 @@ impl LlmAgent {
         let (mut places, mut again) = (Vec::new(), Vec::new());
         for (number, reply) in numbers.zip(replies) {
             let draft = match &reply {
-                Ok(reply) => read(round, reply, &exchange.question),
+                Ok(reply) => read(exchange, reply),
                 Err(failure) => Err(failure.clone()),
             };
             // One re-ask that quotes the error; a second failure is the outcome.
@@ -146,7 +145,7 @@ impl LlmAgent {
         for (place, reply) in places.into_iter().zip(replies) {
             if let Some(draft) = drafts.get_mut(place) {
                 *draft = reply
-                    .and_then(|reply| read(round, &reply, &exchange.question))
+                    .and_then(|reply| read(exchange, &reply))
                     .map(|draft| Round {
                         reasked: true,
                         ..draft
@@ -168,13 +167,24 @@ impl LlmAgent {
 }
 
 /// The draft in a reply, which fails in one line if the reply cannot be read or has no value.
-fn read(number: u32, reply: &str, question: &Question) -> Result<Round, QuestionFailure> {
+fn read(exchange: &Exchange, reply: &str) -> Result<Round, QuestionFailure> {
     let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
-    let answer = Answer::from_analysis(&analysis, question);
+    let answer = Answer::from_analysis(&analysis, &exchange.question);
     match no_value(&answer) {
         Some(reason) => Err(parse_failure(reason)),
-        None => Ok(Round::new(number, reply.to_owned(), answer)),
+        None if is_echo(&answer, &exchange.so_far.rounds) => Err(parse_failure(
+            "its `answer` repeats the criticism of the answer before".to_owned(),
+        )),
+        None => Ok(Round::new(exchange.next_round(), reply.to_owned(), answer)),
     }
+}
+
+/// True if an answer is a sentence of the criticism before it: its figures are the critic's.
+fn is_echo(answer: &Answer, rounds: &[Round]) -> bool {
+    let stated = single_spaced(&answer.stated);
+    let is_sentence = answer.program.is_none() && stated.split(' ').count() > 4;
+    let mut criticism = rounds.iter().flat_map(Round::criticism);
+    is_sentence && criticism.any(|line| line.contains(&stated))
 }
 
 fn parse_failure(reason: String) -> QuestionFailure {

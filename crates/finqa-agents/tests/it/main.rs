@@ -11,6 +11,7 @@
 
 mod graph;
 mod models;
+mod pair;
 mod parse;
 mod prompt;
 mod shared_page;

@@ -46,7 +46,7 @@ fn settings(vars: &[(&str, &str)], model: &str) -> ModelConnection {
     }
 }
 
-fn openai(server: &FaultServer) -> ModelConnection {
+pub(crate) fn openai(server: &FaultServer) -> ModelConnection {
     settings(
         &[
             ("OPENAI_BASE_URL", &server.base_url()),

@@ -1,20 +1,23 @@
-//! What the two agents accept as an answer: through the library where the
-//! analysis alone decides, through the binary with a scripted model elsewhere.
+//! What the two agents accept as an answer: by the analysis alone, and with a scripted model.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rstest::rstest;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
-use convfinqa::dataset::{Document, Question, QuestionKey, QuestionKind};
-use finqa_agents::pair::Answer;
+use finqa_agents::llm::{HttpModel, Stop};
 use finqa_agents::pair::verify::{self, FindingKind};
+use finqa_agents::pair::{
+    Answer, Backend, CallMemory, CriticMode, CriticVerdict, OpinionUse, Pair, PairOptions,
+    Solution, Solver, StopReason,
+};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::CitedEvidence;
+use finqa_core::outcome::Outcome;
+use finqa_core::question::{CitedEvidence, Document, Question, QuestionKey, QuestionKind};
 
-use crate::support::agents::is_critic;
-use crate::support::cli::Workplace;
+use crate::models::openai;
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 /// A page with amounts, a percentage with its sign, one by its label and one
@@ -110,23 +113,6 @@ fn a_program_that_doubles_itself_is_measured_step_by_step() {
 }
 
 #[rstest]
-#[case::a_plain_number("divide(1250, const_100)", UnitKind::Number, "1250")]
-#[case::a_ratio("divide(1250, 1000)", UnitKind::Ratio, "125")]
-#[case::a_percentage("divide(1250, 1000)", UnitKind::Percent, "1.25%")]
-fn a_factor_of_100_is_a_mismatch(
-    #[case] program: &str,
-    #[case] unit: UnitKind,
-    #[case] stated: &str,
-) {
-    let answer = settle(&analysis(program, unit, stated, &[]));
-    let found = verify::check(&question("what was it?"), &answer);
-    assert!(
-        found.iter().any(|f| f.kind == FindingKind::AnswerMismatch),
-        "{found:?}"
-    );
-}
-
-#[rstest]
 #[case::the_cell(&[("r1c1", "1,250")], None)]
 #[case::the_other_column(&[("r1c2", "1,250")], Some("r1c2 holds `1,000`, not 1250."))]
 #[case::one_of_two_holds_it(&[("r1c2", "1,250"), ("r1c1", "1250")], None)]
@@ -148,6 +134,38 @@ fn a_cited_place_must_hold_the_literal_of_the_program(
         .find(|f| f.kind == FindingKind::CitationMismatch);
     assert_eq!(citation.map(|f| f.problem.as_str()), problem);
     assert!(citation.is_none_or(|f| f.kind.sends_back()));
+}
+
+/// The kinds of what the checks find in a program's answer.
+#[rstest]
+#[case::right("what was revenue in 2019?", "1250", UnitKind::Number, &[])]
+#[case::a_constant("what was revenue by month in 2019?", "divide(1250, 12)", UnitKind::Number, &[])]
+#[case::not_on_the_page("what was revenue in 2019?", "77.7", UnitKind::Number, &[FindingKind::UnsupportedLiteral])]
+#[case::another_year("what was revenue in 2019?", "1000", UnitKind::Number, &[FindingKind::PeriodMissing])]
+#[case::an_unknown_year("what was revenue in 2017?", "1250", UnitKind::Number, &[FindingKind::PeriodMissing])]
+#[case::from_an_unknown_year("what was the change in revenue from 2017 to 2019?", "1250", UnitKind::Number, &[FindingKind::PeriodMissing])]
+#[case::a_hypothetical_year("what would revenue be in 2017 at this rate?", "1250", UnitKind::Number, &[])]
+#[case::a_change("what was the percentage change in revenue from 2018 to 2019?", "subtract(1250, 1000), divide(#0, 1000)", UnitKind::Percent, &[])]
+#[case::swapped("what was the change in revenue from 2018 to 2019?", "subtract(1000, 1250)", UnitKind::Number, &[FindingKind::PeriodOrder])]
+#[case::over_the_later("what was the percentage change in revenue from 2018 to 2019?", "subtract(1250, 1000), divide(#0, 1250)", UnitKind::Percent, &[FindingKind::PeriodOrder])]
+#[case::a_negative_increase("what was the increase in the yield?", "subtract(3.2, 5.6)", UnitKind::Number, &[FindingKind::PeriodOrder])]
+#[case::no_percent("what percentage was it?", "divide(1000, 1250)", UnitKind::Number, &[FindingKind::Unit])]
+#[case::no_yes_or_no("did revenue rise?", "1250", UnitKind::Number, &[FindingKind::YesNo])]
+#[case::no_number("what was the change in revenue?", "greater(1250, 1000)", UnitKind::YesNo, &[FindingKind::YesNo])]
+#[case::above_the_whole("what share of revenue was it in percent?", "divide(1250, 5.6)", UnitKind::Percent, &[FindingKind::Magnitude])]
+#[case::beyond_1000_percent("by what percentage do they differ?", "divide(1250, 5.6)", UnitKind::Percent, &[FindingKind::Magnitude])]
+#[case::not_executed("what was revenue?", "divide(1250, 0)", UnitKind::Number, &[FindingKind::NoValue, FindingKind::InvalidProgram])]
+fn each_check_finds_its_own_error_and_no_other(
+    #[case] text: &str,
+    #[case] program: &str,
+    #[case] unit: UnitKind,
+    #[case] expected: &[FindingKind],
+) {
+    let question = question(text);
+    let answer = Answer::from_analysis(&analysis(program, unit, "", &[]), &question);
+    let found = verify::check(&question, &answer);
+    let kinds: Vec<FindingKind> = found.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, expected, "{found:?}");
 }
 
 #[rstest]
@@ -173,67 +191,68 @@ fn a_year_that_opens_a_sentence_is_not_its_value() {
     assert_eq!(answer.printed, "$ 1,250 million");
 }
 
-#[rstest]
-#[case("what was revenue in 2017?", true)]
-#[case("what was revenue in 2018?", false)]
-#[case("what was the change in revenue from 2017 to 2019?", true)]
-#[case("what would revenue be in 2017 at this rate?", false)]
-fn a_year_that_the_page_lacks_is_a_finding(#[case] text: &str, #[case] expected: bool) {
-    let question = question(text);
-    let analysis = analysis("1250", UnitKind::Number, "1250", &[]);
-    let answer = Answer::from_analysis(&analysis, &question);
-    let found = verify::check(&question, &answer);
-    let lacks = found
-        .iter()
-        .any(|f| f.problem == "the question names 2017, but the page does not.");
-    assert_eq!(lacks, expected, "{found:?}");
-}
-
-const PAGE: &str = "in millions,2019,2018\nRevenue,\"1,250\",\"1,000\"\nDiscount rate,5.6%,4.9%\n";
-
 const REVENUE: &str = "what was revenue in 2019?";
 
-/// Asks about [`PAGE`] with a scripted model; exit code, answer, server.
-fn ask(
-    question: &str,
-    options: &str,
+/// Asks with a scripted model; the solution and what the server saw.
+async fn ask(
+    text: &str,
+    change: impl FnOnce(&mut PairOptions),
     script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-) -> (i32, Json, FaultServer) {
+) -> (Solution, FaultServer) {
+    ask_again(text, change, CallMemory::default(), script).await
+}
+
+/// The same after an earlier process.
+async fn ask_again(
+    text: &str,
+    change: impl FnOnce(&mut PairOptions),
+    memory: CallMemory,
+    script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> (Solution, FaultServer) {
     let server = FaultServer::start(script);
-    let place = Workplace::new();
-    place.write("t.csv", PAGE);
-    let url = server.base_url();
-    let ran = place.run(&format!(
-        "ask --table t.csv '{question}' --json -q --model m --base-url {url} {options}"
-    ));
-    (ran.code.unwrap(), ran.json(), server)
+    let model = Arc::new(HttpModel::new(openai(&server)).unwrap());
+    let mut options = PairOptions::new(Backend::Llm {
+        analyst: model.clone(),
+        critic: model,
+    });
+    change(&mut options);
+    let pair = Pair::new(&options).unwrap();
+    let asked = Arc::new(question(text));
+    let solved = pair.solve(asked, 0, memory, Stop::default(), &|_| {}).await;
+    (solved.unwrap(), server)
 }
 
-/// A model whose critic approves of the one answer that it gives.
-fn approved(
-    program: &'static str,
-    unit: &'static str,
-    answer: &'static str,
-) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
-    move |request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply(Some(program), unit, answer),
-    }
+fn is_critic(request: &Request) -> bool {
+    request.system().to_lowercase().contains("critic")
 }
 
-fn reply(program: Option<&str>, unit: &str, answer: &str) -> Reply {
+fn reply(program: &str, answer: &str) -> Reply {
     let analysis = json!({"steps": ["read"], "answer": answer, "program": program,
-        "evidence": [], "unit": unit});
+        "evidence": [], "unit": "number"});
     Reply::chat(&analysis.to_string())
 }
 
-#[test]
-fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
-    let script = approved("divide(1250, 0)", "number", "");
-    let (code, answer, server) = ask(REVENUE, "", script);
-    assert_eq!((code, &answer["outcome"]), (4, &json!("parse_failure")));
-    assert_eq!(answer["answer"], Json::Null);
-    let told = answer["error"].as_str().unwrap();
+/// An analyst whose program cannot be executed, and a critic who approves.
+fn failing(answer: &'static str) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    move |request| match is_critic(request) {
+        true => Reply::chat("ALL_OK"),
+        false => reply("divide(1250, 0)", answer),
+    }
+}
+
+fn printed(solution: &Solution) -> Option<&str> {
+    solution
+        .answer
+        .as_ref()
+        .map(|answer| answer.printed.as_str())
+}
+
+#[tokio::test]
+async fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
+    let (solution, server) = ask(REVENUE, |_| {}, failing("")).await;
+    assert_eq!(solution.outcome, Outcome::ParseFailure);
+    assert_eq!(solution.answer, None);
+    let told = solution.error.unwrap();
     assert!(
         told.starts_with("its program cannot be executed (step 0"),
         "{told}"
@@ -247,17 +266,21 @@ fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure() {
     );
 }
 
-#[test]
-fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
-    let script = approved("divide(1250, 0)", "number", "1250");
-    let (_, answer, _) = ask(REVENUE, "", script);
-    assert_ne!(answer["stop"], "accepted");
-    let findings = answer["rounds"][0]["findings"].to_string();
-    assert!(findings.contains("it cannot be executed"), "{findings}");
+#[tokio::test]
+async fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
+    let (solution, _) = ask(REVENUE, |_| {}, failing("1250")).await;
+    assert_ne!(solution.stop, StopReason::Accepted);
+    let findings = &solution.rounds[0].findings;
+    assert!(
+        findings
+            .iter()
+            .any(|it| it.problem.contains("it cannot be executed")),
+        "{findings:?}"
+    );
 }
 
-#[test]
-fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_error() {
+#[tokio::test]
+async fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_error() {
     let script = |request: &Request| {
         let revised = request.user().contains("\"program\": \"1250\"");
         match is_critic(request) {
@@ -265,45 +288,151 @@ fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_error() {
             true => Reply::error(400, "invalid_request", "no"),
             // The first program takes the wrong year, which the checks send back.
             false if request.body["messages"].as_array().unwrap().len() == 2 => {
-                reply(Some("1000"), "number", "1000")
+                reply("1000", "1000")
             }
-            false => reply(Some("1250"), "number", "1250"),
+            false => reply("1250", "1250"),
         }
     };
-    let (code, answer, _) = ask(REVENUE, "", script);
-    assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
-    assert_eq!(answer["stop"], "accepted");
-    assert_eq!(answer["rounds"][0]["verdict"], "skipped");
-    assert_eq!(answer["error"], Json::Null);
+    let (solution, _) = ask(REVENUE, |_| {}, script).await;
+    assert_eq!(printed(&solution), Some("1250"));
+    assert_eq!(solution.stop, StopReason::Accepted);
+    assert_eq!(solution.rounds[0].verdict, CriticVerdict::Skipped);
+    assert_eq!((solution.chosen_round, solution.error), (Some(2), None));
 }
 
-#[test]
-fn a_critic_that_failed_for_the_chosen_round_is_its_error() {
-    let script = |request: &Request| match is_critic(request) {
-        true => Reply::error(400, "invalid_request", "no"),
-        false => reply(Some("1250"), "number", "1250"),
+/// An analyst who gives this answer, or `another` each time, or `prose`; and a critic.
+fn scripted(
+    analyst: &'static str,
+    critic: &'static str,
+) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    move |request| match (is_critic(request), critic, analyst) {
+        (true, "approves", _) => Reply::chat("ALL_OK"),
+        (true, "fails", _) => Reply::error(400, "invalid_request", "no"),
+        (true, ..) => Reply::chat(r#"{"findings": [{"where": "answer", "problem": "no."}]}"#),
+        (false, _, "prose") => Reply::chat("I cannot say."),
+        (false, _, "another") => reply("", &request.index.to_string()),
+        _ => reply(analyst, analyst),
+    }
+}
+
+#[rstest]
+#[case::accepted("1250", "approves", OpinionUse::Off, "1250", StopReason::Accepted)]
+#[case::the_critic_fails("1250", "fails", OpinionUse::Off, "1250", StopReason::NoVerdict)]
+#[case::the_same_again("1250", "objects", OpinionUse::Off, "1250", StopReason::NoNewAnswer)]
+#[case::another_each_time("another", "objects", OpinionUse::Off, "4", StopReason::RoundLimit)]
+#[case::no_answer("prose", "approves", OpinionUse::Off, "", StopReason::Failed)]
+#[case::the_opinion_agrees("1250", "approves", OpinionUse::Require, "1250", StopReason::Accepted)]
+#[case::the_opinion_differs("1000", "approves", OpinionUse::Require, "", StopReason::NoNewAnswer)]
+#[case::the_opinion_is_likelier(
+    "7", "objects", OpinionUse::Arbitrate, "1250", StopReason::Arbitrated
+)]
+#[case::no_answer_is_replaced(
+    "prose", "fails", OpinionUse::Arbitrate, "1250", StopReason::Arbitrated
+)]
+#[tokio::test]
+async fn each_way_to_end_says_whose_answer_counts(
+    #[case] analyst: &'static str,
+    #[case] critic: &'static str,
+    #[case] opinion: OpinionUse,
+    #[case] answer: &str,
+    #[case] stop: StopReason,
+) {
+    let change = |options: &mut PairOptions| {
+        options.settings.second_opinion = opinion;
+        options.settings.model_accuracy = Some(0.5);
     };
-    let (code, answer, _) = ask(REVENUE, "", script);
-    assert_eq!((code, &answer["answer"]), (0, &json!("1250")), "{answer}");
-    assert_eq!(answer["stop"], "no_verdict");
-    assert_ne!(answer["error"], Json::Null);
+    let (solution, _) = ask(REVENUE, change, scripted(analyst, critic)).await;
+    assert_eq!(
+        printed(&solution).unwrap_or_default(),
+        answer,
+        "{solution:?}"
+    );
+    assert_eq!(solution.stop, stop, "{solution:?}");
+    let of_round = !answer.is_empty() && stop != StopReason::Arbitrated;
+    assert_eq!(solution.chosen_round.is_some(), of_round);
+    let outcome = match (answer, opinion) {
+        ("", OpinionUse::Require) => Outcome::Abstained,
+        ("", _) => Outcome::ParseFailure,
+        _ => Outcome::Answered,
+    };
+    assert_eq!(solution.outcome, outcome);
+    assert_eq!(solution.opinion.is_some(), opinion != OpinionUse::Off);
+    let is_failed = answer.is_empty() || critic == "fails";
+    assert_eq!(solution.error.is_some(), is_failed, "{solution:?}");
 }
 
-#[test]
-fn the_second_opinion_says_nothing_on_a_year_that_the_page_lacks() {
-    let script = approved("1250", "number", "1250");
-    let (_, answer, _) = ask("what was revenue in 2017?", "", script);
-    assert_eq!(answer["second_opinion"], Json::Null);
-    assert_ne!(answer["stop"], "accepted");
+#[tokio::test]
+async fn an_answer_that_repeats_the_critics_sentence_is_none() {
+    let said = "the figure of 2019 is 1250 there.";
+    let script = move |request: &Request| match is_critic(request) {
+        true => {
+            Reply::chat(&json!({"findings": [{"where": "answer", "problem": said}]}).to_string())
+        }
+        false if request.index == 0 => reply("1000", "1000"),
+        false => reply("", said),
+    };
+    let (solution, _) = ask(REVENUE, |_| {}, script).await;
+    assert_eq!(printed(&solution), Some("1000"), "{solution:?}");
+    assert_eq!(solution.rounds.len(), 1);
 }
 
-#[test]
-fn a_verdict_is_constrained_where_the_server_can_and_words_elsewhere() {
+#[tokio::test]
+async fn a_resumed_question_sends_and_records_only_what_has_no_reply() {
+    let (first, _) = ask(REVENUE, |_| {}, scripted("1250", "objects")).await;
+    assert_eq!(first.calls.len(), 4);
+    for known in 0..=4 {
+        let recorded = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&recorded);
+        let memory = CallMemory {
+            replies: first.calls[..known].to_vec(),
+            record: Some(Box::new(move |_| {
+                count.fetch_add(1, Ordering::SeqCst);
+            })),
+            ..CallMemory::default()
+        };
+        let script = scripted("1250", "objects");
+        let (again, server) = ask_again(REVENUE, |_| {}, memory, script).await;
+        let sent = (server.count(), recorded.load(Ordering::SeqCst));
+        assert_eq!(sent, (4 - known, 4 - known), "{known}");
+        assert_eq!(
+            (again.rounds, again.stop),
+            (first.rounds.clone(), first.stop)
+        );
+        assert_eq!(again.calls.len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn without_a_critic_the_most_common_of_the_samples_is_the_answer() {
+    let script = |request: &Request| match request.index {
+        0 => reply("1000", "1000"),
+        _ => reply("1250", "1250"),
+    };
+    let change = |options: &mut PairOptions| {
+        options.settings.critic = Some(CriticMode::Off);
+        options.settings.samples = 3;
+    };
+    let (solution, server) = ask(REVENUE, change, script).await;
+    assert_eq!(printed(&solution), Some("1250"));
+    assert_eq!(solution.votes.unwrap().to_string(), "1000:1 1250:2");
+    assert_eq!((solution.stop, server.count()), (StopReason::NoVerdict, 3));
+}
+
+#[tokio::test]
+async fn the_second_opinion_says_nothing_on_a_year_that_the_page_lacks() {
+    let script = scripted("1250", "approves");
+    let (solution, _) = ask("what was revenue in 2017?", |_| {}, script).await;
+    assert_eq!(solution.opinion, None);
+    assert_ne!(solution.stop, StopReason::Accepted);
+}
+
+#[tokio::test]
+async fn a_verdict_is_constrained_where_the_server_can_and_words_elsewhere() {
     let constrained = |request: &Request| {
         let format = &request.body["response_format"];
         match format["json_schema"]["name"].as_str() {
             Some("verdict") => Reply::chat(r#"{"verdict": "ALL_OK", "findings": []}"#),
-            _ => reply(Some("1250"), "number", "1250"),
+            _ => reply("1250", "1250"),
         }
     };
     let free = |request: &Request| match request.body["response_format"]["type"].as_str() {
@@ -313,11 +442,11 @@ fn a_verdict_is_constrained_where_the_server_can_and_words_elsewhere() {
             "response_format of type 'json_schema' is not supported",
         ),
         None => Reply::chat("ALL_OK"),
-        _ => reply(Some("1250"), "number", "1250"),
+        _ => reply("1250", "1250"),
     };
     for script in [constrained as fn(&Request) -> Reply, free] {
-        let (code, answer, _) = ask(REVENUE, "", script);
-        assert_eq!((code, &answer["stop"]), (0, &json!("accepted")), "{answer}");
-        assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
+        let (solution, _) = ask(REVENUE, |_| {}, script).await;
+        assert_eq!(solution.stop, StopReason::Accepted, "{solution:?}");
+        assert_eq!(solution.rounds[0].verdict, CriticVerdict::Ok);
     }
 }

@@ -106,3 +106,22 @@ fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
     assert_eq!(budget.state.lock().spent, of(2));
     assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
 }
+
+#[test]
+fn without_a_limit_of_cost_nothing_is_counted_and_the_first_limit_that_is_reached_counts() {
+    let (budget, stop) = (Budget::default(), Stop::default());
+    assert!(!budget.counts_requests() && capped(1).counts_requests());
+    assert_eq!(
+        (budget.spent_line(), capped(1).limits().cost),
+        (None, Some(of(1)))
+    );
+    budget.end_time(&stop);
+    assert!(stop.drain.is_cancelled());
+    budget.reach(BudgetLimit::Cost, &stop);
+    assert_eq!(budget.reached(), Some(BudgetLimit::Time));
+    let stopped = Budget::default();
+    stopped.end_time(&stop);
+    assert_eq!(stopped.reached(), None, "it ended by itself");
+    assert_eq!(BudgetLimit::Cost.more(), " --max-cost MORE");
+    assert_eq!(BudgetLimit::Time.more(), "");
+}

@@ -104,14 +104,17 @@ impl HttpModel {
 mod tests {
     use std::sync::Arc;
 
+    use serde_json::value::RawValue;
+
     use super::*;
+    use crate::llm::budget::{Budget, BudgetLimits};
     use crate::llm::settings::{ModelConnection, ModelSettings};
 
     #[test]
     fn the_users_price_is_first_and_the_served_model_counts_after_the_named_one() {
         let own = r#"{"version": 1, "models": {
             "deployment": {"input": "1", "output": "2"}, "gpt-4o": {"input": "7", "output": "8"}}}"#;
-        let cost = |model: &str, served: &str, batched| {
+        let named = |model: &str| {
             let settings = ModelSettings {
                 name: model.to_owned(),
                 base_url: Some("http://127.0.0.1:9/v1".to_owned()),
@@ -121,6 +124,10 @@ mod tests {
             let prices = Arc::new(PriceList::from_json(own).unwrap());
             let mut model = HttpModel::new(connection).unwrap();
             model.prices = prices;
+            model
+        };
+        let cost = |model: &str, served: &str, batched| {
+            let model = named(model);
             let usage = Usage {
                 input_tokens: 1_000_000,
                 ..Usage::default()
@@ -134,5 +141,32 @@ mod tests {
         assert_eq!(cost("other", "gpt-4.1", false), Some(2.0));
         assert_eq!(cost("other", "gpt-4.1", true), Some(1.0));
         assert_eq!(cost("other", "unheard-of", false), None);
+        assert!(named("deployment").has_price() && named("gpt-4.1").has_price());
+        assert!(!named("other").has_price());
+
+        // A request is bounded where a budget counts, by half the price in a batch.
+        let bound = |model: &str, written, batched| {
+            let mut model = named(model);
+            let json = RawValue::from_string("1".repeat(976)).unwrap().into();
+            let request = EncodedRequest {
+                json,
+                max_output_tokens: written,
+            };
+            assert_eq!(model.upper_bound(&request, batched).unwrap(), None);
+            model.budget = Arc::new(Budget::new(BudgetLimits {
+                cost: Some(Decimal::ONE),
+                time: None,
+            }));
+            model
+                .upper_bound(&request, batched)
+                .map_err(|error| error.kind)
+        };
+        let dollars = |text: &str| Ok(Some(text.parse().unwrap()));
+        // 976 bytes and a template of 1,024 at 1, 1,000 at 2 dollars a million.
+        assert_eq!(bound("deployment", Some(1000), false), dollars("0.004"));
+        assert_eq!(bound("deployment", Some(1000), true), dollars("0.002"));
+        for (model, written) in [("deployment", None), ("other", Some(1000))] {
+            assert_eq!(bound(model, written, false), Err(ErrorKind::Settings));
+        }
     }
 }
