@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart, TaskError};
 use crate::server::options::STEP_TIMEOUT;
 use crate::server::protocol::tasks;
-use crate::server::protocol::validate::{ResetRequest, ToolCall};
+use crate::server::protocol::validate::{CallStep, ResetRequest};
 use crate::server::state::ServerState;
 use crate::server::state::metrics;
 use crate::server::state::query_queue::QueryHabit;
@@ -59,7 +59,7 @@ pub(crate) async fn step(
     app: &ServerState,
     queries: &QueryHabit,
     environment: &Mutex<Environment>,
-    call: ToolCall,
+    call: CallStep,
     limit: Duration,
 ) -> Result<StepOutcome, StepFault> {
     let started = Instant::now();

@@ -49,7 +49,7 @@ pub(super) enum Presence {
 
 /// What becomes of other fields, and where faults are.
 #[derive(PartialEq)]
-pub(super) enum Place {
+pub(super) enum Rest {
     /// Others are ignored; faults are located under `body`, and name no page of pydantic's.
     Body,
     Open,
@@ -58,7 +58,7 @@ pub(super) enum Place {
 }
 
 /// The fields of a request, in the order in which pydantic reports their faults.
-pub(crate) struct RequestShape(pub(super) Place, pub(super) &'static [Field]);
+pub(crate) struct RequestShape(pub(super) Rest, pub(super) &'static [Field]);
 
 /// Reads the fields of a request; all that is wrong with them otherwise.
 pub(crate) fn read<T: DeserializeOwned>(
@@ -85,7 +85,7 @@ pub(crate) fn read<T: DeserializeOwned>(
             None => {}
         }
     }
-    if *place == Place::Closed {
+    if *place == Rest::Closed {
         let is_other = |key: &str| fields.iter().all(|(name, ..)| *name != key);
         let others = data.iter().filter(|(key, _)| is_other(key));
         // Enough to see what is wrong; a message may hold a million of them.
@@ -95,8 +95,8 @@ pub(crate) fn read<T: DeserializeOwned>(
     }
     for issue in &mut issues {
         match place {
-            Place::Body => issue.loc.insert(0, "body".into()),
-            Place::Open | Place::Closed => issue.url = Some(python::fault_page(issue.kind)),
+            Rest::Body => issue.loc.insert(0, "body".into()),
+            Rest::Open | Rest::Closed => issue.url = Some(python::fault_page(issue.kind)),
         }
     }
     if !issues.is_empty() {

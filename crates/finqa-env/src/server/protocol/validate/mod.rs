@@ -12,8 +12,8 @@ use fields::FieldType::{
     Any, Integer, JsonRpcId, LaxSeed, Literal, Natural, Object, ObjectOrJson, Positive, ShortText,
     Text,
 };
-use fields::Place::{Body, Closed, Open};
 use fields::Presence::{NotNull, Optional, Required, RequiredWith};
+use fields::Rest::{Body, Closed, Open};
 use fields::{Field, RequestShape};
 
 pub(crate) use fields::read;
@@ -112,14 +112,14 @@ impl TaskRoute {
 
 /// A step that calls a tool, with its name and arguments as sent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct ToolCall {
+pub(crate) struct CallStep {
     pub tool_name: String,
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
 
 /// The call of a step; `None` if it lists the tools, as clients up to core 0.4 ask.
-pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<ToolCall>> {
+pub(crate) fn tool_call(action: &Map<String, Value>) -> RequestResult<Option<CallStep>> {
     if action.get("type").and_then(Value::as_str) == Some("list_tools") {
         return read::<Value>(action, &LIST_TOOLS).map(|_| None);
     }
