@@ -272,19 +272,20 @@ fn whole_run(mode: &str, file: &Path) {
 /// Traces to a file, if the mode asks for them.
 fn traces(mode: &str, folder: &Path) -> Telemetry {
     let content = mode.ends_with("-content");
-    let telemetry = telemetry::install(telemetry::TelemetryOptions {
-        service_name: None,
-        file: content || mode.ends_with("-traced"),
-        collector: None,
-        content,
-        log: LogFormat::Off,
+    let logs = telemetry::LogOptions {
+        format: LogFormat::Off,
         level: None,
         sink: Arc::new(|_| {}),
         redactor: Arc::new(telemetry::Redactor::new(vec![
             "a-key-that-is-in-no-prompt".into(),
         ])),
-    })
-    .unwrap();
+    };
+    let traces = telemetry::TraceOptions {
+        file: content || mode.ends_with("-traced"),
+        content,
+        ..telemetry::TraceOptions::default()
+    };
+    let telemetry = telemetry::install(logs, traces).unwrap();
     telemetry.write_to(&folder.join("traces.jsonl")).unwrap();
     telemetry
 }

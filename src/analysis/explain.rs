@@ -356,11 +356,9 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
 }
 
 fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumber) -> CauseFound {
-    if target.value.abs() <= 0.0 {
-        return CauseFound::new(
-            Cause::MissingEvidence,
-            "0 instead of a number: nothing was found or computed",
-        );
+    let computes = |program: &str| program.contains('(');
+    if target.value.abs() <= 0.0 && !evidence.row.program().is_some_and(computes) {
+        return CauseFound::new(Cause::MissingEvidence, "0 instead of a number");
     }
     let exact = exact_gold(evidence).or(match gold {
         Quantity::Number(gold) => Some(gold.value),

@@ -43,7 +43,7 @@ pub(super) fn difference(
                 "the same numbers and operations in another order",
             )
         } else {
-            CauseFound::new(Cause::Operator, other_operations(gold, mine))
+            other_operations(gold, mine)
         });
     }
     None
@@ -60,7 +60,7 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbe
     };
     let (missed, taken) = (only(gold, mine), only(mine, gold));
     if taken.is_empty() {
-        return CauseFound::new(Cause::Operator, other_operations(gold, mine));
+        return other_operations(gold, mine);
     }
     let pairs: Vec<(&Leaf, &Leaf)> = missed.iter().zip(&taken).collect();
     let found = if pairs.is_empty() {
@@ -68,10 +68,11 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbe
     } else {
         other_numbers(&pairs, places)
     };
-    found.unwrap_or_else(|| CauseFound::new(Cause::Operator, other_operations(gold, mine)))
+    found.unwrap_or_else(|| other_operations(gold, mine))
 }
 
-fn other_operations(gold: &Formula, mine: &Formula) -> String {
+/// The right numbers and other operations, or another number of them.
+fn other_operations(gold: &Formula, mine: &Formula) -> CauseFound {
     let names = |formula: &Formula| {
         let ops = operations(&formula.root);
         let names: Vec<_> = ops.iter().rev().map(|op| op.name()).collect();
@@ -81,7 +82,12 @@ fn other_operations(gold: &Formula, mine: &Formula) -> String {
             names.join(", ")
         }
     };
-    format!("{} instead of {}", names(mine), names(gold))
+    let steps = |formula: &Formula| operations(&formula.root).len();
+    let cause = match steps(gold) == steps(mine) {
+        true => Cause::Operator,
+        false => Cause::Steps,
+    };
+    CauseFound::new(cause, format!("{} instead of {}", names(mine), names(gold)))
 }
 
 fn same(a: &Leaf, b: &Leaf) -> bool {

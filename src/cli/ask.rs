@@ -28,8 +28,8 @@ use finqa_agents::pair::{
 use finqa_core::text::single_spaced;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
-use super::run::notify;
-use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
+use super::run::{fatal, notify};
+use super::{Exit, Failure, dotenv, exit, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let quiet = args.quiet;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet,
-        logged: telemetry::logs_json(settings.log.log),
+        logged: exit::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;
@@ -272,7 +272,7 @@ impl Session {
             Err(Interruption::Cancelled) => return Ok(None),
             Err(Interruption::Provider(solution)) => *solution,
             Err(Interruption::Fatal(failure)) => {
-                return Err(Failure::new(Exit::Provider, failure.message).into());
+                return Err(fatal(failure).into());
             }
         };
         if history.is_empty() {

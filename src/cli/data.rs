@@ -1,15 +1,14 @@
 //! `convfinqa data`: download, check, show, statistics.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use serde::Serialize;
 
-use crate::dataset::{self, Dataset, DatasetFinding, RecordDefect, Source};
+use crate::dataset::{self, Dataset, Source};
 use crate::output::terminal::download_bar;
 use finqa_agents::llm;
-use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
+use finqa_core::fetch::{DownloadEvent, download};
 use finqa_core::text::counted;
 
 use super::stdout::print_text;
@@ -18,7 +17,7 @@ use super::{Exit, Failure, runtime, settings};
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum DataCommand {
-    /// Download the published archive, verify it and unpack it
+    /// Download the published archive, verify it and unpack it; intact files are kept
     Download {
         /// Target folder
         #[arg(
@@ -28,9 +27,6 @@ pub(crate) enum DataCommand {
             default_value = dataset::DATA_FOLDER
         )]
         output: PathBuf,
-        /// Download again even if the existing files are intact
-        #[arg(long)]
-        force: bool,
     },
     /// Execute every gold program and report gold that does not hold
     Check {
@@ -39,9 +35,6 @@ pub(crate) enum DataCommand {
         /// Only execute the gold programs of FILE; exit with code 3 if any result differs from the gold value (`exe_ans`)
         #[arg(long, value_name = "FILE", conflicts_with = "data_path")]
         programs: Option<String>,
-        /// Also list each problem
-        #[arg(long)]
-        all: bool,
     },
     /// Print one record: page, table and questions
     Show {
@@ -53,7 +46,7 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         gold: bool,
     },
-    /// Count records, questions, turns and operations
+    /// Count records, questions and turns
     Stats {
         #[command(flatten)]
         data: DataPath,
@@ -73,41 +66,32 @@ impl DataPath {
     /// Reads the file that flag, environment or settings file name.
     fn load(&self, matches: &ArgMatches) -> anyhow::Result<Dataset> {
         let settings = settings::load(self, matches, None)?;
-        load(settings.questions.data_path.as_deref())
+        let named = settings.questions.data_path.as_deref();
+        let source = named.map(Source::from_name).or_else(Source::downloaded);
+        Ok(dataset::load(&source.unwrap_or(Source::Sample))?)
     }
 }
 
 /// Runs one.
 pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
-        DataCommand::Download { output, force } => fetch(&output, force),
-        DataCommand::Check {
-            programs: Some(path),
-            ..
-        } => check_programs(&load(Some(&path))?),
-        DataCommand::Check { data, all, .. } => check(&data.load(matches)?, all),
+        DataCommand::Download { output } => fetch(&output),
+        DataCommand::Check { programs, data } => match programs {
+            Some(path) => check(&dataset::load(&Source::from_name(&path))?, true),
+            None => check(&data.load(matches)?, false),
+        },
         DataCommand::Show { id, data, gold } => show(&data.load(matches)?, &id, gold),
         DataCommand::Stats { data } => print_text(&dataset::stats_text(&data.load(matches)?)),
     }
 }
 
-fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
-    let source = data.map(Source::from_name).or_else(Source::downloaded);
-    Ok(dataset::load(&source.unwrap_or(Source::Sample))?)
-}
-
-fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
+fn fetch(to: &Path) -> anyhow::Result<Exit> {
     let client = llm::http_client(false)?;
-    let options = DownloadOptions {
-        force,
-        ..crate::dataset::published()
-    };
+    let options = dataset::published();
     let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut on_event = |event: DownloadEvent| match event {
         DownloadEvent::Received { bytes, total } => {
-            if let Some(total) = total {
-                bar.set_length(total);
-            }
+            bar.set_length(total.unwrap_or_default());
             bar.set_position(bytes);
         }
         DownloadEvent::Retrying { reason, pause } => {
@@ -115,71 +99,42 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
             writer.line(&format!("{reason}; retrying in {seconds:.0} s"));
         }
     };
-    let runtime = runtime()?;
-    let files = runtime.block_on(download(&client, to, &options, &mut on_event))?;
+    let files = runtime()?.block_on(download(&client, to, &options, &mut on_event))?;
     bar.finish_and_clear();
     let paths = files.iter().map(|file| format!("{}\n", file.display()));
     print_text(&paths.collect::<String>())
 }
 
-fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
-    let (confirmed, findings) = dataset::check(dataset);
-    let mut counts: BTreeMap<RecordDefect, usize> = BTreeMap::new();
-    for finding in &findings {
-        *counts.entry(finding.defect).or_default() += 1;
-    }
-    let counts = counts.iter();
-    let listed = findings.iter().filter(|_| all);
-    let head = format!(
-        "{}: {}, {}, {}\n{confirmed:>6}  gold programs execute to their value\n",
-        dataset.source,
-        counted(dataset.records.len(), "record"),
-        counted(dataset.question_count(), "stand-alone question"),
-        counted(dataset.turn_count(), "turn")
-    );
-    let counts = counts.map(|(defect, count)| format!("{count:>6}  {defect}\n"));
-    let lines = std::iter::once(head).chain(counts);
-    print_text(&lines.chain(listed.map(finding_line)).collect::<String>())
-}
-
-fn finding_line(finding: &DatasetFinding) -> String {
-    let DatasetFinding {
-        defect,
-        id,
-        part,
-        detail,
-    } = finding;
-    format!("{id} ({part}): {defect}: {detail}\n")
-}
-
-/// Executes every gold program officially: those of turns in the ConvFinQA dialect,
-/// those of stand-alone questions in FinQA's.
-fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
-    let (agree, mut misses) = dataset::check(dataset);
-    let of_program = [RecordDefect::ProgramFails, RecordDefect::ValueDiffers];
-    misses.retain(|finding| of_program.contains(&finding.defect));
-    let lines: String = misses.iter().map(finding_line).collect();
-    let all = agree + misses.len();
+/// Lists the gold programs that do not hold. A file `named` for its programs is wrong by them.
+fn check(dataset: &Dataset, named: bool) -> anyhow::Result<Exit> {
+    let (agree, defects) = dataset::check(dataset);
+    let lines = defects.iter();
+    let lines = lines.map(|(question, defect)| format!("{question}: {defect}\n"));
+    let head = match named {
+        true => String::new(),
+        false => dataset::stats_text(dataset),
+    };
     print_text(&format!(
-        "{lines}{agree} of {all} gold programs execute to their exe_ans exactly\n"
+        "{head}{}{agree} of {} gold programs execute to their exe_ans exactly\n",
+        lines.collect::<String>(),
+        agree + defects.len()
     ))?;
-    Ok(match misses.is_empty() {
-        true => Exit::Done,
-        false => Exit::Data,
+    Ok(match named && !defects.is_empty() {
+        true => Exit::Data,
+        false => Exit::Done,
     })
 }
 
 fn show(dataset: &Dataset, id: &str, gold: bool) -> anyhow::Result<Exit> {
     let records = dataset.records.iter();
-    let mut found = records.filter(|record| record.id().contains(id));
-    let record = match (dataset.record(id), found.next(), found.next()) {
-        (Some(record), ..) | (None, Some(record), None) => record,
-        (None, first, _) => {
-            let what = match first {
-                Some(_) => format!("several ids contain {id}; give the whole id"),
-                None => format!("no id contains {id}"),
-            };
-            return Err(Failure::usage(format!("{}: {what}", dataset.source)).into());
+    let found: Vec<_> = records.filter(|it| it.id().contains(id)).collect();
+    let record = match (dataset.record(id), found.as_slice()) {
+        (Some(record), _) => record,
+        (None, [record]) => *record,
+        (None, found) => {
+            let (source, ids) = (&dataset.source, counted(found.len(), "record"));
+            let line = format!("{source}: {ids} with {id} in the id; name one record");
+            return Err(Failure::usage(line).into());
         }
     };
     let mut text = dataset::record_text(record);

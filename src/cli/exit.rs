@@ -1,19 +1,21 @@
 //! Exit codes, and the one line that an error becomes.
 
 use std::error::Error;
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analysis::AnalysisError;
 use crate::dataset::{DatasetError, OwnError};
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
-use crate::output::terminal::harmless;
+use crate::output::terminal::{for_stderr, harmless};
 use crate::pipeline::PipelineError;
 use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
-use crate::telemetry::TelemetryError;
+use crate::telemetry::{LogFormat, TelemetryError};
 use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
@@ -208,4 +210,28 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     }
     // Errors quote files and servers.
     harmless(&line).into_owned()
+}
+
+/// Set if stderr holds only JSON, including the final error line.
+static LOGS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Prints the error that ends the program, without secrets: as a log line if stderr holds only
+/// those.
+pub(crate) fn print_error(message: &str, exit: Exit) {
+    let logged = LOGS_JSON.load(Ordering::Relaxed);
+    if logged && tracing::enabled!(target: "convfinqa", tracing::Level::ERROR) {
+        tracing::error!(target: "convfinqa", exit_code = exit.code(), "{message}");
+        return;
+    }
+    let name = console::style("error:").for_stderr().red().bold();
+    let line = format!("{name} {}", super::telemetry::redactor().text(message));
+    // It may be coloured, and the words in it are harmless already.
+    let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(&line));
+}
+
+/// True if stderr is to hold only log lines.
+pub(crate) fn logs_json(format: LogFormat) -> bool {
+    let logged = format == LogFormat::Json;
+    LOGS_JSON.store(logged, Ordering::Relaxed);
+    logged
 }

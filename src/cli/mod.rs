@@ -34,7 +34,7 @@ use anyhow::Context;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::output::terminal::harmless;
+use crate::output::terminal::{for_stderr, harmless};
 
 pub use exit::{Exit, Failure};
 
@@ -145,9 +145,7 @@ fn parse(
 /// Prints the error that ends the program.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let exit = exit::classify(error);
-    // It may be coloured, and the words in it are harmless already.
-    let line = telemetry::error_line(&exit::one_line(error), exit);
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    exit::print_error(&exit::one_line(error), exit);
     exit.into()
 }
 
@@ -226,5 +224,6 @@ fn runtime() -> anyhow::Result<Runtime> {
 /// stderr does not stop the program.
 fn note(line: impl std::fmt::Display) {
     let line = line.to_string();
+    let line = for_stderr(&line);
     let _ = writeln!(std::io::stderr().lock(), "{}", harmless(&line));
 }

@@ -22,7 +22,9 @@ use finqa_agents::pair::{Fault, RunFailure};
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;
 use super::outputs::{OutputOption, check_outputs, inputs_of_run};
-use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry};
+use super::{
+    Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, signals, stdout, telemetry,
+};
 
 /// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
@@ -76,7 +78,7 @@ fn dry_run(
 ) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: control.print.quiet,
-        logged: telemetry::logs_json(settings.log.log),
+        logged: exit::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = runtime()?;
@@ -169,7 +171,7 @@ pub(super) fn drive(
         verbose: display.verbose,
         quiet: display.print.quiet,
         terminal: std::io::stderr().is_terminal(),
-        logged: telemetry::logs_json(settings.log.log),
+        logged: exit::logs_json(settings.log.log),
     };
     let progress = RunProgress::new(options, &settings.run.output);
     let runtime = Runtime::new().context("cannot start the runtime")?;
@@ -219,12 +221,16 @@ pub(super) fn report_and_exit_code(
     writer: &TerminalWriter,
     display: RunDisplay,
 ) -> anyhow::Result<Exit> {
-    let exit = judged.and_then(|()| Ok(exit_code(results)?));
+    // The reason of a failure comes before the summary.
+    let exit = exit_code(results).unwrap_or_else(|failure| {
+        exit::print_error(&failure.message, failure.exit);
+        failure.exit
+    });
     let printed = print_summary(results, display);
     if let Some(sent) = &results.tracked {
         mlflow_lines::print(writer, results, sent);
     }
-    let exit = exit?;
+    judged?;
     printed?;
     Ok(exit)
 }
@@ -240,6 +246,7 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 /// Adds a hint for a run that could not be finished.
 fn with_hint(error: PipelineError, continuation: &str) -> anyhow::Error {
     let hint = match &error {
+        PipelineError::NothingAsked(failure) => return fatal(failure.clone()).into(),
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.is_data() => Some(
             "the journal cannot be read; restore it, or remove its folder and start over"
@@ -290,27 +297,29 @@ fn unfinished_exit_code(finish: Finish) -> Result<Exit, Failure> {
         Finish::Partial { .. } => Ok(Exit::Unanswered),
         Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
-        Finish::Fatal(RunFailure { message, fault }) => {
-            let exit = match fault {
-                Fault::Provider => Exit::Provider,
-                Fault::NoTools => {
-                    return Err(Failure::usage(format!(
-                        "{message}; env play needs a model that does, or `--model offline`"
-                    )));
-                }
-                Fault::Usage => Exit::Usage,
-                Fault::Data => Exit::Data,
-                Fault::Bug => return unfinished_exit_code(Finish::Bug(message)),
-            };
-            Err(Failure::new(exit, message))
-        }
-        Finish::Bug(message) => Err(Failure::new(
-            Exit::Bug,
-            format!(
-                "this is a bug in convfinqa, please report it: {message}; the answers are kept"
-            ),
-        )),
+        Finish::Fatal(failure) => Err(fatal(failure)),
+        Finish::Bug(message) => Err(bug(&message)),
     }
+}
+
+/// The failure that ended a run, or a question of `ask`, with its exit code.
+pub(super) fn fatal(failure: RunFailure) -> Failure {
+    let RunFailure { message, fault } = failure;
+    match fault {
+        Fault::Provider => Failure::new(Exit::Provider, message),
+        Fault::NoTools => Failure::usage(format!(
+            "{message}; env play needs a model that does, or `--model offline`"
+        )),
+        Fault::Usage => Failure::usage(message),
+        Fault::Data => Failure::new(Exit::Data, message),
+        Fault::Bug => bug(&message),
+    }
+}
+
+fn bug(message: &str) -> Failure {
+    let line =
+        format!("this is a bug in convfinqa, please report it: {message}; the answers are kept");
+    Failure::new(Exit::Bug, line)
 }
 
 fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
@@ -354,6 +363,12 @@ mod tests {
         let failure = RunFailure::from_provider("no key".to_owned());
         let fatal = unfinished_exit_code(Finish::Fatal(failure)).unwrap_err();
         assert_eq!(fatal.exit.code(), 5);
+        // `ask` called each of them the provider's.
+        let bug = RunFailure {
+            fault: Fault::Bug,
+            message: String::new(),
+        };
+        assert_eq!(super::fatal(bug).exit.code(), 1);
         let partial = Finish::Partial {
             left: 3,
             reason: "bad gateway".to_owned(),

@@ -1,9 +1,10 @@
 //! `convfinqa runs`: the runs of an output folder, newest first.
 
 use clap::ArgMatches;
+use serde_json::json;
 
 use crate::output::terminal::runs_list;
-use crate::run::RunFolder;
+use crate::run::{RunFolder, RunState};
 
 use super::args::OutputFolder;
 use super::{Exit, stdout};
@@ -13,6 +14,9 @@ use super::{Exit, stdout};
 pub(crate) struct RunsArgs {
     #[command(flatten)]
     output: OutputFolder,
+    /// Print the runs as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Lists the runs.
@@ -22,6 +26,11 @@ pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> anyhow::Result<E
     let runs: Vec<_> = runs
         .map(|run| (run.id(), run.state().map_err(|error| error.to_string())))
         .collect();
+    if args.json {
+        let runs: Vec<_> = runs.iter().map(|(id, state)| run_json(id, state)).collect();
+        stdout::print_json(&runs)?;
+        return Ok(Exit::Done);
+    }
     stdout::print(|out| {
         if runs.is_empty() {
             writeln!(out, "no runs in {}", RunFolder::runs(&output).display())
@@ -30,4 +39,24 @@ pub(crate) fn execute(args: &RunsArgs, matches: &ArgMatches) -> anyhow::Result<E
         }
     })?;
     Ok(Exit::Done)
+}
+
+/// A run for programs.
+fn run_json(id: &str, state: &Result<RunState, String>) -> serde_json::Value {
+    match state {
+        Ok(RunState {
+            meta,
+            answered,
+            stage,
+        }) => json!({
+            "id": id,
+            "started": meta.started,
+            "model": meta.model(),
+            "data": meta.data,
+            "questions": meta.total,
+            "answered": answered,
+            "status": stage.name(),
+        }),
+        Err(error) => json!({"id": id, "status": "unreadable", "error": error}),
+    }
 }

@@ -1,15 +1,16 @@
 //! From settings and OpenTelemetry's standard variables to traces and logs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+
+use tokio::runtime::Handle;
 
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, Collector, LogFormat, Redactor, Telemetry, TelemetryOptions};
+use crate::telemetry::{self, Collector, LogOptions, Redactor, Telemetry, TraceOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 
-use super::Exit;
 use super::dotenv::variable;
 
 /// OpenTelemetry's variable for questions, prompts and replies in traces.
@@ -20,34 +21,6 @@ const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 const SECRETS: &[&str] = &[
     "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
-
-/// Set if stderr holds only JSON, including the final error line.
-static LOGS_JSON: AtomicBool = AtomicBool::new(false);
-
-/// The line of an error that ends the program, in the form that stderr has and
-/// without secrets.
-pub(crate) fn error_line(message: &str, exit: Exit) -> String {
-    let message = redactor().text(message);
-    if !LOGS_JSON.load(Ordering::Relaxed) {
-        let name = console::style("error:").for_stderr().red().bold();
-        return format!("{name} {message}");
-    }
-    serde_json::json!({
-        "timestamp": format!("{:.6}", jiff::Timestamp::now()),
-        "level": "ERROR",
-        "target": "convfinqa",
-        "message": message,
-        "exit_code": exit.code(),
-    })
-    .to_string()
-}
-
-/// True if stderr is to hold only log lines.
-pub(crate) fn logs_json(format: LogFormat) -> bool {
-    let logged = format == LogFormat::Json;
-    LOGS_JSON.store(logged, Ordering::Relaxed);
-    logged
-}
 
 /// Starts what the settings and variables ask for. Within a runtime, for a
 /// collector's sake. A run is `tracked` if its traces are delivered from its folder (MLflow).
@@ -63,29 +36,27 @@ pub(crate) fn start(
         Traces::On => true,
         Traces::Auto => tracked || collector.is_some() || content,
     };
-    Ok(telemetry::install(TelemetryOptions {
+    let traces = TraceOptions {
         service_name: variable("OTEL_SERVICE_NAME"),
         file,
         collector,
         content,
-        ..logs
-    })?)
+    };
+    Ok(telemetry::install(logs, traces)?)
 }
 
 /// Starts logs alone, for a command without traces.
 pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
-    Ok(telemetry::install(logs(log, writer))?)
+    Ok(telemetry::install(
+        logs(log, writer),
+        TraceOptions::default(),
+    )?)
 }
 
-/// Log lines, and no traces.
-fn logs(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
+fn logs(log: &LogSettings, writer: &TerminalWriter) -> LogOptions {
     let lines = writer.clone();
-    TelemetryOptions {
-        service_name: None,
-        file: false,
-        collector: None,
-        content: false,
-        log: log.log,
+    LogOptions {
+        format: log.log,
         level: variable("RUST_LOG"),
         sink: Arc::new(move |line| lines.line(line)),
         redactor: Arc::new(redactor()),
@@ -114,7 +85,7 @@ fn collector(
     Ok(Some(Collector {
         endpoint: shown_address(&address),
         client: http_client(is_loopback)?,
-        runtime: tokio::runtime::Handle::try_current()?,
+        runtime: Handle::try_current()?,
         redactor: Arc::clone(redactor),
         notice: Arc::new(move |line| writer.say(line)),
         has_notified: AtomicBool::new(false),
@@ -122,7 +93,7 @@ fn collector(
 }
 
 /// Removes the values that must not be written anywhere.
-fn redactor() -> Redactor {
+pub(super) fn redactor() -> Redactor {
     let headers = [
         "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     ];

@@ -61,9 +61,11 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     };
     let mut missing = 0;
     let mut failed: Option<anyhow::Error> = None;
+    // Servers that did not answer are not waited for again.
+    let mut dead = Vec::new();
     for folder in &folders {
         let name = folder.id();
-        let result = sync_run(args, settings.model.allow_http, folder).await;
+        let result = sync_run(args, folder, &dead).await;
         missing += usize::from(!matches!(result, Ok(None)));
         match result {
             Ok(None) => {}
@@ -75,12 +77,12 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
                 }
             }
             Err(error) => {
-                let cause = error.downcast_ref::<MlflowError>();
-                if cause.is_some_and(MlflowError::affects_every_run) || folders.len() == 1 {
-                    return Err(error);
+                if let Some(MlflowError::Unreachable { uri, .. }) = error.downcast_ref() {
+                    dead.push(uri.clone());
                 }
-                super::note(format_args!("{name}: {}", exit::one_line(&error)));
-                failed = Some(error);
+                if let Some(error) = failed.replace(error.context(name)) {
+                    super::note(exit::one_line(&error));
+                }
             }
         }
     }
@@ -96,8 +98,8 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
 /// to be tracked.
 async fn sync_run(
     args: &SyncArgs,
-    allow_http: bool,
     folder: &RunFolder,
+    dead: &[String],
 ) -> anyhow::Result<Option<DeliveredRun>> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
@@ -133,7 +135,11 @@ async fn sync_run(
     let uri = uri.ok_or_else(|| {
         Failure::usage("no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI")
     })?;
-    let server = server(&uri, experiment, allow_http, &variables)?;
+    let server = server(&uri, experiment, &variables)?;
+    let shown = &server.target().shown;
+    if dead.contains(shown) {
+        return Err(Failure::new(Exit::Provider, format!("{shown} cannot be reached")).into());
+    }
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = write_results(folder.path(), &journal, records, None)?;

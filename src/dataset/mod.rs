@@ -20,7 +20,7 @@ mod show;
 mod stats;
 mod types;
 
-pub use check::{DatasetFinding, RecordDefect, check};
+pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, sample};

@@ -9,11 +9,8 @@ use super::{Case, Record};
 pub fn record_text(record: &Record) -> String {
     let document = &record.document;
     let sentences = document.sentences().zip(1..);
-    let sentences = sentences.map(|(text, number)| id_line(&format!("t{number}"), text));
-    let (before, after): (Vec<_>, Vec<_>) = sentences
-        .enumerate()
-        .partition(|(at, _)| *at < document.pre_text.len());
-    let lines = |part: Vec<(usize, String)>| part.into_iter().map(|(_, line)| line).collect();
+    let mut sentences = sentences.map(|(text, number)| id_line(&format!("t{number}"), text));
+    let before = sentences.by_ref().take(document.pre_text.len()).collect();
     let questions = |cases: &[Arc<Case>]| {
         let questions = cases.iter().map(|case| &case.question);
         questions
@@ -25,9 +22,9 @@ pub fn record_text(record: &Record) -> String {
             "{}  ({:?}, {})\n",
             document.id, record.kind, document.filename
         ),
-        section("\n", lines(before)),
+        section("\n", before),
         format!("\n{}\n", document.page().table.to_markdown()),
-        section("\n", lines(after)),
+        section("\n", sentences.collect()),
         section("\nStand-alone questions\n", questions(&record.questions)),
         section("\nConversation\n", questions(&record.turns)),
     ]
@@ -38,16 +35,15 @@ pub fn record_text(record: &Record) -> String {
 pub fn gold_text(record: &Record) -> String {
     let cases = record.cases().filter(|case| !case.gold.is_empty());
     let lines = cases.map(|case| {
-        let gold = &case.gold;
+        let value = case.gold.exe_ans.as_ref().map(ToString::to_string);
         let fields = [
-            gold.answer
-                .as_ref()
-                .map(|answer| format!("answer {answer}")),
-            gold.exe_ans.as_ref().map(|value| format!("value {value}")),
-            gold.program.as_ref().map(|text| format!("program {text}")),
-            gold.split.map(|split| format!("half {split}")),
+            ("answer", case.gold.answer.clone()),
+            ("value", value),
+            ("program", case.gold.program.clone()),
         ];
-        let fields: Vec<String> = fields.into_iter().flatten().collect();
+        let fields = fields.into_iter();
+        let fields = fields.filter_map(|(name, text)| Some(format!("{name} {}", text?)));
+        let fields: Vec<String> = fields.collect();
         id_line(&case.question.key.part, &fields.join(" · "))
     });
     lines.collect()

@@ -52,7 +52,7 @@ impl Address {
         let open = address.url.scheme() == "http" && !address.is_loopback();
         if address.token.is_some() && open && !allow_http {
             return Err(wrong(
-                "the token would be sent unencrypted: use https://, or pass --allow-http",
+                "the token would be sent unencrypted: use https://, or set CONVFINQA_ALLOW_HTTP=true",
             ));
         }
         Ok(address)
@@ -110,7 +110,7 @@ mod tests {
             let token = token.then(|| "t".to_owned().into());
             let read = Address::new(url, token, allow);
             assert_eq!(read.is_ok(), passes, "{url}");
-            let named = |error: RemoteError| error.to_string().contains("--allow-http");
+            let named = |error: RemoteError| error.to_string().contains("CONVFINQA_ALLOW_HTTP");
             assert!(read.err().is_none_or(named), "{url}");
         }
     }

@@ -8,6 +8,7 @@ use crate::dataset::Question;
 use finqa_agents::pair::verify::{Finding, FindingKind};
 use finqa_agents::pair::{CriticVerdict, Round, Solution};
 use finqa_core::page::{Table, position};
+use finqa_core::text::counted;
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
@@ -46,6 +47,23 @@ pub(super) struct RoundFindings {
     /// and without the reason of a doubt, which is in the answer.
     #[serde(skip)]
     pub problems: Vec<String>,
+}
+
+/// A round's verdict in a few words.
+pub(super) fn verdict_text(round: &Round) -> String {
+    match &round.verdict {
+        CriticVerdict::Ok => match round.objections() {
+            0 => "accepted".to_owned(),
+            1 => "accepted, although 1 check objects".to_owned(),
+            n => format!("accepted, although {n} checks object"),
+        },
+        CriticVerdict::Revise { findings } => {
+            let count = findings.len() + round.findings.len();
+            format!("not accepted: {}", counted(count, "finding"))
+        }
+        CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
+        CriticVerdict::Skipped => "not reviewed".to_owned(),
+    }
 }
 
 impl<'a> AnswerView<'a> {
@@ -124,7 +142,7 @@ fn round_findings(round: &Round) -> RoundFindings {
         number: round.number,
         answer: round.answer.printed.clone(),
         verdict: round.verdict.name(),
-        summary: super::terminal::verdict_text(round),
+        summary: verdict_text(round),
         findings,
         problems,
     }

@@ -12,6 +12,7 @@ use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
 use finqa_agents::llm::{PriceError, RepliesError, SettingsError};
+use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
 
 /// The errors of starting and finishing a run.
@@ -115,6 +116,9 @@ pub enum PipelineError {
     /// The journal failed while questions were being asked; what is in it stays.
     #[error("{0}")]
     Stopped(#[source] JournalError),
+    /// A new run ended before it had an answer, and nothing was paid; it leaves no folder.
+    #[error("{}", .0.message)]
+    NothingAsked(RunFailure),
     /// Everything is answered or stopped, but not every file could be written.
     #[error("{0}")]
     Unwritten(#[source] OutputError),

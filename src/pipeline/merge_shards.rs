@@ -53,8 +53,18 @@ pub async fn merge(
         },
     };
     // To the server that the shards were started with.
-    let own = Layers::default().table(stored_settings(&summary.run), Origin::Run)?;
-    let tracked = match tracking_server(&own.settings()?, variables, notify)? {
+    let own = Layers::default().table(stored_settings(&summary.run), Origin::Run);
+    let own = own
+        .and_then(|own| own.settings())
+        .map_err(PipelineError::from);
+    let server = own.and_then(|own| tracking_server(&own, variables, notify));
+    // An address that cannot be used takes nothing away from the merged run.
+    let server = server.unwrap_or_else(|error| {
+        let line = format!("MLflow: {error}; the merged run was not sent");
+        notify(RunNotice::Warning(line));
+        None
+    });
+    let tracked = match server {
         None => None,
         Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {
             Ok(content) => mlflow::deliver(&server, merged.path(), &content).await,

@@ -67,6 +67,8 @@ pub struct Run {
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
+    /// Begun by this process, and no shard, whose engine repeats the same command.
+    is_new: bool,
 }
 
 /// The results of a run.
@@ -121,6 +123,7 @@ impl Run {
             tracking,
             stop: context.stop,
             lock: run.lock,
+            is_new: false,
         };
         Ok((new, run.journal))
     }
@@ -146,7 +149,8 @@ impl Run {
     ///
     /// # Errors
     /// [`PipelineError::Stopped`] if the journal failed,
-    /// [`PipelineError::Unwritten`] if a file could not be written.
+    /// [`PipelineError::Unwritten`] if a file could not be written,
+    /// [`PipelineError::NothingAsked`] if a wrong address, key or model ended a new run.
     pub async fn finish(mut self) -> Result<RunResults, PipelineError> {
         while self.next().await.is_some() {}
         let finish = match self.scheduler {
@@ -157,6 +161,14 @@ impl Run {
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
         let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+        if self.is_new
+            && let Finish::Fatal(failure) = &finish
+            && summary.is_empty()
+        {
+            drop((journal, self.lock));
+            let _ = std::fs::remove_dir_all(self.folder.path());
+            return Err(PipelineError::NothingAsked(failure.clone()));
+        }
         let tracked = match &self.tracking {
             None => None,
             Some(server) => Some(match RunContent::of(&journal, &finish, &summary) {

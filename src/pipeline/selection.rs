@@ -1,6 +1,6 @@
 //! Loads the records to ask about.
 
-use crate::dataset::{self, Dataset, Selection, Source};
+use crate::dataset::{self, Dataset, Mode, Selection, Source};
 use crate::settings::Settings;
 
 use super::PipelineError;
@@ -29,6 +29,16 @@ pub(super) fn load_selected(
     };
     let dataset = dataset::load(&source)?;
     chosen(&dataset, settings, remote, note)
+}
+
+/// The mode: conversations if none is named and the records hold nothing else.
+pub(super) fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
+    let named = settings.origins.contains_key("mode");
+    if named || dataset.question_count() > 0 || dataset.turn_count() == 0 {
+        return settings.questions.mode;
+    }
+    note("no stand-alone questions in the data: asking its conversations (--mode conversations)");
+    Mode::Conversations
 }
 
 fn chosen(

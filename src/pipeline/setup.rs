@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::settings::{ExecutionEngine, Origin, Settings, Variables};
-use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::llm::settings::{ALLOW_HTTP, OFFLINE};
 use finqa_agents::llm::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
@@ -240,23 +240,20 @@ fn server_setup(
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
     let replayed = context.is_replayed();
-    let asked = ModelSettings {
-        allow_http: replayed || model.allow_http,
-        ..model.clone()
-    };
     let none = || Some("none".to_owned());
     // Where nothing is sent, no key is needed, and none is read.
-    let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
-        true => none(),
-        false => variables.get(name),
+    let variable = |name: &str| match replayed {
+        true if Provider::key_variables().any(|key| key == name) => none(),
+        true if name == ALLOW_HTTP => Some("true".to_owned()),
+        _ => variables.get(name),
     };
-    let resolved = match llm::ModelConnection::resolve(&variable, &asked) {
+    let resolved = match llm::ModelConnection::resolve(&variable, model) {
         Err(SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
             let with_key = |name: &str| match name == key {
                 true => none(),
                 false => variable(name),
             };
-            llm::ModelConnection::resolve(&with_key, &asked)?
+            llm::ModelConnection::resolve(&with_key, model)?
         }
         resolved => resolved?,
     };

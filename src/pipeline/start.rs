@@ -105,6 +105,7 @@ impl OpenRun {
             context, models, ..
         } = self;
         job.meta.prices = self.prices;
+        let is_new = self.resumed.is_none() && self.chosen.is_none();
         let run = match (self.resumed, self.chosen) {
             (Some(run), _) => {
                 if let Some(shard) = &run.meta.shard {
@@ -139,6 +140,7 @@ impl OpenRun {
         };
         let (mut run, journal) = Run::new(settings, context, run, job.records, self.events)?;
         run.limits = limits;
+        run.is_new = is_new;
         run.scheduler = Some(tokio::spawn(scheduler.run(journal, self.sender)));
         Ok(run)
     }

@@ -20,7 +20,7 @@ pub(crate) fn tracking_server(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<Option<TrackingServer>, PipelineError> {
-    let server = |uri: &str| server(uri, None, settings.model.allow_http, variables);
+    let server = |uri: &str| server(uri, None, variables);
     match settings.run.mlflow.trim() {
         "off" => Ok(None),
         "auto" | "" => match variables.get("MLFLOW_TRACKING_URI").map(|uri| server(&uri)) {
@@ -42,11 +42,10 @@ pub(crate) fn tracking_server(
 ///
 /// # Errors
 /// An address or credentials that cannot be used, or credentials that would go
-/// unencrypted to another machine, unless `allow_http` is set.
+/// unencrypted to another machine, unless `CONVFINQA_ALLOW_HTTP` allows it.
 pub(crate) fn server(
     uri: &str,
     experiment: Option<String>,
-    allow_http: bool,
     variables: &Variables,
 ) -> Result<TrackingServer, PipelineError> {
     let variable = |name: &str| variables.get(name);
@@ -60,7 +59,7 @@ pub(crate) fn server(
         .or(experiment)
         .unwrap_or_else(|| EXPERIMENT.to_owned());
     let target = TrackingTarget::new(uri, &experiment, credentials)?;
-    if target.is_exposed() && !allow_http {
+    if target.is_exposed() && !variables.allows_http() {
         return Err(MlflowError::Address {
             uri: target.shown,
             reason: "the credentials would be sent unencrypted: use https://, or set CONVFINQA_ALLOW_HTTP=true",

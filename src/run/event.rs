@@ -59,7 +59,8 @@ pub enum Event {
 }
 
 /// The way a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Finish {
     /// Every question has an outcome.
     Complete,
@@ -89,6 +90,11 @@ pub enum Finish {
 }
 
 impl Finish {
+    /// The name in log lines.
+    pub(super) fn name(&self) -> &'static str {
+        self.into()
+    }
+
     /// The end by a task that panicked or was cancelled.
     pub(super) fn of_task(error: JoinError) -> Self {
         match error.try_into_panic() {

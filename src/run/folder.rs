@@ -110,7 +110,8 @@ pub struct RunState {
 }
 
 /// The progress of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RunStage {
     /// A process works on it; which one, in words.
     Running(String),
@@ -120,6 +121,13 @@ pub enum RunStage {
     Unwritten,
     /// Nothing is left to do.
     Finished,
+}
+
+impl RunStage {
+    /// The name for programs.
+    pub(crate) fn name(&self) -> &'static str {
+        self.into()
+    }
 }
 
 impl RunFolder {

@@ -98,6 +98,12 @@ impl Summary {
         self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
+    /// True if no question has an outcome and nothing was paid or submitted.
+    pub(crate) fn is_empty(&self) -> bool {
+        let spent = &self.spent;
+        self.scores.questions == 0 && spent.cost == Cost::default() && self.batches.is_none()
+    }
+
     /// Questions that have no outcome yet.
     pub fn left(&self) -> usize {
         self.run.total.saturating_sub(self.scores.questions)

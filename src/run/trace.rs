@@ -5,7 +5,7 @@ use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, warn};
 
 use crate::dataset::{Mode, Outcome};
-use finqa_agents::pair::{self, EpisodeEnd};
+use finqa_agents::pair::{self, RunFailure};
 use finqa_agents::solve::Solver;
 use finqa_agents::telemetry::{if_content, set};
 
@@ -25,19 +25,13 @@ pub(super) fn started(meta: &RunMeta) {
 
 /// The run is over.
 pub(super) fn finished(finish: &Finish) {
-    let finish = match finish {
-        Finish::Complete => "complete",
-        Finish::Partial { .. } => "partial",
-        Finish::BudgetReached { .. } => "budget_reached",
-        Finish::Interrupted => "interrupted",
-        Finish::Fatal(failure) => return stopped(&failure.message),
-        Finish::Bug(message) => return stopped(message),
-    };
-    info!(finish, "run finished");
-}
-
-fn stopped(reason: &str) {
-    tracing::error!(reason = if_content(reason), "run stopped");
+    match finish {
+        Finish::Fatal(RunFailure {
+            message: reason, ..
+        })
+        | Finish::Bug(reason) => tracing::error!(reason = if_content(reason), "run stopped"),
+        _ => info!(finish = finish.name(), "run finished"),
+    }
 }
 
 /// The span of one question of a run's plan.
@@ -70,20 +64,15 @@ pub(super) fn answered(span: &Span, row: &Row) {
     if let Some(cost) = cost {
         set(span, "convfinqa.cost_usd", cost);
     }
-    let seconds = row.latency;
-    let reason = pair::trace::reason(solution);
-    if let Some(episode) = &solution.episode {
-        let (outcome, steps, reward) = (episode.end.name(), episode.steps.len(), episode.reward);
-        if episode.end == EpisodeEnd::Submitted {
-            info!(parent: span, outcome, reward, steps, seconds, cost, "episode ended");
-        } else {
-            warn!(parent: span, outcome, steps, seconds, cost, reason, "episode without an answer");
-        }
-        return;
+    let (seconds, reason) = (row.latency, pair::trace::reason(solution));
+    let (mut outcome, mut rounds) = (solution.outcome.name(), solution.rounds.len());
+    let episode = solution.episode.as_ref();
+    let reward = episode.and_then(|episode| episode.reward);
+    if let Some(episode) = episode {
+        (outcome, rounds) = (episode.end.name(), episode.steps.len());
     }
-    let (outcome, rounds) = (solution.outcome.name(), solution.rounds.len());
     if solution.outcome == Outcome::Answered {
-        info!(parent: span, outcome, rounds, seconds, cost, "question answered");
+        info!(parent: span, outcome, rounds, reward, seconds, cost, "question answered");
     } else {
         warn!(parent: span, outcome, rounds, seconds, cost, reason, "question without an answer");
     }

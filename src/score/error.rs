@@ -70,6 +70,15 @@ pub enum ScoreError {
         id: String,
         dataset: String,
     },
+    #[error(
+        "line {line}: {count} questions of {dataset} are `{question}`; add a column `id` with the record's id"
+    )]
+    AmbiguousQuestion {
+        line: usize,
+        question: String,
+        count: usize,
+        dataset: String,
+    },
     /// The record has no such part, or fewer questions than rows.
     #[error("line {line}: record {id} in {dataset} has no question for {part}")]
     UnknownPart {

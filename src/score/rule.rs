@@ -45,6 +45,18 @@ impl Rule {
         }
     }
 
+    /// The name for people.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::ExactMatch => "exact match",
+            Self::NumericalMatch => "numeric match (NM)",
+            Self::ExecutionAccuracy => "execution accuracy",
+            Self::ProgramExecution => "program execution",
+            Self::ProgramAccuracy => "program accuracy",
+            Self::FinancialEquivalence => "financial equiv. (FE)",
+        }
+    }
+
     /// The rule's verdict on a row; `None` if its gold is missing.
     pub(crate) fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;

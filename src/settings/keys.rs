@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use clap::Arg;
+use finqa_agents::llm::settings::ALLOW_HTTP;
 use finqa_core::options::{declared, is_list, is_text};
 use toml::{Table, Value};
 
@@ -38,9 +39,10 @@ fn effect(key: &str) -> Effect {
         "model" | "provider" | "api" | "base_url" | "critic" | "critic_model"
         | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
         | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
-        "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
-        | "output" | "mlflow" | "traces" | "log" | "max_cost" | "max_time" | "prices" | "shard"
-        | "run" | "engine" => Effect::Nothing,
+        "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
+        | "traces" | "log" | "max_cost" | "max_time" | "prices" | "shard" | "run" | "engine" => {
+            Effect::Nothing
+        }
         _ => Effect::Answers,
     }
 }
@@ -99,9 +101,10 @@ fn flag_value(value: Option<&Value>) -> String {
     }
 }
 
-/// Variables that begin like a setting and are not: what the tests and checks read.
-const OTHER_VARIABLES: [&str; 4] = [
-    "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
+/// Variables that begin like a setting and are not: one that no file may set, and what the
+/// tests and checks read.
+const OTHER_VARIABLES: [&str; 5] = [
+    ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TEST_LLM", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
 
 /// The variable of a key.
@@ -180,7 +183,6 @@ mod tests {
 
     /// Each key at a value that is not its default, in the order of the alphabet.
     const EVERY_KEY: &str = "
-allow_http = true
 api = 'responses'
 attempts = 2
 rpm = 60

@@ -90,13 +90,13 @@ impl Settings {
 
     fn check_shares(&self) -> Result<(), SettingFault> {
         let agents = &self.agents;
-        for (key, share) in [
-            ("temperature", self.sampling.temperature),
-            ("min_confidence", Some(agents.min_confidence)),
-            ("model_accuracy", agents.model_accuracy),
+        for (key, share, most) in [
+            ("temperature", self.sampling.temperature, 2.0),
+            ("min_confidence", Some(agents.min_confidence), 1.0),
+            ("model_accuracy", agents.model_accuracy, 1.0),
         ] {
-            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
-                return fault(key, format!("is {share}; it must be between 0 and 1"));
+            if let Some(share) = share.filter(|share| !(0.0..=most).contains(share)) {
+                return fault(key, format!("is {share}; it must be between 0 and {most}"));
             }
         }
         Ok(())

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use finqa_agents::llm::settings::ALLOW_HTTP;
+
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Looks variables up; keys to providers and addresses of servers come from here.
@@ -23,5 +25,11 @@ impl Variables {
     /// The value of a variable; an empty one is unset.
     pub fn get(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// True if keys and tokens may be sent over http:// to other machines.
+    pub(crate) fn allows_http(&self) -> bool {
+        self.get(ALLOW_HTTP)
+            .is_some_and(|value| value.trim() == "true")
     }
 }

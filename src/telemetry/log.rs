@@ -40,7 +40,19 @@ pub enum LogFormat {
 }
 
 /// Takes one line, without its end.
-pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
+pub(super) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The log lines, and where they go.
+#[derive(Clone)]
+pub struct LogOptions {
+    pub format: LogFormat,
+    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
+    pub level: Option<String>,
+    /// The destination of the lines.
+    pub sink: LineSink,
+    /// Removes what must not leave the process.
+    pub redactor: Arc<Redactor>,
+}
 
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. Our own lines report what goes
@@ -48,20 +60,15 @@ pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 const CONTENT_TARGET: &str = "async_openai";
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
-pub(super) fn layer<S>(
-    format: LogFormat,
-    level: Option<String>,
-    sink: LineSink,
-    redactor: &Arc<Redactor>,
-) -> Result<Option<impl Layer<S>>, TelemetryError>
+pub(super) fn layer<S>(logs: LogOptions) -> Result<Option<impl Layer<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let redactor = Arc::clone(redactor);
-    let writer = RedactingWriter { sink, redactor };
+    let level = logs.level.clone().unwrap_or_else(|| LEVELS.to_owned());
+    let format = logs.format;
     let lines = fmt::layer()
         .with_ansi(false)
-        .with_writer(move || writer.clone());
+        .with_writer(move || logs.clone());
     let lines = match format {
         LogFormat::Off => return Ok(None),
         LogFormat::Text => lines.boxed(),
@@ -69,7 +76,6 @@ where
     };
     // Our spans always, because they say which question an event belongs to.
     let ours = |metadata: &Metadata<'_>| metadata.is_span() && is_from_us(metadata);
-    let level = level.unwrap_or_else(|| LEVELS.to_owned());
     let filter = EnvFilter::builder().parse(&level);
     let chosen = filter
         .map_err(|source| TelemetryError::Level { level, source })?
@@ -81,14 +87,8 @@ where
     Ok(Some(lines.with_filter(chosen)))
 }
 
-/// Hands each line on without secrets.
-#[derive(Clone)]
-struct RedactingWriter {
-    sink: LineSink,
-    redactor: Arc<Redactor>,
-}
-
-impl io::Write for RedactingWriter {
+/// Writes each line without secrets.
+impl io::Write for LogOptions {
     /// The layer writes each event in one piece, which is one line here too.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);

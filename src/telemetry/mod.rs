@@ -35,8 +35,7 @@ use finqa_agents::telemetry::Content;
 
 pub(crate) use collector::Collector;
 pub use error::TelemetryError;
-pub(crate) use log::LineSink;
-pub use log::LogFormat;
+pub use log::{LogFormat, LogOptions};
 pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
@@ -46,8 +45,9 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// The service, and the tracer.
 const SERVICE: &str = "convfinqa";
 
-/// The destinations and contents of telemetry.
-pub struct TelemetryOptions {
+/// The traces of a process: none by default.
+#[derive(Default)]
+pub struct TraceOptions {
     /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
     pub service_name: Option<String>,
     /// Write traces to a file, which [`Telemetry::write_to`] names.
@@ -56,13 +56,6 @@ pub struct TelemetryOptions {
     pub collector: Option<Collector>,
     /// Record questions, prompts and replies.
     pub content: bool,
-    pub log: LogFormat,
-    /// Directives of `RUST_LOG`: by default, ours from `info` and others from `warn`.
-    pub level: Option<String>,
-    /// The destination of log lines.
-    pub sink: LineSink,
-    /// Removes what must not leave the process.
-    pub redactor: Arc<Redactor>,
 }
 
 /// The installed telemetry; call [`Telemetry::finish`] before the process ends.
@@ -74,19 +67,19 @@ pub struct Telemetry {
 
 /// Installs what the options ask for, for the whole process and until its end.
 /// If they ask for nothing, nothing is installed and spans stay disabled.
-pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
+pub fn install(logs: LogOptions, options: TraceOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
-    if !traced && options.log == LogFormat::Off {
+    if !traced && logs.format == LogFormat::Off {
         return Ok(Telemetry::default());
     }
-    let redactor = &options.redactor;
-    let log = log::layer(options.log, options.level, options.sink, redactor)?;
+    let redactor = Arc::clone(&logs.redactor);
+    let log = log::layer(logs)?;
     let file = options.file.then(RunTraceFile::default);
     let mut provider = SdkTracerProvider::builder().with_resource(resource(options.service_name));
     if let Some(file) = &file {
         provider = provider.with_simple_exporter(FileExporter {
             file: Arc::clone(file),
-            redactor: Arc::clone(redactor),
+            redactor,
             open: Mutex::default(),
             resource: ResourceAttributesWithSchema::default(),
         });
@@ -121,15 +114,13 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
 /// Our defaults, overridden by `OTEL_RESOURCE_ATTRIBUTES` and then by
 /// `OTEL_SERVICE_NAME`, in the order of the specification.
 fn resource(service_name: Option<String>) -> Resource {
-    let resource = Resource::builder_empty()
+    Resource::builder_empty()
         .with_service_name(SERVICE)
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
         .with_detector(Box::new(TelemetryResourceDetector))
-        .with_detector(Box::new(EnvResourceDetector::new()));
-    match service_name {
-        Some(name) => resource.with_service_name(name).build(),
-        None => resource.build(),
-    }
+        .with_detector(Box::new(EnvResourceDetector::new()))
+        .with_attributes(service_name.map(|name| KeyValue::new("service.name", name)))
+        .build()
 }
 
 impl Telemetry {

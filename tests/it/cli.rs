@@ -97,7 +97,7 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
         ("score mine.csv", 0),
         ("ask page.md who? --min-confidence 1", 4),
         ("env play --n 1 --url http://127.0.0.1:1", 5),
-        ("data check --data-path sample --all", 0),
+        ("data check --data-path sample", 0),
         ("completions bash", 0),
         ("graph", 0),
         ("--help", 0),

@@ -128,21 +128,13 @@ fn an_address_on_the_command_line_is_not_announced() {
 fn a_key_is_not_sent_over_http_to_another_machine() {
     let place = Workplace::new();
     let variables = ["OPENAI_API_KEY", "MLFLOW_TRACKING_TOKEN", "FINQA_TOKEN"];
-    let flag = "--allow-http";
-    for (line, allowed_by) in [
-        (
-            "--model m --data-path sample --base-url http://models.invalid/v1",
-            flag,
-        ),
-        ("env play --url http://env.invalid:8000", flag),
-        // Also said by `track sync`, which has no such option.
-        (
-            "--n 1 --mlflow http://mlflow.invalid:5000",
-            "CONVFINQA_ALLOW_HTTP=true",
-        ),
+    for line in [
+        "--model m --data-path sample --base-url http://models.invalid/v1",
+        "env play --url http://env.invalid:8000",
+        "--n 1 --mlflow http://mlflow.invalid:5000",
     ] {
         let ran = place.run_with(line, &variables.map(|name| (name, KEY)));
-        ran.fails(2, &["unencrypted", allowed_by]);
+        ran.fails(2, &["unencrypted", "CONVFINQA_ALLOW_HTTP=true"]);
         assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
     }
 }

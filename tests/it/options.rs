@@ -15,6 +15,7 @@ fn commands_that_read_runs_find_the_folder_that_environment_or_settings_file_nam
     let one = "\"questions\": 1,";
     let all = [
         ("runs", &id[..13]),
+        ("runs --json", "\"status\": \"finished\""),
         ("report", &id),
         ("score last --json", one),
         ("analyze --json", one),

@@ -34,8 +34,9 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     // Values
     ("--bogus", 2, &["--bogus"]),
     ("--n 0", 2, &["--n is 0; it must be at least 1"]),
-    ("--n=ten", 2, &["invalid value 'ten' for '--n <N>'"]),
-    ("--temperature 1.5", 2, &["--temperature is 1.5; it must be between 0 and 1"]),
+    ("--n=ten", 2, &["--n is ten; it must be a whole number, and not negative"]),
+    ("--n -3", 2, &["--n is -3; it must be a whole number, and not negative"]),
+    ("--temperature 2.5", 2, &["--temperature is 2.5; it must be between 0 and 2"]),
     ("--temperature nan", 2, &["--temperature is NaN"]),
     ("--max-rounds 0", 2, &["--max-rounds is 0"]),
     ("--seed 18446744073709551615", 2, &["command line"]),

@@ -25,6 +25,15 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
+/// Unicode's picture of a control character, if it has one.
+pub fn picture(c: char) -> char {
+    match u32::from(c) {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ => '\u{fffd}',
+    }
+}
+
 /// A number of things by a noun whose plural is regular.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {

@@ -256,7 +256,11 @@ async fn on_server(
     notify: &Notify,
 ) -> anyhow::Result<EpisodeEnvironment> {
     let token = args.token.clone().filter(|token| !token.is_empty());
-    let address = Address::new(url, token.map(Into::into), settings.model.allow_http)?;
+    let address = Address::new(
+        url,
+        token.map(Into::into),
+        dotenv::variables().allows_http(),
+    )?;
     let shown = address.shown();
     let notify = Arc::clone(notify);
     let note = Box::new(move |line| notify(RunNotice::Note(line)));

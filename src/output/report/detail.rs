@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dataset::{Dataset, Document, Gold, Outcome};
-use crate::output::terminal::verdict_text;
+use crate::output::answer::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
 use finqa_agents::llm::Role;

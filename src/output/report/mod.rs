@@ -25,7 +25,7 @@ use strum::VariantArray;
 
 use crate::analysis::Miss;
 use crate::dataset::Dataset;
-use crate::output::terminal::{self, p_value, rule_title};
+use crate::output::terminal::{self, p_value};
 use crate::run::Row;
 use crate::score::Rule;
 
@@ -131,7 +131,7 @@ impl WrittenPage<'_> {
             let mut rules = Rule::VARIANTS.iter();
             rules
                 .find(|rule| rule.name() == name)
-                .map_or("", |rule| rule_title(*rule))
+                .map_or("", |rule| rule.title())
         });
         environment.add_filter("fixed", |value: f64, decimals: usize| {
             format!("{value:.decimals$}")

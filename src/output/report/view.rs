@@ -3,7 +3,6 @@
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::output::terminal::rule_title;
 use crate::run::{EpisodeSummary, Summary};
 use crate::score::{LabelFloor, Rule, RuleRates};
 use finqa_core::stats::Rate;
@@ -148,7 +147,7 @@ fn lines(rates: &RuleRates) -> Vec<RuleRate> {
         .iter()
         .map(|(rule, rate)| RuleRate {
             name: rule.name(),
-            title: rule_title(rule),
+            title: rule.title(),
             about: about(rule),
             rate,
             floor: rates.floor().filter(|_| rule == Rule::NumericalMatch),

@@ -3,7 +3,7 @@
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{counted, cut, single_spaced};
 
-use super::scores::{align, rule_title};
+use super::scores::align;
 use super::style::{TerminalStyle, broken, harmless};
 
 /// Characters that are shown of an answer, which may be a page of text.
@@ -16,7 +16,7 @@ pub(crate) fn analysis_tables(
     examples: usize,
     style: TerminalStyle,
 ) -> String {
-    let rule = rule_title(analysis.rule);
+    let rule = analysis.rule.title();
     let by = match &analysis.dataset {
         Some(dataset) => format!("records: {dataset}"),
         None => "no records, so no cause is searched for on the page (--data-path gives them)"
@@ -38,7 +38,7 @@ pub(crate) fn analysis_tables(
         parts.push(causes(analysis, style));
     }
     for count in &analysis.causes {
-        parts.extend(shown(analysis, count.cause, examples, style));
+        parts.extend(shown(analysis, count.cause, examples));
     }
     parts.join("\n")
 }
@@ -60,12 +60,7 @@ pub(super) fn title(cause: Cause) -> String {
     cause.name().replace('_', " ")
 }
 
-fn shown(
-    analysis: &MissAnalysis,
-    cause: Cause,
-    examples: usize,
-    style: TerminalStyle,
-) -> Option<String> {
+fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize) -> Option<String> {
     if examples == 0 {
         return None;
     }
@@ -73,21 +68,24 @@ fn shown(
     let misses: Vec<&Miss> = misses.filter(|miss| miss.cause == cause).collect();
     let mut lines = vec![format!("\n{} ({})", title(cause), misses.len())];
     for miss in misses.iter().take(examples) {
-        let epoch = match miss.epoch.as_str() {
-            "0" => String::new(),
-            epoch => format!(", epoch {epoch}"),
+        let question = match miss.epoch.as_str() {
+            "0" => miss.key.to_string(),
+            epoch => format!("{}, epoch {epoch}", miss.key),
         };
-        lines.push(style.wrap(&format!("  {} ({}{epoch})", miss.key.id, miss.key.part)));
-        let detail = match miss.detail.as_str() {
-            "" => String::new(),
-            detail => format!(" · {detail}"),
-        };
-        let values = format!(
-            "gold {} · answer {}{detail}",
-            cut(&single_spaced(&miss.gold), SHOWN, "…"),
-            cut(&single_spaced(&miss.answer), SHOWN, "…")
-        );
-        lines.push(format!("    {}", broken(&single_spaced(&values), 4, 4, 80)));
+        let values = [("gold", &miss.gold), ("answer", &miss.answer)];
+        lines.push(question_lines(&question, &values, &miss.detail));
     }
-    Some(harmless(&lines.join("\n")).into_owned())
+    Some(lines.join("\n"))
+}
+
+/// A question, whose id is not broken because one wants to copy it, and a line of values and a
+/// remark.
+pub(super) fn question_lines(question: &str, values: &[(&str, &String)], remark: &str) -> String {
+    let values = values
+        .iter()
+        .map(|(name, text)| format!("{name} {}", cut(&single_spaced(text), SHOWN, "…")));
+    let remark = Some(single_spaced(remark)).filter(|remark| !remark.is_empty());
+    let parts: Vec<String> = values.chain(remark).collect();
+    let text = format!("  {question}\n    {}", broken(&parts.join(" · "), 4, 4, 80));
+    harmless(&text).into_owned()
 }

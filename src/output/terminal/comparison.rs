@@ -4,9 +4,9 @@ use crate::analysis::{Amounts, Comparison, RunLetter, RunSide};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 
-use super::analysis::title;
-use super::scores::{align, rule_title};
-use super::style::{TerminalStyle, harmless};
+use super::analysis::{question_lines, title};
+use super::scores::{align, whole};
+use super::style::TerminalStyle;
 
 /// Flips shown of each way; the rest are in `--json`.
 const FLIPS: usize = 20;
@@ -36,8 +36,8 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     ));
     parts.push(rules(comparison, style));
     parts.extend(spending(comparison, style));
-    parts.push(flips(comparison, RunLetter::A, style));
-    parts.push(flips(comparison, RunLetter::B, style));
+    parts.push(flips(comparison, RunLetter::A));
+    parts.push(flips(comparison, RunLetter::B));
     parts.join("\n")
 }
 
@@ -45,14 +45,17 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
 fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]", "note"]);
     let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
-    let rate = |rate: f64, interval| format!("{} [{}]", percent(rate), span(interval));
+    let rate = |rate: f64, interval: Interval| {
+        let [rate, low, high] = [rate, interval.low, interval.high].map(percent);
+        format!("{rate} [{low}, {high}]")
+    };
     let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
         let floor = rule
             .floor
             .map(|floor| format!("floor {} %", percent(floor.rate)));
         rates.add_row([
-            rule_title(rule.rule).to_owned(),
+            rule.rule.title().to_owned(),
             rule.n.to_string(),
             rate(rule.rate_a, rule.interval_a),
             rate(rule.rate_b, rule.interval_b),
@@ -61,23 +64,21 @@ fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
         let Interval { low, high } = rule.interval;
         let difference = points(rule.difference);
         differences.add_row([
-            rule_title(rule.rule).to_owned(),
-            format!("{difference} [{} – {}]", points(low), points(high)),
+            rule.rule.title().to_owned(),
+            format!("{difference} [{}, {}]", points(low), points(high)),
             p_value(rule.p),
         ]);
     }
     align(&mut rates, &[1, 2, 3]);
     align(&mut differences, &[1, 2]);
+    // An interval is copied whole.
+    whole(&mut rates, &[2, 3]);
+    whole(&mut differences, &[1]);
     format!("{rates}\n{differences}")
 }
 
 fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
-}
-
-/// An interval in percent, for people.
-fn span(interval: Interval) -> String {
-    format!("{} – {}", percent(interval.low), percent(interval.high))
 }
 
 /// A difference with its sign; one that rounds to 0 has none.
@@ -124,29 +125,30 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
 }
 
 /// The questions that one side alone answers right.
-fn flips(comparison: &Comparison<'_>, right: RunLetter, style: TerminalStyle) -> String {
-    let name = match right {
-        RunLetter::A => "A",
-        RunLetter::B => "B",
-    };
+fn flips(comparison: &Comparison<'_>, right: RunLetter) -> String {
     let flips = comparison.flips.iter().filter(|flip| flip.right == right);
     let count = flips.clone().count();
     let heading = format!(
-        "Right only in {name}, by {}: {count}",
-        rule_title(comparison.rule)
+        "Right only in {right:?}, by {}: {count}",
+        comparison.rule.title()
     );
     if count == 0 {
         return heading;
     }
-    let mut table = style.table(&["question", "gold", "A", "B", "cause"]);
+    let mut lines = vec![heading];
     for flip in flips.take(FLIPS) {
-        let question = format!("{} ({})", flip.key.id, flip.key.part);
-        let cells = [&question, &flip.gold, &flip.a, &flip.b, &title(flip.cause)];
-        table.add_row(cells.map(|text| harmless(text)));
+        let values = [("gold", &flip.gold), ("A", &flip.a), ("B", &flip.b)];
+        lines.push(question_lines(
+            &flip.key.to_string(),
+            &values,
+            &title(flip.cause),
+        ));
     }
-    let more = match count.saturating_sub(FLIPS) {
-        0 => String::new(),
-        n => format!("\n… and {n} more: --json lists them all"),
-    };
-    format!("{heading}\n{table}{more}")
+    if count > FLIPS {
+        lines.push(format!(
+            "… and {} more: --json lists them all",
+            count - FLIPS
+        ));
+    }
+    lines.join("\n")
 }

@@ -2,9 +2,7 @@
 
 mod analysis;
 mod answer;
-mod calls;
 mod comparison;
-mod episodes;
 mod progress;
 mod runs;
 mod scores;
@@ -17,11 +15,9 @@ pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
 pub(super) use comparison::{p_value, signed};
 pub(crate) use progress::RunProgress;
-pub(super) use progress::verdict_text;
 pub(crate) use runs::runs_list;
-pub(crate) use scores::rule_title;
 pub use scores::scorecard_tables;
 pub use style::TerminalStyle;
-pub(crate) use style::harmless;
+pub(crate) use style::{for_stderr, harmless};
 pub(crate) use summary::summary_text;
 pub(crate) use writer::{ProgressOptions, TerminalWriter, download_bar};

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use crate::dataset::Outcome;
+use crate::output::answer::verdict_text;
 use crate::run::{Event, Finish, Row, command};
-use finqa_agents::llm::Cost;
+use finqa_agents::llm::{Cost, LimitStatus};
 use finqa_core::text::{counted, single_spaced};
 
-use super::calls::CallActivity;
 use super::style::joined;
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
@@ -24,6 +24,18 @@ pub(crate) struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
+    counts: ProgressCounts,
+    /// The folder of the run's output.
+    output: PathBuf,
+    /// The command that continues the run.
+    continuation: String,
+    last_line: Instant,
+    started: Instant,
+}
+
+/// What has happened so far.
+#[derive(Default)]
+struct ProgressCounts {
     /// Questions of the run.
     total: usize,
     answered: usize,
@@ -34,14 +46,10 @@ pub(crate) struct RunProgress {
     /// Episodes that have a reward, and their sum.
     rewards: (usize, f64),
     failed: usize,
-    calls: CallActivity,
-    /// The folder of the run's output.
-    output: PathBuf,
-    /// The command that continues the run.
-    continuation: String,
+    retries: u64,
+    /// Calls in flight.
+    limits: LimitStatus,
     cost: Cost,
-    last_line: Instant,
-    started: Instant,
 }
 
 impl RunProgress {
@@ -56,17 +64,9 @@ impl RunProgress {
             options,
             writer,
             bar,
-            total: 0,
-            answered: 0,
-            resumed: 0,
-            scored: 0,
-            right: 0,
-            rewards: (0, 0.0),
-            failed: 0,
-            calls: CallActivity::default(),
+            counts: ProgressCounts::default(),
             output: output.to_owned(),
             continuation: command("--resume", output),
-            cost: Cost::default(),
             last_line: now,
             started: now,
         }
@@ -87,7 +87,7 @@ impl RunProgress {
                 answered,
             } => {
                 self.continuation = meta.continuation(&self.output);
-                self.total = *total;
+                self.counts.total = *total;
                 self.bar.set_length(*total as u64);
                 if *answered > 0 {
                     let questions = counted(*total, "question");
@@ -109,20 +109,20 @@ impl RunProgress {
                 delay,
                 reason,
             } => {
-                self.calls.retries += 1;
+                self.counts.retries += 1;
                 self.show();
                 let seconds = delay.as_secs_f64();
                 if verbose {
                     self.say(&format!(
                         "  request {attempt} failed ({reason}); retrying in {seconds:.1} s"
                     ));
-                } else if !self.options.logged && self.is_line_due(self.calls.retries == 1) {
+                } else if !self.options.logged && self.is_line_due(self.counts.retries == 1) {
                     self.say(&format!("{}: {reason}", self.status()));
                 }
             }
             Event::Batch(line) => self.say(line),
             Event::Limits(status) => {
-                self.calls.limits = *status;
+                self.counts.limits = *status;
                 self.show();
             }
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
@@ -149,19 +149,19 @@ impl RunProgress {
     }
 
     fn answered(&mut self, row: &Row, resumed: bool) {
-        self.answered += 1;
-        self.resumed += usize::from(resumed);
-        self.failed += usize::from(row.solution.outcome != Outcome::Answered);
+        self.counts.answered += 1;
+        self.counts.resumed += usize::from(resumed);
+        self.counts.failed += usize::from(row.solution.outcome != Outcome::Answered);
         if let Some(verdict) = &row.scores.financial_equivalence {
-            self.scored += 1;
-            self.right += usize::from(verdict.accepted);
+            self.counts.scored += 1;
+            self.counts.right += usize::from(verdict.accepted);
         }
         let episode = row.solution.episode.as_ref();
         if let Some(reward) = episode.and_then(|episode| episode.reward) {
-            self.rewards = (self.rewards.0 + 1, self.rewards.1 + reward);
+            self.counts.rewards = (self.counts.rewards.0 + 1, self.counts.rewards.1 + reward);
         }
-        self.cost += row.spent();
-        self.bar.set_position(self.answered as u64);
+        self.counts.cost += row.spent();
+        self.bar.set_position(self.counts.answered as u64);
         self.show();
         if self.options.verbose && !resumed {
             self.say(&verbose_lines(row));
@@ -175,7 +175,7 @@ impl RunProgress {
     fn show(&self) {
         self.bar
             .set_message(joined([Some(self.message()), self.eta()]));
-        if let Some(calls) = self.calls.text().filter(|_| self.total > 0) {
+        if let Some(calls) = self.calls().filter(|_| self.counts.total > 0) {
             set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
             self.bar.set_prefix(calls);
         }
@@ -183,37 +183,55 @@ impl RunProgress {
 
     /// The number of answered questions, and the message.
     fn status(&self) -> String {
-        let answered = format!("{}/{}", self.answered, self.total);
-        joined([Some(answered), Some(self.message()), self.calls.text()])
+        let answered = format!("{}/{}", self.counts.answered, self.counts.total);
+        joined([Some(answered), Some(self.message()), self.calls()])
     }
 
     /// Right answers so far, cost and failures. Counts, because a rate would need its
     /// interval, and NM its floor.
     fn message(&self) -> String {
-        let (episodes, sum) = self.rewards;
+        let (episodes, sum) = self.counts.rewards;
         joined([
             (episodes > 0).then(|| format!("reward {:.3}", sum / episodes as f64)),
-            (self.scored > 0).then(|| format!("{} of {} right (FE)", self.right, self.scored)),
-            self.cost.brief(),
-            (self.failed > 0).then(|| format!("{} without an answer", self.failed)),
+            (self.counts.scored > 0)
+                .then(|| format!("{} of {} right (FE)", self.counts.right, self.counts.scored)),
+            self.counts.cost.brief(),
+            (self.counts.failed > 0).then(|| format!("{} without an answer", self.counts.failed)),
         ])
+    }
+
+    /// Calls in flight and their limit, retries, and 429s, so that a patient run does not look
+    /// like one that hangs.
+    fn calls(&self) -> Option<String> {
+        let LimitStatus {
+            in_flight,
+            limit,
+            rate_limited,
+        } = self.counts.limits;
+        let calls = format!("{} in flight, limit {limit}", counted(in_flight, "call"));
+        let text = joined([
+            (limit > 0).then_some(calls),
+            (self.counts.retries > 0).then(|| counted(self.counts.retries, "retry")),
+            (rate_limited > 0).then(|| format!("{rate_limited} × 429")),
+        ]);
+        (!text.is_empty()).then_some(text)
     }
 
     /// The time left at the pace of this process: answers of others took none of its time.
     fn eta(&self) -> Option<String> {
-        let here = self.answered.saturating_sub(self.resumed);
+        let here = self.counts.answered.saturating_sub(self.counts.resumed);
         if here == 0 {
             return None;
         }
-        let left = self.total.saturating_sub(self.answered) as f64;
+        let left = self.counts.total.saturating_sub(self.counts.answered) as f64;
         let seconds = self.started.elapsed().as_secs_f64() / here as f64 * left;
         Some(format!("{seconds:.0} s left"))
     }
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
-        self.calls.finished();
+        // Nothing is in flight any more.
+        self.counts.limits.limit = 0;
         self.bar.finish_and_clear();
-        let answered = format!("questions answered: {} of {}", self.answered, self.total);
         let again = &self.continuation;
         let status = format!("{}, {:.1} s", self.status(), elapsed.as_secs_f64());
         let line = match finish {
@@ -232,30 +250,17 @@ impl RunProgress {
                     limit.more()
                 )
             }
-            Finish::Interrupted => format!("interrupted; {answered}; continue with {again}"),
-            Finish::Fatal(_) | Finish::Bug(_) => {
-                format!("stopped; {answered}; continue with {again}")
+            Finish::Interrupted => {
+                let answered = format!(
+                    "questions answered: {} of {}",
+                    self.counts.answered, self.counts.total
+                );
+                format!("interrupted; {answered}; continue with {again}")
             }
+            // The reason comes first.
+            Finish::Fatal(_) | Finish::Bug(_) => return,
         };
         self.say(&line);
-    }
-}
-
-/// A round's verdict in a few words.
-pub(in crate::output) fn verdict_text(round: &finqa_agents::pair::Round) -> String {
-    use finqa_agents::pair::CriticVerdict;
-    match &round.verdict {
-        CriticVerdict::Ok => match round.objections() {
-            0 => "accepted".to_owned(),
-            1 => "accepted, although 1 check objects".to_owned(),
-            n => format!("accepted, although {n} checks object"),
-        },
-        CriticVerdict::Revise { findings } => {
-            let count = findings.len() + round.findings.len();
-            format!("not accepted: {}", counted(count, "finding"))
-        }
-        CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
-        CriticVerdict::Skipped => "not reviewed".to_owned(),
     }
 }
 

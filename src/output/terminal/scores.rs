@@ -1,6 +1,6 @@
 //! The scores as tables for a terminal of 80 columns and more.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, Table};
 
 use crate::score::{Count, Rule, RuleRates, Scorecard};
 use finqa_core::stats::Rate;
@@ -20,47 +20,23 @@ pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
         }
     }];
     lines.extend(outcome_line(scores, style));
-    let accepted: usize = scores.reasons.iter().map(|count| count.count).sum();
-    let counts = [
-        (format!("Accepted by FE ({accepted})"), &scores.reasons),
-        (
-            "Rejected by FE, recognized error".to_owned(),
-            &scores.diagnostics,
-        ),
-    ];
-    for (title, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
-        lines.push(style.wrap(&format!("{title}: {}", listed(counts.iter()))));
-    }
-    lines.extend(conversation_lines(scores, style));
-    lines.extend(latency_line(scores, style));
     lines.join("\n")
 }
 
 fn rules(scores: &Scorecard, style: TerminalStyle) -> String {
     let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
-        let cells = rate_row(rule_title(rule), &rate, floor_of(rule, &scores.rates));
-        let headline = rule == Rule::FinancialEquivalence;
-        table.add_row(cells.into_iter().map(|cell| match headline {
-            true => Cell::new(cell).add_attribute(Attribute::Bold),
-            false => Cell::new(cell),
-        }));
-    }
-    if let Some(without) = &scores.without_suspects {
-        for (rule, short) in [
-            (Rule::NumericalMatch, "NM"),
-            (Rule::FinancialEquivalence, "FE"),
-        ] {
-            let note = match floor_of(rule, &without.rates) {
-                floor if floor.is_empty() => format!("{} left out", without.suspects),
-                floor => floor,
-            };
-            let title = format!("{short}, suspect golds out");
-            let rate = without.rates.get(rule);
-            table.add_rows(rate.map(|rate| rate_row(&title, &rate, note)));
-        }
+        table.add_row([
+            rule.title().to_owned(),
+            rate.hits.to_string(),
+            rate.n.to_string(),
+            format!("{:.1}", 100.0 * rate.rate),
+            interval(&rate),
+            floor_of(rule, &scores.rates),
+        ]);
     }
     align(&mut table, &[1, 2, 3]);
+    whole(&mut table, &[4]);
     table.to_string()
 }
 
@@ -78,15 +54,12 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-/// A rule's name for people.
-pub(crate) fn rule_title(rule: Rule) -> &'static str {
-    match rule {
-        Rule::ExactMatch => "exact match",
-        Rule::NumericalMatch => "numeric match (NM)",
-        Rule::ExecutionAccuracy => "execution accuracy",
-        Rule::ProgramExecution => "program execution",
-        Rule::ProgramAccuracy => "program accuracy",
-        Rule::FinancialEquivalence => "financial equiv. (FE)",
+/// Columns that are copied, so that other columns are broken instead.
+pub(super) fn whole(table: &mut Table, columns: &[usize]) {
+    for index in columns {
+        if let Some(column) = table.column_mut(*index) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
 }
 
@@ -103,20 +76,10 @@ pub(super) fn interval(rate: &Rate) -> String {
     format!("[{:.1}, {:.1}]", 100.0 * rate.low, 100.0 * rate.high)
 }
 
-/// `77.4 % [69.1, 83.9]`
+/// `77.4 % [69.1, 83.9]`, which is not broken in two.
 pub(super) fn with_interval(rate: &Rate) -> String {
-    format!("{:.1} % {}", 100.0 * rate.rate, interval(rate))
-}
-
-fn rate_row(title: &str, rate: &Rate, note: String) -> Vec<String> {
-    vec![
-        title.to_owned(),
-        rate.hits.to_string(),
-        rate.n.to_string(),
-        format!("{:.1}", 100.0 * rate.rate),
-        format!("{:.1} – {:.1}", 100.0 * rate.low, 100.0 * rate.high),
-        note,
-    ]
+    let text = format!("{:.1} % {}", 100.0 * rate.rate, interval(rate));
+    text.replace(' ', "\u{a0}")
 }
 
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
@@ -131,40 +94,6 @@ pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<S
             "Without an answer (counted as wrong): {others}{of_answered}"
         ))
     })
-}
-
-/// How whole conversations go, and whether one error causes the next, by each rule.
-fn conversation_lines(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
-    let lines = scores.conversations.iter().map(|card| {
-        let whole = card.whole;
-        let whole = whole.map(|rate| format!("{} (n {})", with_interval(&rate), rate.n));
-        let incomplete = match card.incomplete {
-            0 => String::new(),
-            n => format!(", {n} of them without all their turns"),
-        };
-        style.wrap(&format!(
-            "{}{incomplete}, by {}: right as a whole {}; {} of {} follow an error",
-            counted(card.conversations, "conversation"),
-            rule_title(card.rule),
-            whole.as_deref().unwrap_or("–"),
-            card.errors_after_an_error,
-            counted(card.errors, "error")
-        ))
-    });
-    lines.collect()
-}
-
-fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
-    let latency = scores.latency.as_ref()?;
-    // The embedded analyst takes less than a hundredth of a second.
-    let (unit, of_second, digits) = match latency.max < 1.0 {
-        true => ("ms", 1000.0, 0),
-        false => ("s", 1.0, 1),
-    };
-    let [median, p95] = [latency.p50, latency.p95].map(|seconds| of_second * seconds);
-    Some(style.wrap(&format!(
-        "Latency: median {median:.digits$} {unit}, P95 {p95:.digits$} {unit}"
-    )))
 }
 
 #[cfg(test)]

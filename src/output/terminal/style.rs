@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
-use console::measure_text_width;
+use console::{Term, measure_text_width};
+use finqa_core::text::picture;
 
 /// Text of others without characters that a terminal would obey: control
 /// characters become their pictures (`␛`), and marks that turn the direction of
@@ -27,15 +28,6 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 
 fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Unicode's picture of a control character, if it has one.
-fn picture(c: char) -> char {
-    match u32::from(c) {
-        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
-        0x7f => '\u{2421}',
-        _ => '\u{fffd}',
-    }
 }
 
 /// Lines of prose are no longer than this: the eye loses its line in wider ones.
@@ -84,6 +76,20 @@ impl TerminalStyle {
         let text = text.replace(" %", "\u{a0}%");
         broken(&text, 0, 2, limit).replace('\u{a0}', " ")
     }
+}
+
+/// A text for stderr: on a terminal, its lines are broken at words and keep their indent.
+pub(crate) fn for_stderr(text: &str) -> Cow<'_, str> {
+    let Some((_, columns)) = Term::stderr().size_checked() else {
+        return Cow::Borrowed(text);
+    };
+    let lines = text.lines().map(|line| {
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        let words = broken(words, indent, indent + 2, columns.into());
+        format!("{:indent$}{words}", "")
+    });
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Breaks a text that begins in column `start` at spaces: later lines begin in column

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use crate::run::{RunMeta, Summary};
+use crate::run::{EpisodeSummary, RunMeta, Summary};
 use crate::score::{Rule, Scorecard};
 use finqa_agents::llm::NodeUsage;
 use finqa_agents::llm::settings::OFFLINE;
+use finqa_agents::pair::EpisodeEnd;
 use finqa_core::stats::Rate;
 use finqa_core::text::counted;
 
-use super::episodes::episode_lines;
-use super::scores::{outcome_line, scorecard_tables, with_interval};
+use super::scores::{interval, outcome_line, scorecard_tables, with_interval};
 use super::style::TerminalStyle;
 
 /// The summary of a run in `output`.
@@ -23,7 +23,7 @@ pub(crate) fn summary_text(
 ) -> String {
     let mut parts = vec![style.wrap(&headline(summary))];
     if let Some(episodes) = &summary.episodes {
-        parts.push(episode_lines(episodes, style));
+        parts.push(style.wrap(&episode_line(episodes)));
     }
     match verbose {
         true => parts.push(scorecard_tables(&summary.scores, style)),
@@ -33,7 +33,7 @@ pub(crate) fn summary_text(
         }
     }
     let mut lines = epoch_lines(summary);
-    lines.extend(critic_line(summary, verbose));
+    lines.extend(critic_line(summary));
     lines.extend(opinion_line(summary));
     lines.extend(spent_line(summary));
     lines.extend(unfinished_line(summary, output));
@@ -51,10 +51,9 @@ pub(crate) fn summary_text(
 fn headline(summary: &Summary) -> String {
     let score = match summary.scores.rates.get(Rule::FinancialEquivalence) {
         Some(rate) => format!(
-            "financial equivalence (FE) {:.1} %, 95 % interval {:.1} to {:.1}",
+            "financial equivalence (FE) {:.1} %, 95 % interval {}",
             100.0 * rate.rate,
-            100.0 * rate.low,
-            100.0 * rate.high
+            interval(&rate)
         ),
         None if summary.scores.questions == 0 => "no question was answered".to_owned(),
         None => "no question has a gold answer, so nothing is scored".to_owned(),
@@ -104,6 +103,35 @@ fn other_rules(scores: &Scorecard) -> Option<String> {
     Some(line)
 }
 
+/// The rewards, and how the episodes ended.
+fn episode_line(episodes: &EpisodeSummary) -> String {
+    let mut parts = Vec::new();
+    if let Some(reward) = episodes.reward {
+        let interval = reward.low.zip(reward.high);
+        let interval =
+            interval.map(|(low, high)| format!(", 95 % interval [{low:.3},\u{a0}{high:.3}]"));
+        parts.push(format!(
+            "mean reward {:.3} of {}{}",
+            reward.mean,
+            counted(reward.n, "episode"),
+            interval.unwrap_or_default()
+        ));
+    }
+    let steps = episodes.mean_steps;
+    parts.extend(steps.map(|steps| format!("{steps:.1} steps each")));
+    let counts = [
+        (episodes.invalid_calls, "calls that reached no tool"),
+        (episodes.without_submission, "without a submission"),
+        (episodes.failed, "failed"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
+    let ends = episodes.outcomes.iter();
+    let ends = ends.filter(|(name, _)| **name != EpisodeEnd::Submitted.name());
+    parts.extend(ends.map(|(name, count)| format!("{} {count}", name.replace('_', " "))));
+    format!("Episodes: {}", parts.join("; "))
+}
+
 fn epoch_lines(summary: &Summary) -> Vec<String> {
     let lines = summary.epochs.iter().map(|card| {
         let name = match card.rule == Rule::NumericalMatch.name() {
@@ -128,7 +156,7 @@ fn epoch_lines(summary: &Summary) -> Vec<String> {
 }
 
 /// What the critic changed.
-fn critic_line(summary: &Summary, verbose: bool) -> Option<String> {
+fn critic_line(summary: &Summary) -> Option<String> {
     let critic = &summary.critic;
     let answered = critic.first_draft_n;
     let reviewed = match critic.reviewed {
@@ -136,15 +164,12 @@ fn critic_line(summary: &Summary, verbose: bool) -> Option<String> {
         _ if critic.sent_back == 0 => return None,
         _ => String::new(),
     };
-    let drafts = critic.first_drafts.filter(|_| verbose);
-    let drafts = drafts.map(|rate| format!("; first drafts alone FE {}", with_interval(&rate)));
     Some(format!(
-        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong{}",
+        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong",
         critic.sent_back,
         counted(answered, "answer"),
         critic.fixed,
-        critic.broken,
-        drafts.unwrap_or_default()
+        critic.broken
     ))
 }
 
@@ -158,15 +183,6 @@ fn opinion_line(summary: &Summary) -> Option<String> {
     let parts = [
         agreement.agreed.map(|rate| part(rate, "the same answer")),
         agreement.differed.map(|rate| part(rate, "another answer")),
-        agreement.arbitration.map(|effect| {
-            format!(
-                "it replaced {} of {}, of which {} became right and {} wrong",
-                effect.taken,
-                counted(effect.weighed, "answer"),
-                effect.fixed,
-                effect.broken
-            )
-        }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let parts = Some(parts.join(", ")).filter(|parts| !parts.is_empty())?;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::style::harmless;
+use super::style::{for_stderr, harmless};
 
 /// The options of the progress display.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl TerminalWriter {
         match self.options {
             ProgressOptions { quiet: true, .. } => {}
             ProgressOptions { logged: true, .. } => tracing::info!("{line}"),
-            _ => self.line(line),
+            _ => self.line(&for_stderr(line)),
         }
     }
 
@@ -57,7 +57,7 @@ impl TerminalWriter {
     pub(crate) fn warn(&self, line: &str) {
         match self.options.logged {
             true => tracing::warn!("{line}"),
-            false => self.line(line),
+            false => self.line(&for_stderr(line)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Writes a text into a cell of a CSV: no spreadsheet takes it for a formula, and it holds no
 //! control character.
 
+use finqa_core::text::picture;
+
 /// The cell for a text. What a spreadsheet would take for a formula gets a
 /// leading apostrophe; numbers and percents never. Control characters but
 /// tab, line feed and carriage return become their pictures (`␛`).
@@ -36,12 +38,9 @@ fn is_negative_number(text: &str) -> bool {
 }
 
 fn pictured(c: char) -> char {
-    match c {
-        '\t' | '\n' | '\r' => c,
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        '\u{7f}' => '␡',
-        _ if c.is_control() => '\u{fffd}',
-        _ => c,
+    match c.is_control() && !matches!(c, '\t' | '\n' | '\r') {
+        true => picture(c),
+        false => c,
     }
 }
 

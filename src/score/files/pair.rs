@@ -1,5 +1,6 @@
 //! Pairing rows with the dataset's questions, and scoring them.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
@@ -13,7 +14,7 @@ use super::read::{PredictionRow, value_of};
 ///
 /// With a dataset, gold, page and question come from it, and the file's gold
 /// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by id and normalised question.
+/// without a part by id and normalised question, without an id by the question alone.
 ///
 /// A row without an outcome is answered if it holds an answer, else it counts
 /// as a reply that could not be read, right by no rule.
@@ -90,9 +91,39 @@ fn with_cases(
 ) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
     let records = dataset.records.iter();
     let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
+    // For rows without an id, whose question takes its place.
+    let by_question = LazyCell::new(|| {
+        let mut found: HashMap<String, Vec<&Record>> = HashMap::new();
+        for record in &dataset.records {
+            for case in record.cases() {
+                let records = found.entry(normalised(&case.question.text)).or_default();
+                if records.last().is_none_or(|last| last.id() != record.id()) {
+                    records.push(record);
+                }
+            }
+        }
+        found
+    });
     let mut keyed = Vec::with_capacity(rows.len());
-    for row in rows {
-        let Some(record) = records.get(row.id.as_str()).copied() else {
+    for mut row in rows {
+        let known = records.get(row.id.as_str()).copied();
+        let asking = match known {
+            None if row.id == row.question.trim() => by_question.get(&normalised(&row.id)),
+            _ => None,
+        };
+        let record = match asking.map(Vec::as_slice) {
+            Some([record]) => Some(*record),
+            Some(several) => {
+                return Err(ScoreError::AmbiguousQuestion {
+                    line: row.line,
+                    question: row.question,
+                    count: several.len(),
+                    dataset: dataset.source.clone(),
+                });
+            }
+            None => known,
+        };
+        let Some(record) = record else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
                 id: row.id,
@@ -113,6 +144,7 @@ fn with_cases(
             });
         };
         refuse_other_gold(&row, case, dataset)?;
+        record.id().clone_into(&mut row.id);
         keyed.push((row, case.question.key.part.clone(), Some((record, case))));
     }
     Ok(keyed)

@@ -35,7 +35,6 @@ struct Cells {
     exe_ans: String,
     outcome: String,
     latency: String,
-    latency_ms: String,
     filename: String,
     epoch: String,
     rounds: String,
@@ -44,7 +43,7 @@ struct Cells {
 
 /// The names of columns of which a file must have one each.
 const NEEDED: [&str; 2] = [
-    "id|record_id",
+    "id|record_id|question",
     "prediction|predicted_answer|answer|program|predicted_program",
 ];
 
@@ -53,7 +52,7 @@ const NEEDED: [&str; 2] = [
 pub struct PredictionRow {
     /// Line number, from 1.
     pub line: usize,
-    /// Record id.
+    /// Record id, or the question's text in a file without ids.
     pub id: String,
     /// `qa`, `qa_0`, `qa_1` or a turn's number.
     pub part: Option<String>,
@@ -109,17 +108,12 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
 
 fn utf8<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, ScoreError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let good = match std::str::from_utf8(bytes) {
-        // UTF-16 of plain English is valid UTF-8 with a zero in every character.
-        // A single zero may be part of a reply.
-        Ok(text) if !text.chars().take(4).any(|c| c == '\0') => return Ok(text),
-        Ok(_) => 0,
-        Err(error) => error.valid_up_to(),
-    };
-    let good = bytes.get(..good).unwrap_or_default();
-    Err(ScoreError::NotUtf8 {
-        path: path.to_owned(),
-        line: 1 + good.iter().filter(|b| **b == b'\n').count(),
+    std::str::from_utf8(bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        ScoreError::NotUtf8 {
+            path: path.to_owned(),
+            line: 1 + good.iter().filter(|b| **b == b'\n').count(),
+        }
     })
 }
 
@@ -137,9 +131,17 @@ impl PredictionFile<'_> {
             line: line_number(line),
             source,
         };
-        let mut reader = csv::Reader::from_reader(self.text.as_bytes());
+        // Spreadsheets of some languages write semicolons.
+        let first = self.text.lines().next().unwrap_or_default();
+        let delimiter = if first.contains(',') { b',' } else { b';' };
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader
+            .delimiter(delimiter)
+            .from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
-        let names: Vec<&str> = header.iter().map(str::trim).collect();
+        let names = header.iter().map(|name| name.trim().to_lowercase());
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.refuse_incomplete(&names)?;
         let mut rows = Vec::new();
         let mut record = csv::StringRecord::new();
@@ -213,12 +215,15 @@ impl PredictionFile<'_> {
                     reason: error.to_string(),
                 }
             })?;
-        let id = cells.id.trim();
+        // Without an id the question names itself.
+        let id = match cells.id.trim() {
+            "" => cells.question.trim(),
+            id => id,
+        };
         if id.is_empty() {
             return Err(self.bad(line, "id", "", "a record id"));
         }
         let number = "a number";
-        let milliseconds = self.cell(line, "latency_ms", &cells.latency_ms, number, seconds)?;
         let latency = self.cell(line, "latency", &cells.latency, number, seconds)?;
         let outcome = |text: &str| text.parse().ok();
         let outcome = self.cell(line, "outcome", &cells.outcome, "a known outcome", outcome)?;
@@ -241,7 +246,7 @@ impl PredictionFile<'_> {
             gold_program: filled(cells.gold_program),
             exe_ans: filled(cells.exe_ans).map(value_of),
             outcome,
-            latency: latency.or(milliseconds.map(|thousandths| thousandths / 1e3)),
+            latency,
             filename: filled(cells.filename),
             epoch,
             rounds,

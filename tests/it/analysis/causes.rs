@@ -95,6 +95,11 @@ fn of_a_printed_answer(
 #[case::absolute("qa", "\"subtract(62290, 64700)\"", Cause::AbsoluteForRelative)]
 #[case::invented("2", "\"subtract(99999, 64700)\"", Cause::MissingEvidence)]
 #[case::steps("2", "\"subtract(62290, 64700), add(#0, 5083)\"", Cause::Steps)]
+#[case::further_steps(
+    "qa",
+    "\"multiply(62290, 64700), add(62290, 64700), divide(#0, #1)\"",
+    Cause::Steps
+)]
 fn of_a_program(#[case] part: &str, #[case] program: &str, #[case] cause: Cause) {
     let program_text = program.trim_matches('"');
     let value = finqa_core::program::Program::parse(program_text).unwrap();

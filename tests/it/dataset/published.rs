@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use convfinqa::dataset::{Case, RecordDefect, check, stats_text};
+use convfinqa::dataset::{Case, check, stats_text};
 use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
 use finqa_core::page::CellKind;
@@ -41,24 +41,15 @@ fn published_records_load(
 }
 
 #[rstest]
-#[case::ten(TEN, 15 + 45, 3)]
+#[case::ten(TEN, 15 + 45)]
 #[ignore = "needs the published files"]
-#[case::needs_data_train("train_first100.json", 92 + 355, 8)]
+#[case::needs_data_train("train_first100.json", 92 + 355)]
 #[ignore = "needs the published files"]
-#[case::needs_data_unabridged("train_first25_unabridged.json", 33 + 95, 3)]
+#[case::needs_data_unabridged("train_first25_unabridged.json", 33 + 95)]
 #[ignore = "needs the published files"]
-#[case::needs_data_dev("dev_work.json", 1042, 0)]
-fn check_confirms_every_gold_program(
-    #[case] name: &str,
-    #[case] programs: usize,
-    #[case] answers_that_differ: usize,
-) {
-    let (confirmed, found) = check(&records(name));
-    assert_eq!(confirmed, programs);
-    let differ = found
-        .iter()
-        .filter(|it| it.defect == RecordDefect::AnswerDiffers);
-    assert_eq!(differ.count(), answers_that_differ);
+#[case::needs_data_dev("dev_work.json", 1042)]
+fn check_confirms_every_gold_program(#[case] name: &str, #[case] programs: usize) {
+    assert_eq!(check(&records(name)).0, programs);
 }
 
 #[test]
@@ -71,7 +62,6 @@ fn stats_of_ten_records() {
     ] {
         assert!(text.contains(&format!("\n{line}\n")), "{text}");
     }
-    assert!(text.ends_with("  subtract\n"), "{text}");
 }
 
 // Of the 57, 55 lost their escape and 2 are hyphens.

@@ -284,3 +284,32 @@ fn shards_are_delivered_as_one_run_by_merge() {
     merge().succeeds();
     assert_eq!(mlflow.told().runs, 1);
 }
+
+/// The first one ended it, and the others stayed where they were.
+#[test]
+fn a_run_that_cannot_be_sent_stops_no_other() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    let run = |more: &str| place.run(&format!("--data-path sample --n 1 {more}"));
+    run("--mlflow http://127.0.0.1:9").succeeds();
+    run("").succeeds();
+    let broken = place.run_folder().join("journal.sqlite");
+    std::fs::write(broken, "not a journal").unwrap();
+    run("").succeeds();
+    let ran = sync(&place, &server.uri());
+    assert_ne!(ran.code, Some(0));
+    ran.tells("cannot be reached").tells("journal");
+    assert_eq!(server.told().runs, 1);
+}
+
+/// All was merged, and then an address that was stored made it an error.
+#[test]
+fn a_stored_address_that_cannot_be_used_does_not_fail_a_merge() {
+    let place = Workplace::new();
+    for part in ["1/2", "2/2"] {
+        let shard = format!("--shard {part} --run nightly --mlflow http://mlflow.invalid:5000");
+        tracked_with(&place, "", &shard).succeeds();
+    }
+    let ran = place.run_with("merge nightly", &[("MLFLOW_TRACKING_TOKEN", "t0ken")]);
+    ran.succeeds().tells("the merged run was not sent");
+}

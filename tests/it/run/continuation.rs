@@ -254,3 +254,20 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let is_short = |row: Row| assert!(row.latency.is_some_and(|seconds| seconds < 1e6));
     journal(&place).for_each_row(is_short).unwrap();
 }
+
+/// The same server at another port was a change that no run could be resumed with.
+#[test]
+fn a_run_is_resumed_at_a_local_server_that_has_moved() {
+    let place = Workplace::new();
+    let first = Waiting::after(7);
+    let child = first.begin(&place, "--data-path sample --n 3");
+    killed(child);
+    let moved = FaultServer::start(scripted);
+    let ran = place.run(&format!("--resume --base-url {}", moved.base_url()));
+    ran.succeeds();
+    assert!(moved.count() > 0);
+    let elsewhere = "--resume --base-url https://models.invalid/v1";
+    place
+        .run(elsewhere)
+        .fails(2, &["cannot be resumed with changes"]);
+}

@@ -115,3 +115,24 @@ fn json_leaves_stdout_to_the_summary_and_follows_its_schema() {
     wrong["numerical_match"] = "75 %".into();
     assert!(!schema.is_valid(&wrong), "the schema can refuse");
 }
+
+/// It was refused, although there is one way only to ask it.
+#[test]
+fn a_file_of_turns_only_runs_as_conversations() {
+    let place = Workplace::new();
+    let records: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../../../data/sample.json")).unwrap();
+    let turns = records.into_iter().filter_map(|mut record| {
+        let fields = record.as_object_mut()?;
+        fields.retain(|name, _| !name.starts_with("qa"));
+        fields.contains_key("annotation").then_some(record)
+    });
+    let turns = serde_json::Value::Array(turns.collect());
+    place.write("turns.json", &turns.to_string());
+    let ran = place.run("--data-path turns.json");
+    ran.succeeds().tells("--mode conversations");
+    assert_eq!(place.summary()["run"]["settings"]["mode"], "conversations");
+    place
+        .run("--data-path turns.json --mode questions")
+        .fails(3, &["none of its"]);
+}

@@ -208,3 +208,19 @@ fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
         })
         .unwrap();
 }
+
+/// A folder without an answer stayed, and a command that continues nothing was named.
+#[test]
+fn a_run_that_asked_nothing_leaves_no_folder() {
+    let place = Workplace::new();
+    let refuses = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
+    for url in [refuses.base_url(), "http://127.0.0.1:9/v1".to_owned()] {
+        let line = format!("--model m --data-path sample --n 1 --attempts 1 --base-url {url}");
+        let ran = place.run(&line);
+        ran.fails(5, &[]);
+        assert_eq!(ran.stdout, "");
+        assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
+        let left = std::fs::read_dir(place.path("output/runs")).unwrap();
+        assert_eq!(left.count(), 0);
+    }
+}

@@ -82,7 +82,7 @@ fn our_layout_and_jsonl() {
     assert_eq!(scored[1].accepted(), Some(false));
 
     let jsonl = "{\"record_id\": \"r\", \"turn_idx\": 3, \"predicted_answer\": 14.1, \"gold\": \"yes\"}\n\n\
-                 {\"id\": \"r\", \"turn\": 4, \"answer\": \"5\", \"predicted_program\": \"add(2, 3)\", \"expected_answer\": 5.0, \"latency_ms\": 1500}\n";
+                 {\"id\": \"r\", \"turn\": 4, \"answer\": \"5\", \"predicted_program\": \"add(2, 3)\", \"expected_answer\": 5.0, \"latency\": 1.5}\n";
     for text in [
         jsonl.to_owned(),
         format!("[{}]", jsonl.trim_end().replace("\n\n", ",")),
@@ -105,7 +105,7 @@ fn bad_files_are_one_clear_line() {
     for (bytes, expected) in [
         (
             String::new().into_bytes(),
-            "predictions has no column `id|record_id`; it has: ",
+            "predictions has no column `id|record_id|question`; it has: ",
         ),
         (
             format!("{HEADER}\n").into_bytes(),
@@ -126,7 +126,10 @@ fn bad_files_are_one_clear_line() {
             "predictions, line 2: the text is not UTF-8; save the file as UTF-8",
         ),
         (
-            HEADER.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            format!("\u{feff}{HEADER}")
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect(),
             "predictions, line 1: the text is not UTF-8; save the file as UTF-8",
         ),
         (
@@ -142,7 +145,7 @@ fn bad_files_are_one_clear_line() {
             "predictions, line 2: `outcome` holds `lost`, not a known outcome",
         ),
         (
-            format!("{HEADER}\n,q,1,1,1,True,True\n").into_bytes(),
+            format!("{HEADER}\n,,1,1,1,True,True\n").into_bytes(),
             "predictions, line 2: `id` holds ``, not a record id",
         ),
         (
@@ -354,9 +357,9 @@ fn the_scorecard_prints_flat_rates() {
     assert_eq!(json["answered"]["exact_match_hits"], 1);
 }
 
-/// The line without suspect golds quoted NM without what a constant answer gets.
+/// The rates without suspect golds quoted NM without what a constant answer gets.
 #[test]
-fn the_line_without_suspects_has_its_own_floor() {
+fn the_rates_without_suspects_have_their_own_floor() {
     let suspects = convfinqa::score::suspects().unwrap();
     let suspect = suspects.iter().find(|s| s.key.part == "qa").unwrap();
     let csv = format!(
@@ -369,14 +372,28 @@ fn the_line_without_suspects_has_its_own_floor() {
         without.rates.floor().map(|floor| (floor.hits, floor.n)),
         Some((1, 2))
     );
-    let style = convfinqa::output::terminal::TerminalStyle::default();
-    let text = convfinqa::output::terminal::scorecard_tables(&card, style);
-    let line = text
-        .lines()
-        .find(|line| line.contains("NM, suspect golds out"));
-    assert!(line.unwrap().contains("floor 50.0 %"), "{text}");
     assert_eq!(
         serde_json::to_value(&card).unwrap()["without_suspects"]["numerical_match_floor"]["hits"],
         1
     );
+}
+
+/// They were refused: spreadsheets write `;`, and others name columns as they like.
+#[test]
+fn answers_without_an_id_are_paired_by_their_question() {
+    let dataset = sample().unwrap();
+    let text = |at: usize| &dataset.records[at].questions[0].question.text;
+    let (first, second) = (text(0), text(1));
+    let rows = |csv: &str| rescore(read(csv).unwrap(), Some(&dataset));
+    let scored = rows(&format!(
+        "Question;Prediction\n\"{first}\";1\n\"{second}\";2\n"
+    ));
+    let scored = scored.unwrap();
+    let ids: Vec<&str> = scored.iter().map(|row| row.key.id.as_str()).collect();
+    assert_eq!(ids, [dataset.records[0].id(), dataset.records[1].id()]);
+    assert!(scored.iter().all(|row| !row.gold.is_empty()));
+    let error = rows("question,prediction\nwho is it?,1\n").unwrap_err();
+    assert!(error.to_string().contains("who is it?"), "{error}");
+    let alone = rescore(read("question,answer\nwhy?,1\nhow?,2\n").unwrap(), None).unwrap();
+    assert_eq!(alone.len(), 2);
 }

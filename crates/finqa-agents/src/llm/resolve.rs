@@ -15,7 +15,7 @@ use super::capabilities::Capabilities;
 use super::provider::{Endpoint, Provider};
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError,
+    ALLOW_HTTP, AZURE_API_VERSION, ModelConnection, ModelSettings, OpenAiApi, SettingsError,
 };
 
 type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -51,7 +51,7 @@ impl ModelConnection {
         if api_key.is_some()
             && url.scheme() == "http"
             && endpoint != Endpoint::Loopback
-            && !flags.allow_http
+            && var(ALLOW_HTTP).as_deref() != Some("true")
         {
             return Err(SettingsError::Unencrypted {
                 variable: key_variable,

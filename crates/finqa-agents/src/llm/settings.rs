@@ -27,7 +27,7 @@ pub enum SettingsError {
         host: String,
     },
     #[error(
-        "{variable} would be sent to {host} unencrypted: use https://, unset the key, or pass --allow-http"
+        "{variable} would be sent to {host} unencrypted: use https://, unset the key, or set CONVFINQA_ALLOW_HTTP=true"
     )]
     Unencrypted {
         variable: &'static str,
@@ -115,9 +115,6 @@ pub struct ModelSettings {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Allow keys and tokens to be sent over http:// to other machines
-    #[arg(long)]
-    pub allow_http: bool,
     /// Timeout per HTTP request, in seconds [default: 120; 600 for a model on this machine]
     #[arg(long, value_name = "S", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,6 +135,9 @@ pub struct ModelSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
 }
+
+/// The variable that, set to `true`, lets keys and tokens go over http:// to other machines.
+pub const ALLOW_HTTP: &str = "CONVFINQA_ALLOW_HTTP";
 
 /// The name that selects the embedded analyst instead of a chat model.
 pub const OFFLINE: &str = "offline";

@@ -101,7 +101,7 @@ finqa_core::options::declared_defaults!(AgentSettings, Sampling);
 #[command(next_help_heading = "Model")]
 #[serde(default, deny_unknown_fields)]
 pub struct Sampling {
-    /// Sampling temperature, 0 to 1 [default: the provider's]
+    /// Sampling temperature, 0 to 2 [default: the provider's]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,

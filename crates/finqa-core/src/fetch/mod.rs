@@ -31,7 +31,7 @@ pub async fn download(
     options: &DownloadOptions,
     progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
-    if let Some(files) = archive::all_there(folder, &options.files).filter(|_| !options.force) {
+    if let Some(files) = archive::all_there(folder, &options.files) {
         return Ok(files);
     }
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;

@@ -21,8 +21,6 @@ pub struct DownloadOptions {
     pub longest_pause: Duration,
     /// Maximum silence of a connection.
     pub read_timeout: Duration,
-    /// Fetch again even if all files are there.
-    pub force: bool,
     /// Most bytes that are taken of the archive.
     pub most_bytes: u64,
 }
@@ -58,7 +56,6 @@ impl DownloadOptions {
             longest_pause: Duration::from_secs(30),
             read_timeout: Duration::from_secs(30),
             most_bytes: LARGEST,
-            force: false,
         }
     }
 

@@ -181,16 +181,20 @@ fn other_servers_need_no_key() {
 #[test]
 fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
     let to = |base: &str, allow_http| {
-        let vars = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)];
-        resolve(&vars, |flags| flags.allow_http = allow_http)
+        let vars = [
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_BASE_URL", base),
+            (ALLOW_HTTP, allow_http),
+        ];
+        resolve(&vars, |_| ())
     };
     assert_eq!(
-        to("http://ollama:11434/v1", false).unwrap_err().to_string(),
-        "OPENAI_API_KEY would be sent to ollama unencrypted: use https://, unset the key, or pass --allow-http"
+        to("http://ollama:11434/v1", "").unwrap_err().to_string(),
+        "OPENAI_API_KEY would be sent to ollama unencrypted: use https://, unset the key, or set CONVFINQA_ALLOW_HTTP=true"
     );
-    assert!(to("http://ollama:11434/v1", true).is_ok());
-    assert!(to("http://127.0.0.1:1/v1", false).is_ok());
-    assert!(to("https://models.example/v1", false).is_ok());
+    assert!(to("http://ollama:11434/v1", "true").is_ok());
+    assert!(to("http://127.0.0.1:1/v1", "").is_ok());
+    assert!(to("https://models.example/v1", "").is_ok());
 }
 
 #[test]
