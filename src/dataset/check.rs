@@ -42,14 +42,14 @@ fn confirm(program: &str, expected: &Value, table: &[Vec<String>]) -> Result<(),
     let parsed = Program::parse(program).map_err(|error| fails(error.to_string()))?;
     let value = parsed.execute(table);
     let value = value.map_err(|error| fails(error.to_string()))?;
-    match same(&value, expected) {
-        true => Ok(()),
-        false => Err(ProgramDefect::ValueDiffers {
-            program: program.to_owned(),
-            value: value.to_string(),
-            expected: expected.to_string(),
-        }),
+    if same(&value, expected) {
+        return Ok(());
     }
+    Err(ProgramDefect::ValueDiffers {
+        program: program.to_owned(),
+        value: value.to_string(),
+        expected: expected.to_string(),
+    })
 }
 
 /// Equality of the official evaluator: at 5 decimals.

@@ -11,12 +11,8 @@ pub fn record_text(record: &Record) -> String {
     let sentences = document.sentences().zip(1..);
     let mut sentences = sentences.map(|(text, number)| id_line(&format!("t{number}"), text));
     let before = sentences.by_ref().take(document.pre_text.len()).collect();
-    let questions = |cases: &[Arc<Case>]| {
-        let questions = cases.iter().map(|case| &case.question);
-        questions
-            .map(|question| id_line(&question.key.part, &question.text))
-            .collect()
-    };
+    let line = |case: &Arc<Case>| id_line(&case.question.key.part, &case.question.text);
+    let questions = |cases: &[Arc<Case>]| cases.iter().map(line).collect();
     [
         format!(
             "{}  ({:?}, {})\n",
@@ -35,15 +31,14 @@ pub fn record_text(record: &Record) -> String {
 pub fn gold_text(record: &Record) -> String {
     let cases = record.cases().filter(|case| !case.gold.is_empty());
     let lines = cases.map(|case| {
-        let value = case.gold.exe_ans.as_ref().map(ToString::to_string);
+        let gold = &case.gold;
+        let value = gold.exe_ans.as_ref().map(ToString::to_string);
         let fields = [
-            ("answer", case.gold.answer.clone()),
-            ("value", value),
-            ("program", case.gold.program.clone()),
+            gold.answer.as_ref().map(|text| format!("answer {text}")),
+            value.map(|value| format!("value {value}")),
+            gold.program.as_ref().map(|text| format!("program {text}")),
         ];
-        let fields = fields.into_iter();
-        let fields = fields.filter_map(|(name, text)| Some(format!("{name} {}", text?)));
-        let fields: Vec<String> = fields.collect();
+        let fields: Vec<String> = fields.into_iter().flatten().collect();
         id_line(&case.question.key.part, &fields.join(" · "))
     });
     lines.collect()

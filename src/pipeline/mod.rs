@@ -67,7 +67,7 @@ pub struct Run {
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
-    /// Begun by this process, and no shard, whose engine repeats the same command.
+    /// Begun by this process; no shard, whose engine repeats the same command, and no batch.
     is_new: bool,
 }
 
@@ -161,9 +161,11 @@ impl Run {
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
         let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+        // Traces are something that the user asked for.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
             && summary.is_empty()
+            && !self.folder.file(RunFolder::TRACES).is_file()
         {
             drop((journal, self.lock));
             let _ = std::fs::remove_dir_all(self.folder.path());

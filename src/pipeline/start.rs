@@ -105,7 +105,9 @@ impl OpenRun {
             context, models, ..
         } = self;
         job.meta.prices = self.prices;
-        let is_new = self.resumed.is_none() && self.chosen.is_none();
+        let is_new = self.resumed.is_none()
+            && self.chosen.is_none()
+            && settings.batch.engine == ExecutionEngine::Live;
         let run = match (self.resumed, self.chosen) {
             (Some(run), _) => {
                 if let Some(shard) = &run.meta.shard {

@@ -15,7 +15,7 @@ use super::agreement::Agreement;
 use super::critic_effect::CriticEffect;
 use super::episodes::EpisodeSummary;
 use super::journal::{Journal, JournalError};
-use super::run_meta::RunMeta;
+use super::run_meta::{RunKind, RunMeta};
 
 /// The results of a run, with the scorecard's rates, from 0 to 1, at the top level.
 #[derive(Clone, Debug, Serialize)]
@@ -98,10 +98,10 @@ impl Summary {
         self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
-    /// True if no question has an outcome and nothing was paid or submitted.
+    /// True if no question has an outcome and nothing was paid; an episode may have begun.
     pub(crate) fn is_empty(&self) -> bool {
-        let spent = &self.spent;
-        self.scores.questions == 0 && spent.cost == Cost::default() && self.batches.is_none()
+        let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
+        !is_answered && self.spent.cost == Cost::default()
     }
 
     /// Questions that have no outcome yet.

@@ -64,19 +64,11 @@ pub enum ScoreError {
         /// The part, or the question where there is no part.
         part: String,
     },
-    #[error("line {line}: {dataset} has no record {id}")]
+    /// Without an id, the question took its place.
+    #[error("line {line}: {dataset} has no record {id}, and not one alone with this question")]
     UnknownRecord {
         line: usize,
         id: String,
-        dataset: String,
-    },
-    #[error(
-        "line {line}: {count} questions of {dataset} are `{question}`; add a column `id` with the record's id"
-    )]
-    AmbiguousQuestion {
-        line: usize,
-        question: String,
-        count: usize,
         dataset: String,
     },
     /// The record has no such part, or fewer questions than rows.

@@ -146,7 +146,8 @@ fn a_base_url_of_a_resumed_run_with_an_exported_key_is_announced() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "no"));
     let url = server.base_url();
     let line = format!("--model m --data-path sample --n 1 --base-url {url} --attempts 1");
-    place.run(&line).ends(5);
+    // The traces keep the folder of a run that asked nothing.
+    place.run(&format!("{line} --traces on")).ends(5);
     let ran = place.run_with("--resume", &[("OPENAI_API_KEY", KEY)]);
     ran.tells(&format!("note: the key is sent to {url}"));
 }

@@ -91,15 +91,14 @@ fn with_cases(
 ) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
     let records = dataset.records.iter();
     let records: HashMap<&str, &Record> = records.map(|it| (it.id(), it)).collect();
-    // For rows without an id, whose question takes its place.
+    // For rows without an id, whose question takes its place; `None` if several records ask it.
     let by_question = LazyCell::new(|| {
-        let mut found: HashMap<String, Vec<&Record>> = HashMap::new();
+        let mut found: HashMap<String, Option<&Record>> = HashMap::new();
         for record in &dataset.records {
             for case in record.cases() {
-                let records = found.entry(normalised(&case.question.text)).or_default();
-                if records.last().is_none_or(|last| last.id() != record.id()) {
-                    records.push(record);
-                }
+                let text = normalised(&case.question.text);
+                let known = found.entry(text).or_insert(Some(record));
+                known.take_if(|known| known.id() != record.id());
             }
         }
         found
@@ -107,23 +106,8 @@ fn with_cases(
     let mut keyed = Vec::with_capacity(rows.len());
     for mut row in rows {
         let known = records.get(row.id.as_str()).copied();
-        let asking = match known {
-            None if row.id == row.question.trim() => by_question.get(&normalised(&row.id)),
-            _ => None,
-        };
-        let record = match asking.map(Vec::as_slice) {
-            Some([record]) => Some(*record),
-            Some(several) => {
-                return Err(ScoreError::AmbiguousQuestion {
-                    line: row.line,
-                    question: row.question,
-                    count: several.len(),
-                    dataset: dataset.source.clone(),
-                });
-            }
-            None => known,
-        };
-        let Some(record) = record else {
+        let asking = || *by_question.get(&normalised(&row.id))?;
+        let Some(record) = known.or_else(asking) else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
                 id: row.id,

@@ -126,35 +126,27 @@ type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 impl PredictionFile<'_> {
     fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let malformed = |line: u64, source| ScoreError::Csv {
+        let malformed = |source: csv::Error| ScoreError::Csv {
             path: self.path.to_owned(),
-            line: line_number(line),
+            line: source.position().map_or(1, line_number),
             source,
         };
         // Spreadsheets of some languages write semicolons.
         let first = self.text.lines().next().unwrap_or_default();
         let delimiter = if first.contains(',') { b',' } else { b';' };
-        let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader
+        let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
             .from_reader(self.text.as_bytes());
-        let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
-        let names = header.iter().map(|name| name.trim().to_lowercase());
-        let names: Vec<String> = names.collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let header = reader.headers().map_err(malformed)?.iter();
+        let names: Vec<String> = header.map(|name| name.trim().to_lowercase()).collect();
         self.refuse_incomplete(&names)?;
-        let mut rows = Vec::new();
-        let mut record = csv::StringRecord::new();
-        loop {
-            let line = reader.position().line();
-            let more = reader.read_record(&mut record);
-            if !more.map_err(|source| malformed(line, source))? {
-                return Ok(rows);
-            }
-            let line = record.position().map_or(line, csv::Position::line);
+        let records = reader.into_records().map(|record| {
+            let record = record.map_err(malformed)?;
+            let line = record.position().map_or(1, line_number);
             let cells = record.iter().map(|cell| text_of(cell).to_owned());
-            rows.push(self.row(line_number(line), names.iter().copied().zip(cells))?);
-        }
+            self.row(line, names.iter().map(String::as_str).zip(cells))
+        });
+        records.collect()
     }
 
     /// Lines of objects, or an array of them, whose lines are its entries.
@@ -183,15 +175,16 @@ impl PredictionFile<'_> {
     }
 
     fn json_row(&self, line: usize, object: &JsonObject) -> Result<PredictionRow, ScoreError> {
-        let names: Vec<&str> = object.keys().map(String::as_str).collect();
+        let names: Vec<String> = object.keys().cloned().collect();
         self.refuse_incomplete(&names)?;
         let cells = object.iter();
         let cells = cells.filter_map(|(key, value)| Some((key.as_str(), plain_text(value)?)));
         self.row(line, cells)
     }
 
-    fn refuse_incomplete(&self, names: &[&str]) -> Result<(), ScoreError> {
-        let is_missing = |needed: &&str| !needed.split('|').any(|name| names.contains(&name));
+    fn refuse_incomplete(&self, names: &[String]) -> Result<(), ScoreError> {
+        let is_there = |name: &str| names.iter().any(|known| known == name);
+        let is_missing = |needed: &&str| !needed.split('|').any(is_there);
         match NEEDED.into_iter().find(is_missing) {
             None => Ok(()),
             Some(column) => Err(ScoreError::MissingColumn {
@@ -293,8 +286,8 @@ fn filled(text: String) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-fn line_number(line: u64) -> usize {
-    usize::try_from(line).unwrap_or(usize::MAX)
+fn line_number(position: &csv::Position) -> usize {
+    usize::try_from(position.line()).unwrap_or(usize::MAX)
 }
 
 /// The plain form of a whole number as data frames write it, `3.0` for 3; any other text

@@ -182,7 +182,7 @@ fn the_config_of_an_episode_run_holds_what_plays_it_again() {
 fn a_command_for_one_kind_of_run_names_the_command_that_resumes_the_other() {
     let place = Workplace::new();
     let dead = "--model m --base-url http://127.0.0.1:9/v1 --attempts 1";
-    let ran = place.run(&format!("--n 1 {dead}"));
+    let ran = place.run(&format!("--n 1 --traces on {dead}"));
     ran.fails(5, &["127.0.0.1:9"]);
     let resume = ["`convfinqa --resume 0"];
     place.run("env play --resume").fails(2, &resume);

@@ -291,10 +291,10 @@ fn a_run_that_cannot_be_sent_stops_no_other() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();
     let run = |more: &str| place.run(&format!("--data-path sample --n 1 {more}"));
-    run("--mlflow http://127.0.0.1:9").succeeds();
     run("").succeeds();
     let broken = place.run_folder().join("journal.sqlite");
     std::fs::write(broken, "not a journal").unwrap();
+    run("--mlflow http://127.0.0.1:9").succeeds();
     run("").succeeds();
     let ran = sync(&place, &server.uri());
     assert_ne!(ran.code, Some(0));

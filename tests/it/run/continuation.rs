@@ -118,7 +118,7 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     let given = format!("data_path = '{file}'\nn = 4\ntemperature = 0.2");
     waiting.abandoned(&place, &given);
     let url = waiting.server.base_url();
-    let address = format!("--base-url was {url}, now http://127.0.0.1:9/v1");
+    let address = format!("--base-url was {url}, now https://models.invalid/v1");
     let data = format!("--data-path was {file}, now sample");
     for (given, named) in [
         ("temperature = 0.7", "--temperature was 0.2, now 0.7"),
@@ -127,7 +127,7 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
         ("max_rounds = 1", "--max-rounds was 3, now 1"),
         ("seed = 5", "--seed was not set, now 5"),
         ("data_path = 'sample'", data.as_str()),
-        ("base_url = 'http://127.0.0.1:9/v1'", address.as_str()),
+        ("base_url = 'https://models.invalid/v1'", address.as_str()),
     ] {
         let line = place.resume("last", given).err().unwrap().to_string();
         let told = line.contains("cannot be resumed with changes: ") && line.contains(named);
@@ -266,8 +266,4 @@ fn a_run_is_resumed_at_a_local_server_that_has_moved() {
     let ran = place.run(&format!("--resume --base-url {}", moved.base_url()));
     ran.succeeds();
     assert!(moved.count() > 0);
-    let elsewhere = "--resume --base-url https://models.invalid/v1";
-    place
-        .run(elsewhere)
-        .fails(2, &["cannot be resumed with changes"]);
 }
