@@ -88,8 +88,8 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     }
     if missing == 0 {
         let runs = RunFolder::runs(output);
-        let line = format!("every run in {} is complete on the server", runs.display());
-        stdout::print_words(|out| writeln!(out, "{line}"))?;
+        let runs = runs.display();
+        stdout::print_words(|out| writeln!(out, "every run in {runs} is complete on the server"))?;
     }
     failed.map_or(Ok(Exit::Done), Err)
 }

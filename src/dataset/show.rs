@@ -7,17 +7,15 @@ use super::{Case, Record};
 
 /// Page and questions, without any gold.
 pub fn record_text(record: &Record) -> String {
-    let document = &record.document;
+    let (document, kind) = (&record.document, record.kind);
+    let (id, file) = (&document.id, &document.filename);
     let sentences = document.sentences().zip(1..);
     let mut sentences = sentences.map(|(text, number)| id_line(&format!("t{number}"), text));
     let before = sentences.by_ref().take(document.pre_text.len()).collect();
     let line = |case: &Arc<Case>| id_line(&case.question.key.part, &case.question.text);
     let questions = |cases: &[Arc<Case>]| cases.iter().map(line).collect();
     [
-        format!(
-            "{}  ({:?}, {})\n",
-            document.id, record.kind, document.filename
-        ),
+        format!("{id}  ({kind:?}, {file})\n"),
         section("\n", before),
         format!("\n{}\n", document.page().table.to_markdown()),
         section("\n", sentences.collect()),

@@ -65,14 +65,13 @@ impl MlflowError {
         }
     }
 
-    /// True if the other runs cannot be delivered either.
-    pub(crate) fn affects_every_run(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
-    }
-
     /// True if the cause is on this machine and not on the server.
     pub(crate) fn is_local(&self) -> bool {
-        !self.affects_every_run() && !matches!(self, Self::Answer { .. })
+        let is_remote = matches!(
+            self,
+            Self::Unreachable { .. } | Self::Refused { .. } | Self::Answer { .. }
+        );
+        !is_remote
     }
 
     /// True if MLflow's error code is `name`.
