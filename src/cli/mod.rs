@@ -77,10 +77,7 @@ enum Command {
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     #[command(
-        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it")),
-        mut_arg("max_tokens", |arg| arg.help(
-            "Maximum output tokens per reply [default: no limit, but 4096 for Anthropic]"
-        ))
+        mut_arg("seed", |arg| arg.help("Seed for sampling, where the provider supports it"))
     )]
     Ask(Box<ask::AskArgs>),
     /// Score a file of predictions, or rescore a run.

@@ -62,6 +62,8 @@ struct ToolModel {
     name: String,
     /// The settings with the server that variables of the environment chose.
     resolved: Settings,
+    /// Maximum tokens of a reply; none without a chat model.
+    reply_limit: Option<u32>,
 }
 
 impl ToolModel {
@@ -77,6 +79,7 @@ impl ToolModel {
                 endpoint: None,
                 name: OFFLINE.to_owned(),
                 resolved: settings.clone(),
+                reply_limit: None,
             });
         }
         let setup = model_setup(settings, variables, context)?;
@@ -86,6 +89,7 @@ impl ToolModel {
         Ok(Self {
             endpoint: Some(setup.endpoint),
             resolved: setup.resolved(settings),
+            reply_limit: Some(setup.reply_limit),
             model: setup.model,
             name: setup.name,
         })
@@ -198,6 +202,7 @@ fn meta(
         data: environment.name.clone(),
         invented: environment.invented,
         total,
+        reply_limit: tool_model.reply_limit,
         episodes: Some(EpisodeMeta {
             environment: environment.name.clone(),
             server: matches!(environment.place, EpisodePlace::Server(_)),

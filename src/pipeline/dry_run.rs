@@ -50,6 +50,8 @@ pub(crate) struct DryRun {
     pub calls: Estimate<u64>,
     pub input_tokens: Estimate<u64>,
     pub output_tokens: Estimate<u64>,
+    /// Maximum tokens of a reply; `null` without a chat model.
+    pub max_tokens: Option<u32>,
     /// US dollars; `null` if a price is not known.
     pub cost_usd: Option<Estimate<Decimal>>,
 }
@@ -92,6 +94,7 @@ pub(crate) async fn dry_run(
         calls: between(&|total| total.calls),
         input_tokens: between(&|total| total.usage.input_tokens),
         output_tokens: between(&|total| total.usage.output_tokens),
+        max_tokens: setup.reply_limit(),
         cost_usd: costs.map(|(low, high)| Estimate { low, high }),
     })
 }
@@ -260,7 +263,7 @@ impl fmt::Display for DryRun {
              Calls      {} (the critic accepts every first answer) to {} (it accepts none)\n\
              Tokens in  {} (prompts at {} to {} bytes per token)\n\
              Tokens out {}, at {} to {} per reply\n           \
-             (fewer with a lower --max-tokens, more if the model reasons)\n\
+             (more if the model reasons, at most {} a reply: --max-tokens)\n\
              Cost       {cost}",
             self.questions,
             self.model,
@@ -271,7 +274,8 @@ impl fmt::Display for DryRun {
             BYTES_PER_TOKEN.high,
             range(self.output_tokens),
             REPLY_TOKENS.low,
-            REPLY_TOKENS.high
+            REPLY_TOKENS.high,
+            grouped(self.max_tokens.unwrap_or_default().into())
         )
     }
 }

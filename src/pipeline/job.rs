@@ -70,6 +70,7 @@ pub(super) fn questions(
             .filter(|_| !dataset.invented),
         invented: dataset.invented,
         total: plan.total(),
+        reply_limit: setup.reply_limit(),
         settings: settings_to_store(&resolved)?,
         ..RunMeta::default()
     };

@@ -135,9 +135,9 @@ impl Run {
                 event = self.events.recv() => return event,
                 _ = self.limits_tick.tick() => {
                     let status = self.limits.status();
-                    if let Some(now) = status.filter(|_| status != self.reported_limits) {
-                        self.reported_limits = status;
-                        return Some(Event::Limits(now));
+                    if status != self.reported_limits {
+                        self.reported_limits.clone_from(&status);
+                        return status.map(Event::Limits);
                     }
                 }
             }

@@ -119,6 +119,11 @@ impl PairSetup {
         resolved
     }
 
+    /// Maximum tokens of a reply of the analyst's model; none without a chat model.
+    pub(crate) fn reply_limit(&self) -> Option<u32> {
+        Some(self.servers.first()?.reply_limit)
+    }
+
     /// The location of the analyst's server; none without a chat model.
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         Some(self.servers.first()?.endpoint)
@@ -173,6 +178,8 @@ pub(crate) struct ModelSetup {
     pub name: String,
     /// Warning if the key is sent to an address that comes from a file.
     pub notice: Option<String>,
+    /// Maximum tokens of a reply.
+    pub reply_limit: u32,
 }
 
 impl ModelSetup {
@@ -247,7 +254,7 @@ fn server_setup(
         true if name == ALLOW_HTTP => Some("true".to_owned()),
         _ => variables.get(name),
     };
-    let resolved = match llm::ModelConnection::resolve(&variable, model) {
+    let mut resolved = match llm::ModelConnection::resolve(&variable, model) {
         Err(SettingsError::NoKey { variable: key, .. }) if context.measure_only => {
             let with_key = |name: &str| match name == key {
                 true => none(),
@@ -257,6 +264,7 @@ fn server_setup(
         }
         resolved => resolved?,
     };
+    resolved.retry.give_up_after = settings.budget.give_up_after.into();
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -276,6 +284,10 @@ fn server_setup(
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
+        reply_limit: settings
+            .sampling
+            .max_tokens
+            .unwrap_or(resolved.reply_limit()),
         notice: match replayed || context.measure_only {
             true => None,
             false => key_note(settings, address_key, &resolved, &address),

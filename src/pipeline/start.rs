@@ -131,6 +131,7 @@ impl OpenRun {
         let limits = models.limits;
         let models = RunModels {
             budget: models.budget,
+            limits: limits.clone(),
             batches: models.batches,
         };
         let scheduler = Scheduler {

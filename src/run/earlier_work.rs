@@ -31,7 +31,7 @@ pub(super) struct EarlierWork {
     pub known: HashMap<usize, QuestionWork>,
     /// Questions that have an outcome.
     pub answered: usize,
-    /// True if any of them has an answer.
+    /// True if a model has answered any request.
     pub any_answer: bool,
     /// The last answer's stamp.
     pub last: Stamp,
@@ -73,11 +73,12 @@ impl EarlierWork {
             }
         }
         let calls = journal.open_calls()?;
+        let replied = calls.values().flatten().any(|call| call.reply.is_some());
         let begun = calls.into_iter();
         let mut known: HashMap<_, _> = begun
             .map(|(index, calls)| (index, QuestionWork::Begun(calls)))
             .collect();
-        let (mut any_answer, mut last) = (false, Stamp::default());
+        let (mut any_answer, mut last) = (replied, Stamp::default());
         journal.for_each_row(|row| {
             any_answer |= row.solution.answer.is_some();
             if needed.contains(&row.index) {

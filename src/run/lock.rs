@@ -3,11 +3,15 @@
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
 /// The file that the process holds that works on a run or merges shards.
 const LOCK: &str = "run.lock";
+
+/// The time for which a lock is waited for: another process may be listing the runs, or ending.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The errors of locking a run.
 #[derive(Debug, Error)]
@@ -44,7 +48,16 @@ impl RunLock {
             .write(true)
             .open(&path)
             .map_err(error)?;
-        match file.try_lock() {
+        let begun = Instant::now();
+        let locked = loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(PATIENCE / 20);
+                }
+                tried => break tried,
+            }
+        };
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(LockError::Held {
@@ -95,6 +108,19 @@ fn read(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A list of the runs tries the lock too, and so may a process that is just ending.
+    #[test]
+    fn a_lock_that_is_held_for_a_moment_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = RunLock::take(folder.path()).unwrap();
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            drop(held);
+        });
+        RunLock::take(folder.path()).unwrap();
+        ending.join().unwrap();
+    }
 
     #[test]
     fn a_held_run_names_its_holder_and_a_dead_ones_lock_blocks_nobody() {

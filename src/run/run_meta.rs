@@ -170,6 +170,9 @@ pub struct RunMeta {
     pub invented: bool,
     /// Questions in the plan.
     pub total: usize,
+    /// Maximum tokens of a reply of the (analyst's) model; absent without a chat model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_limit: Option<u32>,
     /// The user's own prices of models, which hold for every process of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<PriceList>,

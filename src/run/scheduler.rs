@@ -59,6 +59,9 @@ impl Scheduler {
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
             Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
+        if earlier.any_answer {
+            models.limits.set_answered();
+        }
         let failures = Arc::new(FailureStreaks::default());
         let worker = Arc::new(Worker {
             solver: self.solver,
@@ -90,27 +93,23 @@ impl Scheduler {
             worker.writer.record(JournalEntry::Paused(limit));
         }
         drop(worker);
-        let finish = match (services.join(), passed.failure) {
-            (Err(panic), _) => Finish::of_panic(&*panic),
-            (Ok(Err(error)), _) => return Err(error),
-            (_, Some(bug @ Finish::Bug(_))) => bug,
+        // Otherwise the failures were those of earlier processes.
+        let reason = failures.last_failure();
+        let reason = reason.unwrap_or_else(|| "no answer".to_owned());
+        let finish = match (services.join(), passed.failure, reached) {
+            (Err(panic), ..) => Finish::of_panic(&*panic),
+            (Ok(Err(error)), ..) => return Err(error),
+            (_, Some(bug @ Finish::Bug(_)), _) => bug,
             _ if left == 0 => Finish::Complete,
-            (_, Some(failure)) => failure,
-            (_, None) => {
-                // Otherwise the failures were those of earlier processes.
-                let reason = failures.last_failure();
-                let reason = reason.unwrap_or_else(|| "no answer".to_owned());
-                match reached {
-                    Some(limit) => Finish::BudgetReached {
-                        limit,
-                        spent: models.budget.spent_line(),
-                        left,
-                    },
-                    None if stop.drain.is_cancelled() => Finish::Interrupted,
-                    None if failures.has_answered() => Finish::Partial { left, reason },
-                    None => Finish::Fatal(RunFailure::from_provider(reason)),
-                }
-            }
+            (_, Some(failure), _) => failure,
+            (.., Some(limit)) => Finish::BudgetReached {
+                limit,
+                spent: models.budget.spent_line(),
+                left,
+            },
+            _ if stop.drain.is_cancelled() => Finish::Interrupted,
+            _ if failures.has_answered() => Finish::Partial { left, reason },
+            _ => Finish::Fatal(RunFailure::from_provider(reason)),
         };
         trace::finished(&finish);
         let finished = Event::Finished {

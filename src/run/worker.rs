@@ -12,7 +12,7 @@ use tracing::Instrument;
 
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
 use crate::score::Scores;
-use finqa_agents::llm::{Cost, Stop};
+use finqa_agents::llm::{Cost, ErrorKind, Stop};
 use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
 use finqa_agents::solve::Solver;
 use finqa_env::data::bare_question;
@@ -88,6 +88,11 @@ impl Worker {
                 Err(Interruption::Provider(failed)) => {
                     if let Some(failure) = self.postpone(&planned, &failed).await {
                         return UnitOutcome::Fatal(failure);
+                    }
+                    let timed_out = failed.calls.last().and_then(|call| call.failure.as_ref());
+                    if timed_out == Some(&ErrorKind::Timeout) {
+                        // It may be answered and billed each time; `--resume` asks again.
+                        return UnitOutcome::Over;
                     }
                     done.push((planned.index, QuestionWork::Begun(failed.calls)));
                     self.known.lock().extend(done);
@@ -183,11 +188,10 @@ impl Worker {
 
     /// The recorded calls of a question, and the recorder of new ones.
     fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
-        let (replies, failed) = earlier.into_iter().partition(|call| call.reply.is_some());
+        let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
         CallMemory {
-            replies,
-            answered_before: self.answered_before,
+            settled,
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {

@@ -24,6 +24,14 @@ pub struct BudgetSettings {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<TimeLimit>,
+    /// End the run with code 5 after this much time without an answer of a server that has answered before
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10m",
+        allow_negative_numbers = true
+    )]
+    pub give_up_after: TimeLimit,
     /// JSON file of prices, which take precedence over the built-in ones
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +53,12 @@ impl BudgetSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeLimit(Duration);
+
+impl From<TimeLimit> for Duration {
+    fn from(limit: TimeLimit) -> Self {
+        limit.0
+    }
+}
 
 impl FromStr for TimeLimit {
     type Err = &'static str;

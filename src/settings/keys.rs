@@ -40,9 +40,8 @@ fn effect(key: &str) -> Effect {
         | "critic_provider" | "critic_base_url" | "data_path" | "prompts" | "n" | "range"
         | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => Effect::Identity,
         "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output" | "mlflow"
-        | "traces" | "log" | "max_cost" | "max_time" | "prices" | "shard" | "run" | "engine" => {
-            Effect::Nothing
-        }
+        | "traces" | "log" | "max_cost" | "max_time" | "give_up_after" | "prices" | "shard"
+        | "run" | "engine" => Effect::Nothing,
         _ => Effect::Answers,
     }
 }
@@ -198,6 +197,7 @@ data_path = 'x'
 engine = 'batch'
 epochs = 4
 filter = 'x'
+give_up_after = '5m'
 history = 'gold'
 ids = ['a', 'b']
 log = 'json'

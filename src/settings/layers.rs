@@ -8,7 +8,6 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-use finqa_agents::llm::DEFAULT_MAX_TOKENS;
 use finqa_core::files;
 use finqa_core::options::declared;
 
@@ -95,7 +94,6 @@ impl Layers {
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);
-        limit_replies(&mut settings);
         Ok(settings)
     }
 
@@ -106,16 +104,6 @@ impl Layers {
         let fault = settings.validate();
         fault.map_err(|fault| error(format!("{} {}", last.name_of(fault.key), fault.problem)))?;
         Ok(settings)
-    }
-}
-
-/// Gives replies an output limit where their requests are counted at the most that they can use.
-fn limit_replies(settings: &mut Settings) {
-    if settings.budget.max_cost.is_some() {
-        settings
-            .sampling
-            .max_tokens
-            .get_or_insert(DEFAULT_MAX_TOKENS);
     }
 }
 

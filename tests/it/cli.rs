@@ -56,6 +56,74 @@ fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
         .fails(5, &["refused"]);
 }
 
+/// It was the provider that refused the connection.
+#[test]
+fn a_dead_proxy_is_named() {
+    let ran = Workplace::new().run_with(
+        "--model m --data-path sample --base-url http://models.invalid/v1",
+        &[("HTTP_PROXY", "http://me:secret@127.0.0.1:9")],
+    );
+    ran.fails(5, &["through the proxy http://127.0.0.1:9", "HTTP_PROXY"]);
+}
+
+/// The commands about runs that a text names, without the program's name.
+fn commands(text: &str) -> Vec<String> {
+    let named = text.split("convfinqa ").skip(1).map(|rest| {
+        let ends = ["`", "\n", "; ", " asks", " continues", " sends", " MORE"];
+        let end = ends.iter().filter_map(|end| rest.find(end)).min();
+        rest[..end.unwrap_or(rest.len())].to_owned()
+    });
+    named.filter(|it| !it.starts_with("data ")).collect()
+}
+
+/// `convfinqa --resume --engine live` once found no run, for the run was in another folder.
+#[test]
+fn every_command_that_a_message_names_runs_as_written() {
+    let place = Workplace::new();
+    place.write(
+        "prices.json",
+        r#"{"version": 1, "models": {"m": {"input": "9", "output": "9"}}}"#,
+    );
+    let server = FaultServer::start(|request| match request.index {
+        9 => Reply::error(401, "invalid_api_key", "revoked"),
+        _ => scripted(request),
+    });
+    let ask = |more: &str| {
+        let ran = place.chat(&server, &format!("-j 1 -o 'my runs' {more}"));
+        format!("{}\n{}", ran.stdout, ran.stderr)
+    };
+    let run = |line: &str| {
+        let ran = place.run(&format!("{line} -o 'my runs'"));
+        format!("{}\n{}", ran.stdout, ran.stderr)
+    };
+    ask("--n 7 --shard 1/2 --run s");
+    let told = [
+        run("analyze"),
+        // Refused, begun again, paused, and a shard alone.
+        ask("--n 6"),
+        ask("--n 6 --max-time 1ms"),
+        ask("--n 5 --max-cost 0.2 --prices prices.json"),
+        run("report s"),
+        run("env play --n 1 --resume last"),
+    ];
+    let commands: Vec<_> = told.iter().map(|text| commands(text)).collect();
+    for (told, commands) in told.iter().zip(&commands) {
+        assert!(!commands.is_empty(), "{told}");
+        for command in commands {
+            assert!(
+                command.ends_with("-o 'my runs'") || command.ends_with("--max-cost"),
+                "{command}"
+            );
+            let command = command.replace("--max-cost", "--max-cost 9");
+            let ran = place.run(command.as_str());
+            // Whatever it then finds, it is understood.
+            assert!(!ran.stderr.contains("Usage:"), "{command}: {}", ran.stderr);
+            let is_over = ran.stderr.contains("no unfinished run");
+            assert!(is_over || ran.code != Some(2), "{command}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn the_settings_file_of_a_run_repeats_it() {
     let place = Workplace::new();

@@ -9,7 +9,9 @@ use crate::dataset::Outcome;
 use crate::output::answer::verdict_text;
 use crate::run::{Event, Finish, Row, command};
 use finqa_agents::llm::{Cost, LimitStatus};
-use finqa_core::text::{counted, single_spaced};
+use finqa_core::text::{counted, cut, single_spaced};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::style::joined;
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
@@ -122,8 +124,12 @@ impl RunProgress {
             }
             Event::Batch(line) => self.say(line),
             Event::Limits(status) => {
-                self.counts.limits = *status;
+                let is_stuck = status.longest.is_some() || status.down_since.is_some();
+                self.counts.limits = status.clone();
                 self.show();
+                if is_stuck && !self.options.logged && self.is_line_due(false) {
+                    self.say(&self.status());
+                }
             }
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
@@ -200,19 +206,28 @@ impl RunProgress {
         ])
     }
 
-    /// Calls in flight and their limit, retries, and 429s, so that a patient run does not look
+    /// An outage, the oldest call, calls in flight and their limit, retries, and 429s, so that a patient run does not look
     /// like one that hangs.
     fn calls(&self) -> Option<String> {
         let LimitStatus {
             in_flight,
             limit,
             rate_limited,
-        } = self.counts.limits;
-        let calls = format!("{} in flight, limit {limit}", counted(in_flight, "call"));
+            down_since,
+            longest,
+        } = &self.counts.limits;
+        let down = down_since.map(|at| format!("the server is down since {}", clock(at)));
+        let longest = longest.as_ref().map(|call| {
+            let (name, since) = (cut(&call.name, 60, "…"), clock(call.since));
+            format!("{name} waiting since {since}")
+        });
+        let calls = format!("{} in flight, limit {limit}", counted(*in_flight, "call"));
         let text = joined([
-            (limit > 0).then_some(calls),
+            down,
+            longest,
+            (*limit > 0).then_some(calls),
             (self.counts.retries > 0).then(|| counted(self.counts.retries, "retry")),
-            (rate_limited > 0).then(|| format!("{rate_limited} × 429")),
+            (*rate_limited > 0).then(|| format!("{rate_limited} × 429")),
         ]);
         (!text.is_empty()).then_some(text)
     }
@@ -230,7 +245,10 @@ impl RunProgress {
 
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
         // Nothing is in flight any more.
-        self.counts.limits.limit = 0;
+        self.counts.limits = LimitStatus {
+            rate_limited: self.counts.limits.rate_limited,
+            ..LimitStatus::default()
+        };
         self.bar.finish_and_clear();
         let again = &self.continuation;
         let status = format!("{}, {:.1} s", self.status(), elapsed.as_secs_f64());
@@ -295,4 +313,9 @@ fn verbose_lines(row: &Row) -> String {
         row.solution.rounds.len(),
         row.latency.unwrap_or_default()
     )
+}
+
+/// The time of day here.
+fn clock(at: Timestamp) -> impl std::fmt::Display {
+    at.to_zoned(TimeZone::system()).strftime("%H:%M:%S")
 }

@@ -194,6 +194,8 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
         return Some(format!("Not complete: {line}."));
     }
     let (state, command) = summary.unfinished(output)?;
+    // On one line, to be copied.
+    let command = command.replace(' ', "\u{a0}");
     let (left, total) = (summary.left(), summary.run.total);
     Some(format!(
         "{state}: {left} of {total} questions have no outcome yet; {command} asks them."
@@ -212,9 +214,13 @@ fn spent_line(summary: &Summary) -> Option<String> {
             used.saved_tokens
         ),
     };
+    let limit = summary.run.reply_limit.iter();
+    let limit: String = limit
+        .map(|most| format!(" · at most {most} tokens a reply"))
+        .collect();
     (spent.calls > 0).then(|| {
         format!(
-            "{} · tokens in {} · tokens out {}{hits} · cost {}",
+            "{} · tokens in {} · tokens out {}{hits} · cost {}{limit}",
             counted(spent.calls, "call"),
             tokens(&used, used.tokens.input_tokens),
             tokens(&used, used.tokens.output_tokens),

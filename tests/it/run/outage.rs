@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use convfinqa::pipeline::RunResults;
 use convfinqa::run::{Finish, Journal};
@@ -93,12 +94,118 @@ fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
 fn an_outage_loses_no_question(#[case] more: &str) {
     let place = Workplace::new();
     let server = FaultServer::start(|request| match request.index {
-        20..36 => Reply::error(503, "x", "maintenance"),
+        20..26 => Reply::error(503, "x", "maintenance"),
         _ => scripted(request),
     });
     let results = place.answer(&asking(&server, more));
     assert_eq!(results.summary.unanswered(), 0);
     is_as_undisturbed(&place, more);
+}
+
+/// A server that answers `first` requests, and is down for a while from then on; counts what it
+/// refuses.
+fn down_after(first: usize, pause: Duration) -> (FaultServer, Arc<AtomicUsize>) {
+    let (begun, refused) = (std::sync::OnceLock::new(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&refused);
+    let server = FaultServer::start(move |request| match request.index < first {
+        true => scripted(request),
+        false if begun.get_or_init(Instant::now).elapsed() > pause => scripted(request),
+        false => {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Reply::error(503, "x", "maintenance")
+        }
+    });
+    (server, refused)
+}
+
+/// 64 calls in flight once failed 20 times in one wave of retries.
+#[test]
+fn a_server_that_has_answered_is_given_time_and_asked_by_one_request_at_a_time() {
+    let (place, more) = (Workplace::new(), "concurrency = 30");
+    let (server, refused) = down_after(12, Duration::from_secs(2));
+    place.answer(&asking(&server, more));
+    // Those in flight, and a few that asked whether it answers again.
+    let refused = refused.load(Ordering::Relaxed);
+    assert!(refused <= 30 + 4, "{refused}");
+    is_as_undisturbed(&place, more);
+}
+
+#[test]
+fn a_server_that_stays_down_ends_the_run_once_its_time_is_over() {
+    let place = Workplace::new();
+    let (server, _) = down_after(12, Duration::from_secs(600));
+    let results = place.start(&asking(&server, "give_up_after = '2s'"));
+    let Finish::Fatal(reason) = results.unwrap().finish else {
+        panic!("it does not complete");
+    };
+    let line = reason.to_string();
+    assert!(
+        line.contains("no answer for 2s (--give-up-after)"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_resumed_run_waits_for_a_server_that_answered_an_earlier_process() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let address = server.address();
+    let given = in_process::asking(&server, "concurrency = 1");
+    place.abandon(&given, || server.count() > 12);
+    drop(server);
+    let restarted = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(4));
+        FaultServer::at(address, scripted)
+    });
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
+    drop(restarted.join());
+}
+
+/// A model that repeats itself until the timeout did so six times, twice.
+#[test]
+fn a_request_that_times_out_is_sent_twice_in_a_run_and_left_for_resume() {
+    let place = Workplace::new();
+    let hung = Arc::new(AtomicUsize::new(0));
+    let server = FaultServer::start({
+        let hung = Arc::clone(&hung);
+        move |request| match blake3::hash(question_of(request).as_bytes()).as_bytes()[6] < 16 {
+            true => {
+                hung.fetch_add(1, Ordering::Relaxed);
+                Reply::hang()
+            }
+            false => scripted(request),
+        }
+    });
+    let given = in_process::asking(&server, "timeout = 1\nconcurrency = 8");
+    let finish = place.start(&given).unwrap().finish;
+    let Finish::Partial { left, .. } = finish else {
+        panic!("{finish:?}");
+    };
+    assert_eq!(hung.load(Ordering::Relaxed), 2 * left);
+}
+
+/// Azure bills a prompt that it filters.
+#[test]
+fn a_filtered_call_is_not_sent_again_after_a_kill() {
+    let place = Workplace::new();
+    let down = Arc::new(AtomicBool::new(true));
+    let server = FaultServer::start({
+        let down = Arc::clone(&down);
+        move |request| match request.index {
+            // The second sample of the first question, then its critic.
+            1 => Reply::content_filter(),
+            2.. if down.load(Ordering::Relaxed) => Reply::hang(),
+            _ => scripted(request),
+        }
+    });
+    let given = asking(&server, "concurrency = 1\nsamples = 2");
+    place.abandon(&given, || server.count() > 2);
+    down.store(false, Ordering::Relaxed);
+    place.resume("last", "").unwrap();
+    let sent = server.requests();
+    assert!(is_critic(&sent[3]), "{}", sent[3].body);
+    assert_eq!(sent[3].body, sent[2].body);
 }
 
 #[test]

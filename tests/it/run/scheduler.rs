@@ -9,7 +9,7 @@ use convfinqa::run::{
 };
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::llm::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
+    Budget, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, Stop, Usage,
 };
 use finqa_agents::pair::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use rust_decimal::Decimal;
@@ -92,8 +92,35 @@ impl Ran {
     }
 }
 
+/// Asks the sample's first `n` records under a budget.
+async fn ran_with(
+    budget: Arc<Budget>,
+    n: usize,
+    script: impl Fn(usize, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync + 'static,
+) -> Ran {
+    let models = RunModels {
+        budget,
+        ..RunModels::default()
+    };
+    let script = move |at, _: &ChatRequest, stop: &Stop| script(at, stop);
+    ran_as(models, n, 1, (Sampling::default(), 1), script).await
+}
+
 /// Asks the sample's first `n` records, each question by one call that costs a dollar.
 async fn ran(
+    n: usize,
+    epochs: u32,
+    sampled: (Sampling, u32),
+    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>>
+    + Send
+    + Sync
+    + 'static,
+) -> Ran {
+    ran_as(RunModels::default(), n, epochs, sampled, script).await
+}
+
+async fn ran_as(
+    models: RunModels,
     n: usize,
     epochs: u32,
     (sampling, samples): (Sampling, u32),
@@ -136,7 +163,7 @@ async fn ran(
         plan,
         solver: Arc::new(Pair::new(&options).unwrap()),
         concurrency: 1,
-        models: RunModels::default(),
+        models,
         stop: Stop::default(),
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
@@ -174,6 +201,45 @@ async fn a_panic_is_reported_as_a_bug_and_loses_nothing() {
             ..
         })
     ));
+}
+
+/// What ends a run, the strongest first: each wins over all that follow.
+#[tokio::test]
+async fn of_several_causes_that_end_a_run_the_first_in_this_order_is_named() {
+    const CAUSES: [&str; 5] = ["bug", "fatal", "time", "stop", "failures"];
+    for first in 0..CAUSES.len() {
+        let budget = Arc::new(Budget::default());
+        let shared = Arc::clone(&budget);
+        let ran = ran_with(budget, 6, move |at, stop| match at {
+            0 => Ok(answer()),
+            // Everything from the first cause on, the weakest earliest.
+            1 => Err(failure(ErrorKind::ServerError, 0)),
+            _ => {
+                let causes = &CAUSES[first..];
+                if causes.contains(&"time") {
+                    shared.end_time(stop);
+                }
+                if causes.contains(&"stop") {
+                    stop.drain.cancel();
+                }
+                assert!(!causes.contains(&"bug"), "a bug");
+                Err(match causes.contains(&"fatal") {
+                    true => failure(ErrorKind::QuotaExceeded, 0),
+                    false => failure(ErrorKind::ServerError, 0),
+                })
+            }
+        });
+        let finish = ran.await.finish;
+        let named = match &finish {
+            Finish::Bug(_) => "bug",
+            Finish::Fatal(_) => "fatal",
+            Finish::BudgetReached { .. } => "time",
+            Finish::Interrupted => "stop",
+            Finish::Partial { .. } => "failures",
+            Finish::Complete => "complete",
+        };
+        assert_eq!(named, CAUSES[first], "{finish:?}");
+    }
 }
 
 #[tokio::test]
@@ -253,7 +319,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
     assert_eq!(refused.summary().spent.cost_usd, Some(dollars));
 
     let lost = ran(2, 1, (Sampling::default(), 1), |at, _, _| match at {
-        1 => Err(failure(ErrorKind::Timeout, 2)),
+        1 => Err(failure(ErrorKind::CutOff, 2)),
         2 => Ok(ChatReply {
             attempts: 2,
             lost: 1,

@@ -15,6 +15,10 @@ use super::settings::OpenAiApi;
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
+/// Output tokens of a reply by default, reasoning included.
+pub(super) const MAX_TOKENS: u32 = 4096;
+const MAX_TOKENS_OF_REASONING: u32 = 32_768;
+
 /// The published features of a model. What is not listed is accepted, or not known.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -80,6 +84,14 @@ impl Capabilities {
             .unwrap_or_default()
     }
 
+    /// Output tokens of a reply whose request names no limit.
+    pub(super) fn reply_limit(&self) -> u32 {
+        match self.reasoning {
+            true => MAX_TOKENS_OF_REASONING,
+            false => MAX_TOKENS,
+        }
+    }
+
     /// The first dialect for the model at `endpoint`: everything that is not known to be
     /// refused is tried.
     pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
@@ -100,6 +112,7 @@ impl Capabilities {
             // The other two have no such parameter.
             seed: self.seed && protocol == Protocol::ChatCompletions,
             cache_marks: protocol == Protocol::Messages,
+            reply_limit: Some(self.reply_limit()),
             format: if self.json_schema {
                 FormatLevel::JsonSchema
             } else if self.json_object {
@@ -177,6 +190,25 @@ pub(super) fn corrected(
         refused
     };
     Some((better, parameter))
+}
+
+/// The dialect to try where the default limit of a reply does not fit into the context, or is
+/// more than the model can write. Anthropic's API demands one.
+pub(super) fn without_limit(
+    protocol: Protocol,
+    dialect: ApiDialect,
+    words: &ErrorDetails,
+) -> Option<(ApiDialect, &'static str)> {
+    const PHRASES: [&str; 3] = ["is too large", "in the completion", "at most"];
+    let refused = dialect.reply_limit.is_some() && protocol != Protocol::Messages;
+    let message = words.message.to_ascii_lowercase();
+    let refused = refused && message.contains("tokens");
+    let better = ApiDialect {
+        reply_limit: None,
+        ..dialect
+    };
+    (refused && PHRASES.iter().any(|words| message.contains(words)))
+        .then_some((better, "max_tokens"))
 }
 
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {

@@ -129,6 +129,12 @@ pub struct ModelError {
     /// The wait that the server asked for before another attempt.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
+    /// How long its server had not answered, if it is down.
+    #[serde(skip)]
+    pub outage: Option<Duration>,
+    /// Waiting longer would take more time than the user allows.
+    #[serde(skip)]
+    pub is_given_up: bool,
     #[source]
     #[serde(skip)]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -150,8 +156,18 @@ impl ModelError {
             after_success: false,
             latency: Duration::ZERO,
             retry_after: None,
+            outage: None,
+            is_given_up: false,
             source: None,
         }
+    }
+
+    /// Adds words to the message.
+    pub(super) fn add(&mut self, words: &str) {
+        if !self.message.is_empty() {
+            self.message.push_str("; ");
+        }
+        self.message.push_str(words);
     }
 
     /// True if the failed attempt may have been billed although no answer arrived. A
@@ -170,11 +186,21 @@ impl ModelError {
         }
     }
 
+    /// True if the server did not answer, as opposed to one that failed at this request.
+    pub(super) fn is_unanswered(&self) -> bool {
+        match self.kind {
+            ErrorKind::Connect | ErrorKind::CutOff => true,
+            ErrorKind::ServerError => matches!(self.status, Some(502..=504 | 529)),
+            _ => false,
+        }
+    }
+
     /// The scope of the error. Before the first answer a refused address or model affects
     /// every call: a wrong key, an unknown model, a dead host. Once the model has answered,
     /// the same refusal affects one request, and a failed connection is an outage.
     pub fn scope(&self) -> Scope {
         match self.kind {
+            _ if self.is_given_up => Scope::Run,
             ErrorKind::Cancelled => Scope::Cancelled,
             ErrorKind::ContentFilter
             | ErrorKind::ContextTooLong

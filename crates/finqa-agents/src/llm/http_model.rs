@@ -9,7 +9,6 @@ mod call;
 mod spending;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_openai::Client;
@@ -36,8 +35,6 @@ pub struct HttpModel {
     settings: ModelConnection,
     /// The present dialect; a refusal changes it for the rest of the process.
     dialect: Mutex<ApiDialect>,
-    /// A call was answered.
-    answered: AtomicBool,
     /// Hears of retries.
     pub observer: Option<Observer>,
     batches: Option<BatchSender>,
@@ -63,7 +60,6 @@ impl HttpModel {
             prices: Arc::default(),
             budget: Arc::default(),
             settings,
-            answered: AtomicBool::new(false),
             observer: None,
             batches: None,
             limiter: Limiter::new(LimitOptions::fixed(usize::MAX)),
@@ -78,7 +74,7 @@ impl HttpModel {
             let client = BatchClient::new(&self.settings, client, &self.transport);
             self.batches = Some(queue.sender(client));
             // Waves decide when a request is repeated, and a wave may take a day.
-            self.settings.retry.total = Duration::MAX;
+            self.settings.retry.give_up_after = Duration::MAX;
         }
         self
     }

@@ -16,6 +16,8 @@ mod event;
 pub mod http;
 pub mod http_model;
 pub mod limits;
+mod open_calls;
+mod outage;
 mod price;
 mod protocol;
 mod provider;
@@ -36,6 +38,7 @@ pub use event::{CallEvent, Observer};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
+pub use open_calls::WaitingCall;
 pub use price::{Dollars, PriceError, PriceList};
 pub use protocol::{messages_json, tools_json};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
@@ -43,7 +46,7 @@ pub use replies::{RepliesError, StoredReplies};
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat,
-    RequestOrigin, Role, Stop, ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, FinishReason, ReplyFormat, RequestOrigin, Role,
+    Stop, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

@@ -78,6 +78,10 @@ impl ModelConnection {
             provider,
             api,
             base_url: base_url(provider, &url),
+            proxy: match endpoint {
+                Endpoint::Loopback => None,
+                _ => proxy(&var, &url),
+            },
             api_key: api_key.map(SecretString::from),
             api_version: var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             model,
@@ -88,6 +92,24 @@ impl ModelConnection {
             },
         })
     }
+}
+
+/// The proxy that the HTTP client takes from the environment for an address, and the variable.
+fn proxy(var: VariableLookup<'_>, url: &Url) -> Option<String> {
+    let of = |name: String| {
+        let found = [name.to_uppercase(), name].into_iter();
+        found.filter_map(|name| Some((var(&name)?, name))).next()
+    };
+    let host = url.host_str().unwrap_or_default();
+    let (direct, _) = of("no_proxy".to_owned()).unwrap_or_default();
+    let mut direct = direct
+        .split(',')
+        .map(|it| it.trim().trim_start_matches('.'));
+    if direct.any(|it| it == "*" || !it.is_empty() && host.ends_with(it)) {
+        return None;
+    }
+    let named = of(format!("{}_proxy", url.scheme())).or_else(|| of("all_proxy".to_owned()));
+    named.map(|(address, name)| format!("{} ({name})", shown_address(&address)))
 }
 
 /// The address by flag, variable or the provider's own.

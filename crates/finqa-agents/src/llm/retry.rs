@@ -9,6 +9,7 @@ use std::time::Duration;
 use backoff::ExponentialBackoffBuilder;
 use backoff::backoff::Backoff;
 use futures::FutureExt;
+use jiff::SignedDuration;
 use tokio::time::Instant;
 
 use super::error::{ErrorKind, ModelError};
@@ -21,13 +22,20 @@ pub struct RetryOptions {
     /// Maximum attempts to connect; few for a server that has not answered yet, so that a
     /// mistyped address is reported within seconds.
     pub connect_attempts: u32,
-    /// No attempt starts later than this after the first one.
-    pub total: Duration,
+    /// No attempt starts later than this after the first one, or after the beginning of an
+    /// outage.
+    pub give_up_after: Duration,
     /// The first wait; each further one is twice as long.
     pub first_delay: Duration,
-    /// The longest wait without a hint; a server's hint is obeyed within `total`.
+    /// The longest wait without a hint; a server's hint is obeyed within `give_up_after`.
     pub max_delay: Duration,
 }
+
+/// Maximum attempts that time out: each may have been answered and billed, and would be again.
+const MAX_TIMEOUTS: u32 = 2;
+
+/// A wait that the server asks for is said from here on.
+const LONG_HINT: Duration = Duration::from_secs(60);
 
 /// The default of `--attempts`.
 pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
@@ -37,7 +45,7 @@ impl Default for RetryOptions {
         Self {
             max_attempts: DEFAULT_ATTEMPTS,
             connect_attempts: 3,
-            total: Duration::from_secs(600),
+            give_up_after: Duration::from_secs(600),
             first_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
         }
@@ -66,8 +74,8 @@ impl RetryNotice {
 }
 
 /// Runs `operation` until it succeeds, fails permanently, has failed as often or as long as
-/// the options allow, or is stopped: draining ends a wait at once, aborting ends a running
-/// attempt too, unless its outcome is there.
+/// the options allow, or is stopped. While its server is down, only time counts. Draining ends
+/// a wait at once, aborting ends a running attempt too, unless its outcome is there.
 pub(super) async fn retry<T, F, Fut>(
     options: RetryOptions,
     stop: &Stop,
@@ -88,6 +96,8 @@ where
         .with_multiplier(2.0)
         .with_max_elapsed_time(None)
         .build();
+    // Attempts that count, and those that timed out.
+    let (mut counted, mut timeouts) = (0, 0);
     for attempt in 1.. {
         if stop.abort.is_cancelled() {
             break;
@@ -103,7 +113,7 @@ where
             },
             outcome = &mut running => outcome,
         };
-        let error = match outcome {
+        let mut error = match outcome {
             Ok(value) => return Ok(value),
             Err(error) => *error,
         };
@@ -115,10 +125,30 @@ where
         };
         let most = match error.kind {
             ErrorKind::Connect => options.connect_attempts.min(options.max_attempts),
-            _ if error.kind.is_transient() => options.max_attempts,
-            _ => 1,
+            _ => options.max_attempts,
         };
-        if attempt >= most || started.elapsed().saturating_add(delay) > options.total {
+        timeouts += u32::from(error.kind == ErrorKind::Timeout);
+        counted += u32::from(error.outage.is_none());
+        if !error.kind.is_transient() || timeouts >= MAX_TIMEOUTS {
+            return Err(error);
+        }
+        let limit = options.give_up_after;
+        let long_hint = error
+            .retry_after
+            .filter(|hint| *hint >= LONG_HINT.min(limit));
+        if let Some(hint) = long_hint {
+            error.add(&format!("it asks to wait {}", shown(hint)));
+        }
+        let waited = error.outage.unwrap_or_else(|| started.elapsed());
+        let is_late = waited.saturating_add(delay) > limit;
+        if long_hint.is_some_and(|hint| hint > limit) {
+            error.add(&format!("--give-up-after is {}", shown(limit)));
+            error.is_given_up = true;
+        } else if error.outage.is_some() && is_late {
+            error.add(&format!("no answer for {} (--give-up-after)", shown(limit)));
+            error.is_given_up = true;
+        }
+        if error.is_given_up || error.outage.is_none() && (counted >= most || is_late) {
             return Err(error);
         }
         notify(RetryNotice {
@@ -137,6 +167,12 @@ where
     Err(cancelled())
 }
 
+/// A time with its unit, as an option takes it.
+fn shown(time: Duration) -> String {
+    let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+    format!("{time:#}")
+}
+
 /// The call was stopped from outside.
 pub(super) fn cancelled() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
@@ -145,6 +181,7 @@ pub(super) fn cancelled() -> ModelError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::error::Scope;
     use parking_lot::Mutex;
     use std::sync::atomic::{AtomicU32, Ordering};
     use tokio::sync::Notify;
@@ -160,7 +197,7 @@ mod tests {
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
         connect_attempts: 3,
-        total: Duration::from_secs(60),
+        give_up_after: Duration::from_secs(60),
         first_delay: Duration::from_micros(500),
         max_delay: Duration::from_millis(30),
     };
@@ -238,16 +275,23 @@ mod tests {
         let (outcome, notices, _) = run(options, hint(300)).await;
         assert_eq!(outcome.unwrap(), 42);
         assert_eq!(notices[0].delay.as_secs(), 300);
+        assert!(
+            notices[0]
+                .words()
+                .ends_with("slow down; it asks to wait 5m")
+        );
         let (outcome, notices, calls) = run(options, hint(3600)).await;
-        assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
-        assert_eq!((notices.len(), calls), (0, 1));
+        let error = outcome.unwrap_err();
+        assert_eq!((notices.len(), calls, error.scope()), (0, 1, Scope::Run));
+        let said = "slow down; it asks to wait 1h; --give-up-after is 10m";
+        assert_eq!(error.message, said);
     }
 
     /// Waits that outlast any test.
     const PATIENT: RetryOptions = RetryOptions {
         first_delay: Duration::from_secs(300),
         max_delay: Duration::from_secs(300),
-        total: Duration::from_secs(3000),
+        give_up_after: Duration::from_secs(3000),
         ..QUICK
     };
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::options::defaults;
 
+use super::capabilities::Capabilities;
 use super::protocol::Protocol;
 use super::provider::{Endpoint, Provider};
 use super::retry::{DEFAULT_ATTEMPTS, RetryOptions};
@@ -89,6 +90,8 @@ pub struct ModelConnection {
     pub api_version: String,
     /// The model; on Azure the deployment.
     pub model: String,
+    /// The proxy that the environment names for the address, and the variable, for messages.
+    pub proxy: Option<String>,
     /// For one whole attempt: connection, answer, body.
     pub timeout: Duration,
     pub retry: RetryOptions,
@@ -165,6 +168,11 @@ impl ModelConnection {
             (None, OpenAiApi::Chat) => Protocol::ChatCompletions,
             (None, OpenAiApi::Responses) => Protocol::Responses,
         }
+    }
+
+    /// Maximum tokens of a reply where none is set.
+    pub fn reply_limit(&self) -> u32 {
+        Capabilities::for_model(&self.model).reply_limit()
     }
 
     /// True for Azure's paths without OpenAI's version, under which its newer ones are.

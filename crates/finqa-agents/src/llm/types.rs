@@ -57,10 +57,6 @@ pub trait ChatModel: Send + Sync {
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError>;
 }
 
-/// Output tokens: the limit of a request that must have one and names none, and the
-/// estimate for a request that is sent without a limit.
-pub const DEFAULT_MAX_TOKENS: u32 = 4096;
-
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
     /// Who sends it, e.g. `analyst`: for usage by node. Not sent.

@@ -20,6 +20,9 @@ use super::failure::QuestionFailure;
 use super::solution::{Round, StopReason};
 use super::trace;
 
+/// The error of a reply that reached its limit, as the model is told.
+const CUT: &str = "it was too long and was cut off; write fewer words";
+
 /// Who writes analyses.
 pub(super) enum AnalystNode {
     Llm(LlmAgent),
@@ -131,11 +134,19 @@ impl LlmAgent {
                 Ok(reply) => read(exchange, reply),
                 Err(failure) => Err(failure.clone()),
             };
+            let (quoted, error) = match (reply, &draft) {
+                // A limit of the user's own is meant.
+                (Err(QuestionFailure { cut, .. }), _) => {
+                    (cut.filter(|_| self.sampling.max_tokens.is_none()), CUT)
+                }
+                (Ok(reply), Err(failure)) => (Some(reply), failure.message.as_str()),
+                (Ok(_), Ok(_)) => (None, ""),
+            };
             // One re-ask that quotes the error; a second failure is the outcome.
-            if let (Ok(reply), Err(failure)) = (reply, &draft) {
+            if let Some(quoted) = quoted {
                 let mut messages = dialogue.clone();
-                messages.push(ChatMessage::assistant(reply));
-                messages.push(ChatMessage::user(self.prompts.reask(&failure.message)?));
+                messages.push(ChatMessage::assistant(quoted));
+                messages.push(ChatMessage::user(self.prompts.reask(error)?));
                 places.push(drafts.len());
                 again.push(request("analyst_reask", number, messages));
             }

@@ -26,6 +26,9 @@ pub struct Call {
     /// One line, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The kind of that failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ErrorKind>,
     /// HTTP requests, retries included.
     pub attempts: u32,
     /// From the first request to the reply, retries included, waiting for a slot excluded.
@@ -43,6 +46,33 @@ impl Call {
         }
     }
 
+    /// True if it is not made again for the same question: it has a reply, or a refusal that
+    /// the question continued with or ended at.
+    pub fn is_settled(&self) -> bool {
+        self.reply.is_some()
+            || match self.failure {
+                Some(ErrorKind::ContentFilter) => true,
+                Some(ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. }) => {
+                    // An analyst's is asked for again, for it may be a refusal of all.
+                    self.node == "critic"
+                }
+                _ => false,
+            }
+    }
+
+    /// What it came to when it was made.
+    fn outcome(&self) -> Result<ChatReply, ModelError> {
+        match (&self.reply, &self.failure) {
+            (Some(reply), _) => Ok(reply.clone()),
+            (None, kind) => {
+                let kind = kind.clone().unwrap_or(ErrorKind::Cancelled);
+                let words = self.error.as_deref().unwrap_or_default();
+                let words = words.strip_prefix(&kind.to_string()).unwrap_or(words);
+                Err(ModelError::new(kind, words.trim_start_matches(": ")))
+            }
+        }
+    }
+
     /// The number of the first draft's sample that it belongs to, from 1.
     fn sample(&self) -> Option<u32> {
         let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
@@ -53,16 +83,14 @@ impl Call {
 
 pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
 
-/// Replies that an interrupted run has already paid for, and where new ones are recorded
+/// The calls that an interrupted run has already paid for, and where new ones are recorded
 /// before they are used.
 #[derive(Default)]
 pub struct CallMemory {
     /// In the order in which they were made. A question may send the same request twice (a
     /// critic asked again about the same answer), so each is used once.
-    pub replies: Vec<Call>,
-    /// The models have answered an earlier process of the same run.
-    pub answered_before: bool,
-    /// Calls without a reply when the question was asked before.
+    pub settled: Vec<Call>,
+    /// The other calls that were made when the question was asked before.
     pub failed: Vec<Call>,
     pub record: Option<CallRecorder>,
 }
@@ -125,12 +153,12 @@ impl RecordedCalls {
         results
     }
 
-    /// Recalls the reply to a request, or says which call of the question it is.
+    /// Recalls what a request came to, or says which call of the question it is.
     fn prepare(&mut self, model: &dyn ChatModel, mut request: ChatRequest) -> PreparedCall {
         let hash = request_hash(&request);
-        let mut recorded = self.memory.replies.iter();
-        let known_at = recorded.position(|call| call.request_hash == hash && call.reply.is_some());
-        let recalled = known_at.map(|at| self.memory.replies.remove(at));
+        let mut recorded = self.memory.settled.iter();
+        let known_at = recorded.position(|call| call.request_hash == hash);
+        let recalled = known_at.map(|at| self.memory.settled.remove(at));
         if let Some(call) = &recalled {
             record_recalled(model, &request, call);
         } else {
@@ -161,23 +189,20 @@ impl RecordedCalls {
             hash,
             recalled,
         } = prepared;
-        if let Some(call) = recalled
-            && let Some(reply) = call.reply.clone()
-        {
-            return (Some(call), Ok(reply));
+        if let Some(call) = recalled {
+            let outcome = call.outcome();
+            return (Some(call), outcome);
         }
         // A stop lets the request in flight finish and begins no other.
         if self.stop.drain.is_cancelled() {
             return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
         }
-        let mut answered = model.chat(&request, &self.stop).await;
-        if let Err(error) = &mut answered {
-            // A stop came before anything was sent: nothing to record.
-            if error.kind == ErrorKind::Cancelled && error.attempts == 0 {
-                return (None, answered);
-            }
-            // An earlier process does not know whether the host is there now.
-            error.after_success |= self.memory.answered_before && error.kind != ErrorKind::Connect;
+        let answered = model.chat(&request, &self.stop).await;
+        // A stop came before anything was sent: nothing to record.
+        let is_unsent =
+            |error: &ModelError| error.kind == ErrorKind::Cancelled && error.attempts == 0;
+        if answered.as_ref().is_err_and(is_unsent) {
+            return (None, answered);
         }
         let (attempts, latency, cost) = match &answered {
             Ok(reply) => {
@@ -196,6 +221,7 @@ impl RecordedCalls {
             messages: request.messages.into_iter().skip(known).collect(),
             reply: answered.as_ref().ok().cloned(),
             error: answered.as_ref().err().map(ToString::to_string),
+            failure: answered.as_ref().err().map(|error| error.kind.clone()),
             attempts,
             seconds: latency.as_secs_f64(),
             cost,
@@ -270,6 +296,7 @@ mod tests {
             messages: Vec::new(),
             reply: None,
             error: None,
+            failure: None,
             attempts: 1,
             seconds,
             cost: Cost::default(),

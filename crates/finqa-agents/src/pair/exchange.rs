@@ -125,10 +125,14 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
             Outcome::ContentFilter,
             "the provider's content filter stopped the reply",
         )),
-        FinishReason::Length => Err(QuestionFailure::new(
-            Outcome::Truncated,
-            "the reply was cut at the output limit; raise --max-tokens",
-        )),
+        FinishReason::Length => Err(QuestionFailure {
+            // A model that repeats itself would be led to go on.
+            cut: Some(text::cut(reply.content.trim(), 1000, "…")).filter(|it| !it.is_empty()),
+            ..QuestionFailure::new(
+                Outcome::Truncated,
+                "the reply was cut at the output limit; raise --max-tokens",
+            )
+        }),
         _ => Ok(reply.content),
     }
 }

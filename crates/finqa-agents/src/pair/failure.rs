@@ -16,6 +16,8 @@ pub struct QuestionFailure {
     pub message: String,
     /// The scope of the error: it is an outcome only if this request alone is at fault.
     pub(crate) scope: Scope,
+    /// The beginning of a reply that reached its limit.
+    pub(crate) cut: Option<String>,
 }
 
 impl QuestionFailure {
@@ -24,6 +26,7 @@ impl QuestionFailure {
             outcome,
             message: message.into(),
             scope: Scope::Request,
+            cut: None,
         }
     }
 
@@ -41,9 +44,8 @@ impl From<&ModelError> for QuestionFailure {
             _ => Outcome::ProviderError,
         };
         Self {
-            outcome,
-            message: error.to_string(),
             scope: error.scope(),
+            ..Self::new(outcome, error.to_string())
         }
     }
 }

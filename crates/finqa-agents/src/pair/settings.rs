@@ -109,7 +109,7 @@ pub struct Sampling {
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply [default: no limit, but 4096 for Anthropic or with --max-cost]
+    /// Maximum output tokens per reply [default: 4096; 32768 for a model that is known to reason]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,

@@ -25,7 +25,7 @@ mod wire;
 const QUICK: RetryOptions = RetryOptions {
     max_attempts: 6,
     connect_attempts: 3,
-    total: Duration::from_secs(30),
+    give_up_after: Duration::from_secs(30),
     first_delay: Duration::from_millis(2),
     max_delay: Duration::from_millis(10),
 };

@@ -18,7 +18,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::question::{CitedEvidence, Document, Question, QuestionKey, QuestionKind};
 
 use crate::models::openai;
-use crate::support::fault_server::{FaultServer, Reply, Request};
+use crate::support::fault_server::{FaultServer, Reply, Request, completion};
 
 /// A page with amounts, a percentage with its sign, one by its label and one
 /// that only the reader knows to be one.
@@ -266,6 +266,27 @@ async fn an_answer_without_a_value_is_asked_for_again_and_then_a_parse_failure()
     );
 }
 
+/// Unless the user limits replies.
+#[tokio::test]
+async fn a_reply_that_was_cut_is_asked_for_in_fewer_words() {
+    let cut = |request: &Request| match request.index {
+        0 => Reply::json(200, &completion(&"over and over ".repeat(900), "length")),
+        _ => scripted("1250", "approves")(request),
+    };
+    let (solution, server) = ask(REVENUE, |_| {}, cut).await;
+    assert_eq!(printed(&solution), Some("1250"));
+    let again = &server.requests()[1];
+    assert!(
+        again.user().contains("write fewer words"),
+        "{}",
+        again.user()
+    );
+    assert!(again.last("assistant").len() < 1100, "only its beginning");
+    let own = |options: &mut PairOptions| options.sampling.max_tokens = Some(400);
+    let (solution, _) = ask(REVENUE, own, cut).await;
+    assert_eq!(solution.outcome, Outcome::Truncated);
+}
+
 #[tokio::test]
 async fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
     let (solution, _) = ask(REVENUE, |_| {}, failing("1250")).await;
@@ -384,7 +405,7 @@ async fn a_resumed_question_sends_and_records_only_what_has_no_reply() {
         let recorded = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&recorded);
         let memory = CallMemory {
-            replies: first.calls[..known].to_vec(),
+            settled: first.calls[..known].to_vec(),
             record: Some(Box::new(move |_| {
                 count.fetch_add(1, Ordering::SeqCst);
             })),

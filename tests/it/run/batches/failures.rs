@@ -107,7 +107,7 @@ fn a_server_without_a_batch_api_is_named() {
     for status in [404, 405] {
         let place = Workplace::new();
         let server = FaultServer::start(move |_| Reply::error(status, "", "Not Found"));
-        let hint = "`convfinqa --resume --engine live`";
+        let hint = "resume the run with --engine live";
         let no_api = format!("{} has no Batch API (POST /files", server.base_url());
         let ran = super::of(&place, &server, "--n 3 --engine batch").ran();
         ran.fails(5, &[&no_api, hint]);

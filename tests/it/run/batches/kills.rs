@@ -36,6 +36,7 @@ fn run_struck(form: Form, more: &str, blow: Blow) -> usize {
     assert_eq!(place.unmeasured_rows(), rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);
+    println!("{form:?}, {blow:?}: {struck} struck, 0 requests submitted twice, 0 rows differ");
     struck
 }
 

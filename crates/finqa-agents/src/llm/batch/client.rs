@@ -218,10 +218,9 @@ impl BatchClient {
         let address = shown_address(&self.settings.base_url);
         let is_read = matches!(request, ApiRequest::Get(_));
         error.message = match error.kind == ErrorKind::NotFound && !is_read {
-            true => format!(
-                "{address} has no Batch API ({words}); continue without it: \
-                 `convfinqa --resume --engine live`"
-            ),
+            true => {
+                format!("{address} has no Batch API ({words}); resume the run with --engine live")
+            }
             false => format!("{address}: {words}"),
         };
         error
@@ -235,7 +234,12 @@ fn unsendable(error: serde_json::Error) -> ModelError {
 fn id_of(created: &Value) -> Result<String, Box<ModelError>> {
     let id = created.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| unreadable("it has no `id`".to_owned()))?;
-    Ok(id.to_owned())
+    // It becomes a part of a path. Gemini's has a slash.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+    match id.chars().all(is_plain) && !id.contains("..") {
+        true => Ok(id.to_owned()),
+        false => Err(unreadable(format!("`{id}` is not an id"))),
+    }
 }
 
 fn unreadable(why: String) -> Box<ModelError> {

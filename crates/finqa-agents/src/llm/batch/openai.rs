@@ -106,9 +106,17 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     // Azure names a file that is not there by an empty id.
     let files = [batch.output_file_id, batch.error_file_id];
     let files = files.into_iter().flatten().filter(|id| !id.is_empty());
+    let files: Vec<_> = files.collect();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    if let Some(id) = files.iter().find(|id| !id.chars().all(is_plain)) {
+        return Err(format!("`{id}` is not the id of a file"));
+    }
     Ok(BatchState::Ended {
         early,
-        results: files.map(|id| format!("/files/{id}/content")).collect(),
+        results: files
+            .iter()
+            .map(|id| format!("/files/{id}/content"))
+            .collect(),
     })
 }
 

@@ -1,7 +1,5 @@
 //! A call of a model on an HTTP server: requests in one dialect after the other, each with retries.
 
-use std::sync::atomic::Ordering;
-
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
 use async_trait::async_trait;
@@ -15,7 +13,7 @@ use finqa_core::text;
 use super::HttpModel;
 use crate::llm::address::ServerAddress;
 use crate::llm::batch::{BatchReply, BatchSender};
-use crate::llm::capabilities::corrected;
+use crate::llm::capabilities::{MAX_TOKENS, corrected, without_limit};
 use crate::llm::classify::{self, ErrorDetails};
 use crate::llm::error::{ErrorKind, ModelError};
 use crate::llm::event::CallEvent;
@@ -25,7 +23,7 @@ use crate::llm::provider::Provider;
 use crate::llm::retry::{RetryNotice, cancelled, retry};
 use crate::llm::trace;
 use crate::llm::transport::{HttpReply, Transport};
-use crate::llm::types::{ChatModel, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, Stop};
+use crate::llm::types::{ChatModel, ChatReply, ChatRequest, Stop};
 use crate::telemetry::set;
 
 /// A call that is being made.
@@ -45,11 +43,16 @@ impl HttpModel {
         let transport = self.transport.fresh();
         let batches = self.batches.as_ref();
         let _begun = batches.map(|sender| sender.begin(&request.origin));
+        let limited = self.limiter.call();
         let call = HttpCall {
             model: self,
             client: self.client.clone().with_http_service(transport.clone()),
             transport,
-            limited: self.limiter.call(),
+            limited: match batches {
+                // A batch takes hours.
+                Some(_) => limited,
+                None => limited.named(format!("{} of {}", request.node, request.origin.question)),
+            },
             request,
             stop,
         };
@@ -103,7 +106,7 @@ impl HttpCall<'_> {
         let Self {
             model, transport, ..
         } = self;
-        model.answered.store(true, Ordering::Relaxed);
+        model.limiter.set_answered();
         ChatReply {
             attempts: transport.sent(),
             lost: transport.lost(),
@@ -134,7 +137,7 @@ impl HttpCall<'_> {
             }
         };
         let mut options = model.settings.retry;
-        if model.answered.load(Ordering::Relaxed) {
+        if model.limiter.has_answered() {
             options.connect_attempts = options.max_attempts;
         }
         let attempt = || self.attempt(&encoded);
@@ -163,7 +166,7 @@ impl HttpCall<'_> {
             Err(error) => Err(error),
         };
         let reply = transport.take(posted)?;
-        let judged = self.judge(&reply);
+        let mut judged = self.judge(&reply);
         let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
         if transport.sent() > before && !lost {
             transport.accounted_for();
@@ -171,9 +174,14 @@ impl HttpCall<'_> {
         let verdict = match &judged {
             Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
             Err(error) if error.kind == ErrorKind::RateLimited => LimitVerdict::RateLimited,
+            Err(error) if error.is_unanswered() => LimitVerdict::Unanswered,
+            Err(error) if !error.kind.is_transient() => LimitVerdict::Refused,
             Err(_) => LimitVerdict::Unrelated,
         };
         slot.end(verdict, reported_quotas(&reply.headers));
+        if let Err(error) = &mut judged {
+            error.outage = model.limiter.outage();
+        }
         model.record_actual(reservation, judged.as_ref().ok(), lost, false);
         judged
     }
@@ -242,14 +250,20 @@ impl HttpCall<'_> {
     fn correct(&self, dialect: ApiDialect, error: &ModelError) -> Option<ApiDialect> {
         let refused = matches!(
             error.kind,
-            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported
+            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported | ErrorKind::ContextTooLong
         );
         if !refused || !matches!(error.status, Some(400 | 422)) {
             return None;
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
         let formatted = dialect.format.for_format(&self.request.format) > FormatLevel::Text;
-        let (better, parameter) = corrected(self.model.protocol, dialect, &words, formatted)?;
+        let protocol = self.model.protocol;
+        let without_limit = match self.request.max_output_tokens {
+            None => without_limit(protocol, dialect, &words),
+            Some(_) => None,
+        };
+        let better = without_limit.or_else(|| corrected(protocol, dialect, &words, formatted));
+        let (better, parameter) = better?;
         let mut present = self.model.dialect.lock();
         // What another call has learnt in the meantime stays; the next call learns the rest.
         if *present == dialect {
@@ -268,8 +282,10 @@ impl HttpCall<'_> {
         error.attempts = transport.sent();
         error.latency = transport.latency();
         error.lost = transport.lost();
-        error.after_success = model.answered.load(Ordering::Relaxed);
+        error.after_success = model.limiter.has_answered();
         let base = shown_address(&model.settings.base_url);
+        let proxy = model.settings.proxy.iter();
+        let proxy: String = proxy.map(|it| format!(" through the proxy {it}")).collect();
         let place = match error.kind {
             ErrorKind::NotFound => {
                 let hint = match model.settings.provider {
@@ -283,7 +299,8 @@ impl HttpCall<'_> {
             ErrorKind::Timeout => {
                 format!("{base} within {} s", model.settings.timeout.as_secs_f64())
             }
-            ErrorKind::Connect | ErrorKind::Unauthorized | ErrorKind::Settings => base,
+            ErrorKind::Connect => base + &proxy,
+            ErrorKind::Unauthorized | ErrorKind::Settings => base,
             _ => return error,
         };
         error.message = if error.message.is_empty() {
@@ -298,7 +315,7 @@ impl HttpCall<'_> {
 /// An upper bound of tokens, until the reply corrects the count. An answer without a limit
 /// is rarely longer than this.
 fn most_tokens(request: &EncodedRequest) -> u64 {
-    let output = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let output = request.max_output_tokens.unwrap_or(MAX_TOKENS);
     request.most_input_tokens().saturating_add(output.into())
 }
 

@@ -10,11 +10,14 @@ mod quota;
 mod state;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use super::open_calls::WaitingCall;
 use super::types::Stop;
 
 pub(crate) use quota::{ReportedQuotas, reported_quotas};
@@ -29,7 +32,7 @@ pub struct Limits {
 }
 
 /// The state of a run's limits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitStatus {
     /// HTTP requests in flight.
     pub in_flight: usize,
@@ -37,6 +40,10 @@ pub struct LimitStatus {
     pub limit: usize,
     /// Requests that were answered with 429.
     pub rate_limited: u64,
+    /// The time since which a server has been down, if one is.
+    pub down_since: Option<Timestamp>,
+    /// The call that has been waiting longest, if that is long.
+    pub longest: Option<WaitingCall>,
 }
 
 impl Limits {
@@ -55,7 +62,14 @@ impl Limits {
             in_flight: one.in_flight + other.in_flight,
             limit: one.limit + other.limit,
             rate_limited: one.rate_limited + other.rate_limited,
+            down_since: one.down_since.or(other.down_since),
+            longest: one.longest.or(other.longest),
         })
+    }
+
+    /// The servers have answered an earlier process of the run.
+    pub fn set_answered(&self) {
+        self.limiters.lock().iter().for_each(Limiter::set_answered);
     }
 }
 
@@ -92,7 +106,23 @@ impl Limiter {
             in_flight: state.in_flight,
             limit: state.limit(),
             rate_limited: state.rate_limited,
+            down_since: state.outage.since(),
+            longest: state.open.longest(),
         }
+    }
+
+    /// The model's server has answered a request of the run.
+    pub(super) fn set_answered(&self) {
+        self.state.lock().outage.has_answered = true;
+    }
+
+    pub(super) fn has_answered(&self) -> bool {
+        self.state.lock().outage.has_answered
+    }
+
+    /// How long the server has been down, if it is.
+    pub(super) fn outage(&self) -> Option<Duration> {
+        self.state.lock().outage.duration()
     }
 }
 
@@ -104,6 +134,13 @@ pub struct LimitedCall {
 }
 
 impl LimitedCall {
+    /// The call under a name by which it is shown where it waits for long.
+    #[must_use]
+    pub(super) fn named(self, name: String) -> Self {
+        self.limiter.state.lock().open.begin(self.number, name);
+        self
+    }
+
     /// Waits until an attempt that may use so many tokens may start; `None` if the run is
     /// stopped before.
     pub(crate) async fn slot(&self, tokens: u64, stop: &Stop) -> Option<Slot> {
@@ -139,6 +176,12 @@ impl LimitedCall {
             attempt,
             ending: Default::default(),
         })
+    }
+}
+
+impl Drop for LimitedCall {
+    fn drop(&mut self) {
+        self.limiter.state.lock().open.end(self.number);
     }
 }
 

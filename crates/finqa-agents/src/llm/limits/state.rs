@@ -7,6 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::quota::ReportedQuotas;
+use crate::llm::open_calls::OpenCalls;
+use crate::llm::outage::Outage;
 
 /// A minute, and what two requests may differ in on their way to the server.
 const MINUTE: Duration = Duration::from_millis(60_300);
@@ -58,6 +60,10 @@ pub(crate) enum LimitVerdict {
     /// Answered, with the tokens used, if known.
     Answered(Option<u64>),
     RateLimited,
+    /// Refused for a reason of its own: the server is there.
+    Refused,
+    /// The server did not answer.
+    Unanswered,
     /// Failed for another reason, or was cancelled.
     #[default]
     Unrelated,
@@ -78,6 +84,9 @@ struct KnownQuota {
 pub(super) struct LimitState {
     options: LimitOptions,
     pub calls: u64,
+    /// The calls that have not ended.
+    pub open: OpenCalls,
+    pub outage: Outage,
     /// The calls that wait for a slot. The oldest call is first, so that a retried one does
     /// not wait behind all that began later.
     pub waiting: BTreeSet<u64>,
@@ -118,7 +127,7 @@ impl LimitState {
     /// Checks whether an attempt that may use so many tokens may start now; otherwise returns
     /// the earliest time, if time decides.
     pub(super) fn ready(&self, now: Instant, tokens: u64) -> Result<(), Option<Instant>> {
-        if self.in_flight >= self.limit() {
+        if self.in_flight >= self.limit() || self.outage.is_probed() {
             return Err(None);
         }
         let quotas = self.quotas.iter().zip(self.used).zip([1, tokens]);
@@ -127,6 +136,7 @@ impl LimitState {
             (used.saturating_add(amount) > known.allowed).then_some(known.until)
         });
         let times = quotas.chain(self.next).chain(self.tokens_free_at(tokens));
+        let times = times.chain(self.outage.next_probe());
         times
             .filter(|at| *at > now)
             .max()
@@ -152,6 +162,7 @@ impl LimitState {
         let number = self.started;
         self.started += 1;
         self.in_flight += 1;
+        self.outage.attempt_started(number);
         if let Some(rpm) = self.options.rpm {
             let scheduled = self.next.map_or(now, |next| next.max(now - LATENESS));
             self.next = Some(scheduled + MINUTE.div_f64(rpm.max(1) as f64));
@@ -192,8 +203,14 @@ impl LimitState {
         let tokens = match verdict {
             LimitVerdict::Answered(tokens) => tokens,
             LimitVerdict::RateLimited => Some(0),
-            LimitVerdict::Unrelated => None,
+            LimitVerdict::Refused | LimitVerdict::Unanswered | LimitVerdict::Unrelated => None,
         };
+        match verdict {
+            LimitVerdict::Unanswered => self.outage.not_answered(now),
+            LimitVerdict::Unrelated => {}
+            _ => self.outage.answered(),
+        }
+        self.outage.attempt_ended(attempt.number, now);
         let mut minute = self.minute.iter_mut();
         if let (Some(entry), Some(tokens)) = (minute.find(|it| it.0 == attempt.number), tokens) {
             entry.2 = tokens;

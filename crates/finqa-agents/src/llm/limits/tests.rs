@@ -37,6 +37,12 @@ fn ends(slot: Slot, verdict: LimitVerdict) {
     slot.end(verdict, ReportedQuotas::default());
 }
 
+async fn ends_all(limiter: &Limiter, count: usize, verdict: LimitVerdict) {
+    for slot in slots(limiter, count).await {
+        ends(slot, verdict);
+    }
+}
+
 async fn slot(call: &LimitedCall) -> Slot {
     call.slot(SMALL, &Stop::default()).await.unwrap()
 }
@@ -98,12 +104,47 @@ async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
 #[tokio::test(start_paused = true)]
 async fn failures_and_cancelled_attempts_change_nothing() {
     let limiter = adaptive(4, 64);
-    for slot in slots(&limiter, 4).await {
-        ends(slot, LimitVerdict::Unrelated);
-    }
+    ends_all(&limiter, 4, LimitVerdict::Unrelated).await;
     drop(slots(&limiter, 4).await);
     let status = limiter.status();
     assert_eq!((status.in_flight, status.limit), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answers() {
+    let limiter = adaptive(8, 8);
+    for round in [0, 1] {
+        ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
+        // One that has not answered yet may be the wrong one.
+        assert_eq!(limiter.outage().is_some(), round == 1);
+        ends(slot(&limiter.call()).await, ANSWERED);
+        limiter.set_answered();
+    }
+    ends_all(&limiter, 3, LimitVerdict::Unanswered).await;
+    let (before, mut waits) = (Instant::now(), Vec::new());
+    for _ in 0..9 {
+        let probe = slot(&limiter.call()).await;
+        waits.push(before.elapsed().as_millis());
+        let other = limiter.call();
+        assert!(
+            tokio::time::timeout(SECOND / 20, slot(&other))
+                .await
+                .is_err()
+        );
+        ends(probe, LimitVerdict::Unanswered);
+    }
+    let gaps: Vec<_> = waits
+        .windows(2)
+        .map(|two| (two[1] - two[0]) / 100)
+        .collect();
+    assert_eq!(gaps, [10, 20, 40, 80, 160, 300, 300, 300]);
+    assert_eq!(limiter.outage(), Some(before.elapsed()));
+    assert!(limiter.status().down_since.is_some());
+    ends(slot(&limiter.call()).await, LimitVerdict::Refused);
+    assert_eq!(
+        (limiter.outage(), slots(&limiter, 8).await.len()),
+        (None, 8)
+    );
 }
 
 #[tokio::test(start_paused = true)]

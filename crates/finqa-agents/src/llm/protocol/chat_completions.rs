@@ -17,7 +17,7 @@ use crate::llm::types::{
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
     let messages = request.messages.iter();
     let limit = |which| {
-        let limit = request.max_output_tokens;
+        let limit = dialect.max_tokens(request);
         limit
             .filter(|_| dialect.token_limit == which)
             .map(Value::from)
@@ -164,6 +164,7 @@ mod tests {
         seed: true,
         format: FormatLevel::JsonSchema,
         cache_marks: false,
+        reply_limit: None,
     };
 
     fn request() -> ChatRequest {

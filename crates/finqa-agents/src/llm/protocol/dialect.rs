@@ -57,9 +57,15 @@ pub(in crate::llm) struct ApiDialect {
     pub format: FormatLevel,
     /// Mark parts of the prompt for the provider's cache.
     pub(crate) cache_marks: bool,
+    /// Tokens of a reply whose request names no limit: a model may repeat itself without end.
+    pub(crate) reply_limit: Option<u32>,
 }
 
 impl ApiDialect {
+    pub(crate) fn max_tokens(self, request: &ChatRequest) -> Option<u32> {
+        request.max_output_tokens.or(self.reply_limit)
+    }
+
     pub(crate) fn left_out(self, request: &ChatRequest) -> Vec<String> {
         let parts = [
             (

@@ -9,14 +9,8 @@ use serde_json::{Value, json};
 use super::dialect::{ApiDialect, FormatLevel};
 use super::parts::{arguments, call_id, count, object, temperature, text, tools};
 use crate::llm::types::{
-    ChatMessage, ChatReply, ChatRequest, DEFAULT_MAX_TOKENS, FinishReason, ReplyFormat, Role,
-    ToolCall, ToolSpec, Usage,
+    ChatMessage, ChatReply, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolSpec, Usage,
 };
-
-/// The protocol demands a limit.
-pub(super) fn max_tokens(request: &ChatRequest) -> u32 {
-    request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS)
-}
 
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
     let system = system(request, dialect);
@@ -35,7 +29,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
     };
     object([
         ("model", Some(model.into())),
-        ("max_tokens", Some(max_tokens(request).into())),
+        ("max_tokens", dialect.max_tokens(request).map(Value::from)),
         ("system", (!system.is_empty()).then(|| system.into())),
         ("messages", Some(conversation(request, dialect).into())),
         ("temperature", temperature(request, dialect)),

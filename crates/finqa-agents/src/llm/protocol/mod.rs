@@ -61,10 +61,7 @@ impl Protocol {
         };
         Ok(EncodedRequest {
             json: to_raw_value(&write(model, request, dialect))?.into(),
-            max_output_tokens: match self {
-                Self::ChatCompletions | Self::Responses => request.max_output_tokens,
-                Self::Messages => Some(messages::max_tokens(request)),
-            },
+            max_output_tokens: dialect.max_tokens(request),
         })
     }
 

@@ -37,7 +37,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
         ("temperature", temperature(request, dialect)),
         (
             "max_output_tokens",
-            request.max_output_tokens.map(Value::from),
+            dialect.max_tokens(request).map(Value::from),
         ),
         ("text", format.map(|format| json!({"format": format}))),
         ("tools", tools(request, tool)),

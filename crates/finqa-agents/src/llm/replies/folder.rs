@@ -5,14 +5,17 @@
 //! that a missing one can be explained. The folder also describes the last run that used it, so
 //! that a replay needs no other option.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+use tokio::sync::Notify;
 
 use finqa_core::files;
 use finqa_core::text::{cut, single_spaced};
@@ -68,6 +71,23 @@ pub struct StoredReplies {
     warn: RepliesWarning,
     /// A reply could not be stored, and the warning was given.
     full: AtomicBool,
+    /// The entries whose requests are being made by this process.
+    asked: Mutex<HashSet<PathBuf>>,
+    /// One of them has ended.
+    ended: Notify,
+}
+
+/// The only call of this process that asks for an entry.
+pub(super) struct Turn<'r> {
+    replies: &'r StoredReplies,
+    entry: PathBuf,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.replies.asked.lock().remove(&self.entry);
+        self.replies.ended.notify_waiters();
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -139,6 +159,8 @@ impl StoredReplies {
             replays,
             warn,
             full: AtomicBool::new(false),
+            asked: Mutex::default(),
+            ended: Notify::new(),
         }
     }
 
@@ -172,6 +194,24 @@ impl StoredReplies {
 
     pub(super) fn warn(&self, line: &str) {
         (self.warn)(line);
+    }
+
+    /// Waits while another call of this process asks the same, so that it is paid for once.
+    pub(super) async fn turn(&self, key: &Value) -> Turn<'_> {
+        let entry = self.path(key);
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            // Before the set is read, so that no end is missed.
+            ended.as_mut().enable();
+            if self.asked.lock().insert(entry.clone()) {
+                return Turn {
+                    replies: self,
+                    entry,
+                };
+            }
+            ended.await;
+        }
     }
 
     /// What is stored for a request, `None` if nothing is, or which file is damaged.

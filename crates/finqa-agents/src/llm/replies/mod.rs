@@ -117,6 +117,11 @@ impl ChatModel for StoredModel {
         if self.replies.replays {
             return self.replies.replayed(&key, question).into();
         }
+        // A batch is sent once every question waits for it.
+        let _turn = match self.model.sends_batches() {
+            true => None,
+            false => Some(self.replies.turn(&key).await),
+        };
         match self.replies.reusable(&key) {
             None => {}
             Some(CallOutcome::Reply(reply)) => {

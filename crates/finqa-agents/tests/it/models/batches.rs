@@ -190,6 +190,20 @@ async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_ag
     assert_eq!(next.batches()[0].stage, BatchStage::Ended);
 }
 
+/// It would be a part of the next request's path.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_id_that_is_not_a_part_of_a_path_is_refused() {
+    for id in ["../files", "a?limit=1", "a b"] {
+        let server = server(|_| Ending::Complete);
+        server.intercept(move |request| {
+            is_submission(request).then(|| Reply::json(200, &json!({"id": id})))
+        });
+        let run = BatchRun::new(openai(&server.http));
+        let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
+        assert!(error.message.contains("is not an id"), "{id}: {error}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_submission_that_was_lost_before_another_error_is_looked_for_by_the_next_process() {
     let server = server(|_| Ending::Complete);

@@ -188,12 +188,11 @@ async fn a_huge_body_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_a_timeout() {
+async fn a_server_that_never_answers_is_a_timeout_and_asked_twice() {
     let server = FaultServer::start(|_| Reply::hang());
     let mut settings = openai(&server);
     // Long enough that a loaded machine has connected and sent by then.
     settings.timeout = Duration::from_millis(500);
-    settings.retry.max_attempts = 2;
     let model = HttpModel::new(settings).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Timeout);
@@ -224,7 +223,7 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
     let mut slow = openai(&waiting);
     slow.retry.first_delay = Duration::from_secs(600);
     slow.retry.max_delay = Duration::from_secs(600);
-    slow.retry.total = Duration::from_secs(6000);
+    slow.retry.give_up_after = Duration::from_secs(6000);
     let waiting = HttpModel::new(slow).unwrap();
     let hanging_server = FaultServer::start(|_| Reply::hang());
     let hanging = HttpModel::new(openai(&hanging_server)).unwrap();
@@ -319,7 +318,7 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
     let stop = Stop::default();
     let busy = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "3600"));
     let mut patient = openai(&busy);
-    patient.retry.total = Duration::from_secs(36_000);
+    patient.retry.give_up_after = Duration::from_secs(36_000);
     let drain = stop.drain.clone();
     let mut waiting = HttpModel::new(patient).unwrap();
     waiting.observer = Some(Arc::new(move |event| {
@@ -381,11 +380,19 @@ async fn a_403_or_404_after_an_answer_affects_only_its_own_request() {
 }
 
 #[tokio::test]
-async fn a_host_that_dies_after_an_answer_is_an_outage() {
+async fn a_host_that_dies_after_an_answer_is_given_time_and_ends_the_run_then() {
     let server = FaultServer::start(|_| Reply::chat("42"));
-    let model = HttpModel::new(openai(&server)).unwrap();
+    let mut connection = openai(&server);
+    connection.retry.give_up_after = Duration::from_secs(2);
+    let model = HttpModel::new(connection).unwrap();
     chat(&model, &ask("How much?")).await.unwrap();
     drop(server);
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
-    assert_eq!(error.scope(), Scope::Provider, "{error}");
+    assert_eq!(error.scope(), Scope::Run, "{error}");
+    assert!(
+        error
+            .message
+            .ends_with("no answer for 2s (--give-up-after)"),
+        "{error}"
+    );
 }

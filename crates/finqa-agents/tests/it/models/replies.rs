@@ -245,6 +245,19 @@ async fn a_cancelled_call_is_never_stored() {
     assert_eq!(cached.entries().len(), 0);
 }
 
+/// Both were sent, and paid for.
+#[tokio::test]
+async fn of_equal_requests_at_the_same_time_the_second_waits_for_the_first() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
+    let model = cached.model(&server);
+    let (request, other) = (ask("How much?"), ask("How many?"));
+    let [one, two, three] = [&request, &request, &other].map(|it| ask_model(&model, it));
+    let (one, two, three) = tokio::join!(one, two, three);
+    let cached = [one, two, three].map(|reply| reply.unwrap().cached);
+    assert_eq!((cached, server.count()), ([false, true, false], 2));
+}
+
 #[tokio::test]
 async fn a_damaged_entry_is_a_miss_with_a_warning_and_replaced() {
     let cached = Cached::new();

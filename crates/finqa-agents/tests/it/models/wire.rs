@@ -31,7 +31,8 @@ async fn openai_gets_its_path_key_and_body() {
     assert_eq!(seen[0].key(), Some("sk-test-key"));
     assert_eq!(
         seen[0].body,
-        json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How much?"}]})
+        json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How much?"}],
+            "max_tokens": 4096})
     );
 }
 
@@ -149,4 +150,37 @@ fn a_proxy_is_not_asked_for_a_server_on_this_machine() {
             ("no_proxy", ""),
         ],
     );
+}
+
+/// A small model once repeated itself until the timeout.
+#[tokio::test]
+async fn a_reply_is_limited_and_more_so_where_the_model_does_not_reason() {
+    let server = FaultServer::start(|request| match request.body["max_tokens"].is_u64() {
+        // As vLLM refuses a limit that is as large as its context.
+        true if request.body["model"] == "small" => Reply::error(
+            400,
+            "BadRequestError",
+            "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum \
+             context length is 4096 tokens and your request has 1500 input tokens.",
+        ),
+        _ => Reply::chat("42"),
+    });
+    let mut own = ask("How much?");
+    own.max_output_tokens = Some(9);
+    let mut limits = Vec::new();
+    for (name, request) in [
+        ("m", ask("a")),
+        ("o3", ask("b")),
+        ("small", ask("c")),
+        ("m", own),
+    ] {
+        let mut connection = openai(&server);
+        connection.model = name.to_owned();
+        let model = HttpModel::new(connection).unwrap();
+        chat(&model, &request).await.unwrap();
+        let body = server.requests().pop().unwrap().body;
+        let limit = ["max_tokens", "max_completion_tokens"].map(|key| body[key].as_u64());
+        limits.push(limit[0].or(limit[1]));
+    }
+    assert_eq!(limits, [Some(4096), Some(32_768), None, Some(9)]);
 }
