@@ -16,8 +16,8 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// The style of stdout. Also sets the colours of stderr, which the progress bar uses. `console`
-/// knows `CLICOLOR` and `CLICOLOR_FORCE`, which `NO_COLOR` overrides here.
+/// The style of stdout. Also sets the colours of stderr, of errors and the progress bar.
+/// `console` knows `CLICOLOR` and `CLICOLOR_FORCE`, which `NO_COLOR` overrides here.
 pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let forced = match when {
@@ -26,7 +26,6 @@ pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
         ColorChoice::Auto => plain.then_some(false),
     };
     if let Some(forced) = forced {
-        console::set_colors_enabled(forced);
         console::set_colors_enabled_stderr(forced);
     }
     let width = TerminalStyle::default().width;
@@ -34,7 +33,6 @@ pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
     let is_terminal = std::io::stdout().is_terminal();
     let columns = is_terminal.then(|| Term::stdout().size_checked()).flatten();
     TerminalStyle {
-        color: console::colors_enabled(),
         width: columns.map_or(width, |(_, columns)| columns.max(60)),
     }
 }

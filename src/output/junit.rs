@@ -2,9 +2,8 @@
 //! question without an answer an error, one without gold skipped.
 
 use std::path::Path;
-use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use minijinja::HtmlEscape;
 
 use crate::dataset::Outcome;
 use crate::score::{Row, Rule};
@@ -17,64 +16,95 @@ const SHOWN: usize = 2000;
 /// Writes a suite of these rows, judged by financial equivalence.
 pub(crate) fn write_junit(path: &Path, name: &str, rows: &[Row]) -> Result<(), OutputError> {
     let rule = Rule::FinancialEquivalence;
-    let mut suite = TestSuite::new(shown(name));
-    suite.add_property(("rule", rule.name()));
-    suite.add_test_cases(rows.iter().map(|row| case(rule, row)));
-    let time = rows.iter().filter_map(|row| row.latency).sum();
-    suite.set_time(seconds(time));
-    let mut report = Report::new("convfinqa");
-    report.set_time(seconds(time));
-    report.add_test_suite(suite);
+    let ends: Vec<_> = rows.iter().map(|row| not_passed(rule, row)).collect();
+    let count = |kind| {
+        let ends = ends.iter().flatten();
+        ends.filter(|end| end.kind == kind).count()
+    };
+    let counts = format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
+        rows.len(),
+        count("failure"),
+        count("error"),
+        count("skipped"),
+        rows.iter().map(seconds).sum::<f64>()
+    );
     write_atomic(path, |file| {
-        report.serialize(file).map_err(std::io::Error::other)
+        writeln!(file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        writeln!(file, "<testsuites name=\"convfinqa\" {counts}>")?;
+        writeln!(file, "  <testsuite name=\"{}\" {counts}>", shown(name))?;
+        let value = rule.name();
+        let property = format!("<property name=\"rule\" value=\"{value}\"/>");
+        writeln!(file, "    <properties>{property}</properties>")?;
+        for (row, end) in rows.iter().zip(&ends) {
+            let name = format!("{}: {}", row.key.part, row.question);
+            let (name, class, time) = (shown(&name), shown(&row.key.id), seconds(row));
+            let head = format!("name=\"{name}\" classname=\"{class}\" time=\"{time:.3}\"");
+            match end {
+                None => writeln!(file, "    <testcase {head}/>")?,
+                Some(NotPassed {
+                    kind,
+                    name,
+                    message,
+                }) => {
+                    let message = shown(message);
+                    writeln!(file, "    <testcase {head}>")?;
+                    writeln!(
+                        file,
+                        "      <{kind} type=\"{name}\" message=\"{message}\"/>"
+                    )?;
+                    writeln!(file, "    </testcase>")?;
+                }
+            }
+        }
+        writeln!(file, "  </testsuite>\n</testsuites>")
     })
 }
 
-fn case(rule: Rule, row: &Row) -> TestCase {
-    let status = match (row.outcome(), rule.mark(row)) {
-        (Outcome::Answered, Some(true)) => TestCaseStatus::success(),
-        (Outcome::Answered, Some(false)) => {
-            let gold = shown(&row.ground_truth().unwrap_or_default());
-            let message = format!("gold {gold}, answered {}", shown(&row.prediction()));
-            not_passed(NonSuccessKind::Failure, rule.name(), message)
-        }
-        (Outcome::Answered, None) => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message("no gold");
-            status
-        }
-        (outcome, _) => {
-            let message = format!("no answer: {}", outcome.name());
-            not_passed(NonSuccessKind::Error, outcome.name(), message)
-        }
-    };
-    let name = format!("{}: {}", shown(&row.key.part), shown(&row.question));
-    let mut case = TestCase::new(name, status);
-    case.set_classname(shown(&row.key.id))
-        .set_time(seconds(row.latency.unwrap_or_default()));
-    case
+/// What is in the element of a case that did not pass.
+struct NotPassed {
+    /// The name of that element.
+    kind: &'static str,
+    name: &'static str,
+    message: String,
 }
 
-fn not_passed(kind: NonSuccessKind, name: &str, message: String) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(name).set_message(message);
-    status
+fn not_passed(rule: Rule, row: &Row) -> Option<NotPassed> {
+    let (kind, name, message) = match (row.outcome(), rule.mark(row)) {
+        (Outcome::Answered, Some(true)) => return None,
+        (Outcome::Answered, Some(false)) => {
+            let gold = row.ground_truth().unwrap_or_default();
+            let message = format!("gold {gold}, answered {}", row.prediction());
+            ("failure", rule.name(), message)
+        }
+        (Outcome::Answered, None) => ("skipped", "no_gold", "no gold".to_owned()),
+        (outcome, _) => {
+            let message = format!("no answer: {}", outcome.name());
+            ("error", outcome.name(), message)
+        }
+    };
+    Some(NotPassed {
+        kind,
+        name,
+        message,
+    })
 }
 
 /// A latency from a CSV that is not a possible duration counts as zero.
-fn seconds(latency: f64) -> Duration {
-    Duration::try_from_secs_f64(latency).unwrap_or_default()
+fn seconds(row: &Row) -> f64 {
+    let possible = |seconds: &f64| seconds.is_finite() && *seconds >= 0.0;
+    row.latency.filter(possible).unwrap_or_default()
 }
 
-/// The beginning of a text, on one line: readers turn line ends of an attribute
-/// into spaces anyway.
+/// The beginning of a text, on one line and escaped: readers turn line ends of an attribute
+/// into spaces anyway, and XML has no other control characters.
 fn shown(text: &str) -> String {
-    let line = text.chars().take(SHOWN);
-    line.map(|c| match c {
-        '\t' | '\n' | '\r' => ' ',
-        _ => c,
-    })
-    .collect()
+    let line = text.chars().take(SHOWN).filter_map(|c| match c {
+        '\t' | '\n' | '\r' => Some(' '),
+        '\u{fffe}' | '\u{ffff}' => None,
+        _ => (!c.is_control()).then_some(c),
+    });
+    HtmlEscape(&line.collect::<String>()).to_string()
 }
 
 #[cfg(test)]
@@ -88,7 +118,7 @@ mod tests {
         let lines = [
             r#"{"id": "a<b", "part": "0", "question": "is \"x\" > 1 & \u0000?", "gold": "1", "prediction": "1", "latency": 0.5}"#,
             r#"{"id": "a<b", "part": "1", "gold": "1", "prediction": "7", "latency": 0.5}"#,
-            r#"{"id": "a<b", "part": "2", "gold": "1", "prediction": "", "outcome": "content_filter", "latency": 0.5}"#,
+            r#"{"id": "a<b", "part": "2", "gold": "1", "prediction": "", "outcome": "content_filter", "latency": -1}"#,
             r#"{"id": "a<b", "part": "3", "prediction": "1", "latency": 0.5}"#,
         ];
         std::fs::write(file.path(), lines.join("\n")).unwrap();
@@ -96,51 +126,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("junit.xml");
         write_junit(&path, "run \"1\"", &rows).unwrap();
-        let xml = std::fs::read_to_string(path).unwrap();
-        let read = Report::deserialize_from_str(&xml).unwrap();
-        let suite = &read.test_suites[0];
-        assert_eq!(suite.name.as_str(), "run \"1\"");
-        assert_eq!(
-            (read.tests, read.failures, read.errors, read.skipped),
-            (4, 1, 1, 1)
-        );
-        assert_eq!(
-            (suite.tests, suite.failures, suite.errors, suite.skipped),
-            (4, 1, 1, 1)
-        );
-        assert_eq!(suite.time, Some(Duration::from_secs(2)));
-        let found: Vec<_> = suite.test_cases.iter().map(outcome).collect();
-        assert_eq!(
-            found,
-            [
-                (None, None),
-                (Some("financial_equivalence"), Some("gold 1, answered 7")),
-                (Some("content_filter"), Some("no answer: content_filter")),
-                (None, Some("no gold")),
-            ]
-        );
-        let first = &suite.test_cases[0];
-        assert_eq!(first.name.as_str(), "0: is \"x\" > 1 & ?");
-        assert_eq!(first.classname.as_ref().unwrap().as_str(), "a<b");
-        assert_eq!(first.time, Some(Duration::from_millis(500)));
-        assert!(xml.contains("0: is &quot;x&quot; &gt; 1 &amp; ?") && !xml.contains('\0'));
-    }
-
-    /// The type and the message of a case that did not pass.
-    fn outcome(case: &TestCase) -> (Option<&str>, Option<&str>) {
-        match &case.status {
-            TestCaseStatus::Success { .. } => (None, None),
-            TestCaseStatus::NonSuccess { ty, message, .. }
-            | TestCaseStatus::Skipped { ty, message, .. } => (
-                ty.as_ref().map(|ty| ty.as_str()),
-                message.as_ref().map(|message| message.as_str()),
-            ),
-        }
-    }
-
-    #[test]
-    fn an_impossible_latency_counts_as_none() {
-        assert_eq!(seconds(-1.0), Duration::ZERO);
-        assert_eq!(seconds(f64::NAN), Duration::ZERO);
+        let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="convfinqa" tests="4" failures="1" errors="1" skipped="1" time="1.500">
+  <testsuite name="run &quot;1&quot;" tests="4" failures="1" errors="1" skipped="1" time="1.500">
+    <properties><property name="rule" value="financial_equivalence"/></properties>
+    <testcase name="0: is &quot;x&quot; &gt; 1 &amp; ?" classname="a&lt;b" time="0.500"/>
+    <testcase name="1: " classname="a&lt;b" time="0.500">
+      <failure type="financial_equivalence" message="gold 1, answered 7"/>
+    </testcase>
+    <testcase name="2: " classname="a&lt;b" time="0.000">
+      <error type="content_filter" message="no answer: content_filter"/>
+    </testcase>
+    <testcase name="3: " classname="a&lt;b" time="0.500">
+      <skipped type="no_gold" message="no gold"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+"#;
+        assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
     }
 }

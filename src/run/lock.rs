@@ -67,12 +67,12 @@ impl RunLock {
             }
             Err(TryLockError::Error(source)) => return Err(error(source)),
         }
-        let host = gethostname::gethostname();
+        let host = host_name();
         let now = jiff::Timestamp::now().round(jiff::Unit::Second);
         let holder = format!(
             "process {} on {} since {}",
             std::process::id(),
-            host.to_string_lossy(),
+            host,
             now.unwrap_or_default()
         );
         file.set_len(0)
@@ -91,6 +91,18 @@ impl RunLock {
             _ => None,
         }
     }
+}
+
+/// The name of this machine.
+pub fn host_name() -> String {
+    #[cfg(unix)]
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    #[cfg(not(unix))]
+    let name = "this machine".to_owned();
+    name
 }
 
 fn path(folder: &Path) -> PathBuf {

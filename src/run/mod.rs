@@ -39,7 +39,7 @@ pub use event::{Event, Finish};
 pub use find_run::FolderError;
 pub use folder::{RunFolder, RunStage, RunState};
 pub use journal::{Journal, JournalError};
-pub use lock::{LockError, RunLock};
+pub use lock::{LockError, RunLock, host_name};
 pub use models::RunModels;
 pub use plan::{Plan, PlanError, PlannedQuestion};
 pub use run_meta::{EpisodeMeta, Identity, MergedShards, MissingPart, RunKind, RunMeta, RunShard};

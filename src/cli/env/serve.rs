@@ -107,8 +107,9 @@ fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
 /// The host's name, by which a proxy can route to this server: without its domain, in letters,
 /// digits, `-` and `_`. A container's is in HOSTNAME.
 fn host_name() -> Option<String> {
-    let name = std::env::var_os("HOSTNAME").unwrap_or_else(gethostname::gethostname);
-    let name = name.to_string_lossy();
+    let named = ["HOSTNAME", "COMPUTERNAME"].map(|name| std::env::var(name).ok());
+    let name = named.into_iter().flatten().next();
+    let name = name.unwrap_or_else(crate::run::host_name);
     let plain = name.split('.').next().unwrap_or_default().chars();
     let plain: String = plain
         .filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))

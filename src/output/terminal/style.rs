@@ -1,8 +1,8 @@
-//! Width and colours of terminal output.
+//! The width of terminal output, and what is not written to a terminal.
 
 use std::borrow::Cow;
 
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, Table, presets};
 use console::{Term, measure_text_width};
 use finqa_core::text::picture;
 
@@ -36,18 +36,13 @@ const MEASURE: usize = 100;
 /// The layout of text for people. The default is for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Use colours.
-    pub color: bool,
     /// Columns that tables may take.
     pub width: u16,
 }
 
 impl Default for TerminalStyle {
     fn default() -> Self {
-        Self {
-            color: false,
-            width: 80,
-        }
+        Self { width: 80 }
     }
 }
 
@@ -56,16 +51,8 @@ impl TerminalStyle {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Dynamic);
-        // Width and color are set here: the table would look whether stdout is a
-        // terminal, whatever the user chose.
         table.set_width(self.width);
-        if self.color {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
-        table.set_header(header.iter().map(bold));
+        table.set_header(header);
         table
     }
 

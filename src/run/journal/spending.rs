@@ -50,7 +50,7 @@ impl Journal {
             let rows = statement.query_map([], |row| {
                 let dollars: String = row.get(1)?;
                 let amount = dollars.parse::<Decimal>().map_err(|error| {
-                    Error::FromSqlConversionFailure(1, Type::Text, Box::new(error))
+                    Error::FromSqlConversionFailure(1, Type::Text, error.to_string().into())
                 })?;
                 Ok((row.get(0)?, amount))
             });

@@ -46,28 +46,28 @@ fn a_shown_record_keeps_its_gold_apart() {
     shown["qa"]["answer"] = json!("ten dollars");
     let dataset = parse(&json!([shown])).unwrap();
     let record = &dataset.records[0];
-    insta::assert_snapshot!(record_text(record), @r"
-    Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
+    let expected = r"Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
 
-       t1  zed is an invented company .
+   t1  zed is an invented company .
 
-    |     | c0    | c1   |
-    |-----|-------|------|
-    | r0  |       | 2001 |
-    | r1  | sales | 10   |
+|     | c0    | c1   |
+|-----|-------|------|
+| r0  |       | 2001 |
+| r1  | sales | 10   |
 
-       t2  it has one customer .
+   t2  it has one customer .
 
-    Stand-alone questions
-       qa  what were sales?
+Stand-alone questions
+   qa  what were sales?
 
-    Conversation
-        0  what were sales?
-        1  and twice that?
-    ");
-    insta::assert_snapshot!(gold_text(record), @r"
-       qa  answer ten dollars · value 10 · program add(10, 0)
-        0  value 10 · program 10
-        1  value 20 · program multiply(10, const_2)
-    ");
+Conversation
+    0  what were sales?
+    1  and twice that?
+";
+    assert_eq!(record_text(record), expected);
+    let expected = r"   qa  answer ten dollars · value 10 · program add(10, 0)
+    0  value 10 · program 10
+    1  value 20 · program multiply(10, const_2)
+";
+    assert_eq!(gold_text(record), expected);
 }

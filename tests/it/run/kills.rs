@@ -7,8 +7,8 @@ use std::time::Duration;
 use convfinqa::run::Journal;
 use finqa_agents::llm::ChatMessage;
 use finqa_agents::pair::Call;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 
 use crate::support::agents::scripted_as;
 use crate::support::cli::{CommandExt, Row, Workplace};

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use tokio_util::bytes::{Bytes, BytesMut};
 
 use super::error::{ErrorKind, ModelError};
 
@@ -230,8 +230,8 @@ impl tower::Service<HttpRequestFactory> for Transport {
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
             this.call.lock().last = Some(attempt);
-            // We read the body, once; async-openai gets a placeholder.
-            Ok(http::Response::new("null").into())
+            // Nothing is left of it for async-openai to read.
+            Err(OpenAIError::InvalidArgument("read already".to_owned()))
         })
     }
 }

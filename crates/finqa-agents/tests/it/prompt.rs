@@ -70,24 +70,23 @@ fn view() -> CriticView {
 #[test]
 fn the_user_message_of_the_analyst() {
     let prompt = Prompts::embedded().analyst(&question()).unwrap();
-    insta::assert_snapshot!(prompt.user, @r##"
-    THE PAGE
-    [t1] fees rose .
+    let expected = r#"THE PAGE
+[t1] fees rose .
 
-    |     | c0   | c1      | c2     |
-    |-----|------|---------|--------|
-    | r0  |      | 2031    | 2030   |
-    | r1  | fees | $ 48300 | -40250 |
+|     | c0   | c1      | c2     |
+|-----|------|---------|--------|
+| r0  |      | 2031    | 2030   |
+| r1  | fees | $ 48300 | -40250 |
 
-    [t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
-    END OF THE PAGE
+[t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
+END OF THE PAGE
 
-    EARLIER TURNS
-    [h1] what were fees in 2031? -> 48300 (program: 48300; fees, 2031)
-    [h2] and in 2030? -> no answer
+EARLIER TURNS
+[h1] what were fees in 2031? -> 48300 (program: 48300; fees, 2031)
+[h2] and in 2030? -> no answer
 
-    Question: by what percentage did fees grow?
-    "##);
+Question: by what percentage did fees grow?"#;
+    assert_eq!(prompt.user, expected);
 }
 
 /// It sees what the analyst saw, and then the analysis.
@@ -96,18 +95,19 @@ fn the_user_message_of_the_critic() {
     let prompts = Prompts::embedded();
     let prompt = prompts.critic(&question(), &view()).unwrap();
     let seen = prompts.analyst(&question()).unwrap().user;
-    insta::assert_snapshot!(prompt.user.strip_prefix(&seen).unwrap(), @r##"
-    THE ANALYSIS
-    {"answer": "20%"}
+    let expected = r#"
 
-    Executed value of its program: 0.2
-    Printed answer: 20%
+THE ANALYSIS
+{"answer": "20%"}
 
-    AUTOMATIC FINDINGS
-    - unit: percent & number
+Executed value of its program: 0.2
+Printed answer: 20%
 
-    Check it: reply with ALL_OK alone, or with the JSON of your findings.
-    "##);
+AUTOMATIC FINDINGS
+- unit: percent & number
+
+Check it: reply with ALL_OK alone, or with the JSON of your findings."#;
+    assert_eq!(prompt.user.strip_prefix(&seen).unwrap(), expected);
 }
 
 #[test]

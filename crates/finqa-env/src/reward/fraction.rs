@@ -1,7 +1,5 @@
-//! Python's `float(Fraction(text))`: exact and correctly rounded.
-
-use num_rational::{BigRational, Ratio};
-use num_traits::{Num, ToPrimitive as _, Zero as _};
+//! Python's `float(Fraction(text))`, but the quotient is that of two doubles: integers beyond
+//! 2^53 are rounded before they are divided.
 
 use super::error::RewardError;
 use crate::python;
@@ -32,14 +30,11 @@ pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
 
 fn quotient(numerator: &str, denominator: &str) -> Option<f64> {
     let (numerator, denominator) = (integer(numerator)?, integer(denominator)?);
-    if denominator.is_zero() {
-        return None;
-    }
-    (numerator / denominator).to_f64()
+    (denominator != 0.0 && denominator.is_finite()).then_some(numerator / denominator)
 }
 
 /// `\d+(_\d+)*` in digits of any script.
-fn integer(text: &str) -> Option<BigRational> {
+fn integer(text: &str) -> Option<f64> {
     let mut digits = String::with_capacity(text.len());
     let mut after_digit = false;
     for c in text.chars() {
@@ -55,9 +50,7 @@ fn integer(text: &str) -> Option<BigRational> {
     if !after_digit || digits.len() > MAX_DIGITS {
         return None;
     }
-    Num::from_str_radix(&digits, 10)
-        .ok()
-        .map(Ratio::from_integer)
+    digits.parse().ok()
 }
 
 #[cfg(test)]
@@ -87,17 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_round_once() {
+    fn a_number_beyond_a_double_is_too_large_above_and_unknown_below() {
         let nines = "9".repeat(400);
-        assert_eq!(parse(&format!("{nines}/{nines}")), Ok(Some(1.0)));
-        assert_eq!(parse(&format!("1/{nines}")), Ok(Some(0.0)));
         assert_eq!(
             parse(&format!("{nines}/7")),
             Err(RewardError::FractionTooLarge)
         );
-        // 5e-324 is the smallest subnormal; half of it ties to even, to zero.
-        assert_eq!(parse(&format!("5/1{}", "0".repeat(324))), Ok(Some(5e-324)));
-        assert_eq!(parse(&format!("1/1{}", "0".repeat(310))), Ok(Some(1e-310)));
+        assert_eq!(parse(&format!("1/{nines}")), Ok(None));
         assert_eq!(parse(&format!("{}/2", "1".repeat(4301))), Ok(None));
     }
 
@@ -107,13 +96,6 @@ mod tests {
         fn agrees_with_ieee_division(a in 0_u64..1 << 53, b in 1_u64..1 << 53) {
             let expected = a as f64 / b as f64;
             prop_assert_eq!(parse(&format!("{a}/{b}")).unwrap(), Some(expected));
-        }
-
-        #[test]
-        fn a_common_factor_changes_nothing(a in 1_u64.., b in 1_u64.., k in 1_u64..) {
-            let short = parse(&format!("{a}/{b}")).unwrap();
-            let (ka, kb) = (u128::from(a) * u128::from(k), u128::from(b) * u128::from(k));
-            prop_assert_eq!(parse(&format!("{ka}/{kb}")).unwrap(), short);
         }
     }
 }

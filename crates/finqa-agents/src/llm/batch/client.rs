@@ -6,10 +6,10 @@ use std::time::Duration;
 use async_openai::Client;
 use async_openai::error::OpenAIError;
 use async_openai::traits::RequestOptionsBuilder;
-use bytes::Bytes;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio_util::bytes::Bytes;
 
 use finqa_core::secrets::{redact_json, shown_address};
 

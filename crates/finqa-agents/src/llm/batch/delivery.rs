@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::api::{BatchResult, BatchState};
 use super::driver::{Driver, OpenBatch};

@@ -8,10 +8,10 @@ use async_openai::types::batches::{
     Batch, BatchCompletionWindow, BatchRequestInputMethod, BatchStatus,
 };
 use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
-use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::api::{BatchLine, BatchResult, BatchState, PlannedBatch};
 use crate::llm::transport::HttpReply;

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{DefaultBodyLimit, FromRequest as _, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use http_body_util::LengthLimitError;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -134,13 +134,15 @@ pub(crate) async fn read_body(
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let reading = to_bytes(body, MESSAGE_BYTES);
+    let mut limited = Request::new(body);
+    DefaultBodyLimit::max(MESSAGE_BYTES).apply(&mut limited);
+    let reading = Bytes::from_request(limited, &());
     let (status, message) = match tokio::time::timeout(app.options.request_time, reading).await {
         Ok(Ok(bytes)) => {
             let request = Request::from_parts(parts, Body::from(bytes));
             return bounded(&app, next.run(request).await).await;
         }
-        Ok(Err(error)) if is_too_large(&error) => (
+        Ok(Err(BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)))) => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "Request body over the server's size limit",
         ),
@@ -154,10 +156,6 @@ pub(crate) async fn read_body(
         ),
     };
     closing(reply::detail(status, message))
-}
-
-fn is_too_large(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.is::<LengthLimitError>())
 }
 
 /// An answer that, if it is large, holds its share of the memory until it is taken; or the

@@ -162,7 +162,7 @@ async fn request(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> (u16, http_types::HeaderMap, String) {
+) -> (u16, reqwest::header::HeaderMap, String) {
     let client = client();
     let url = format!("{}{path}", server.url());
     let mut request = client.request(method.parse().expect("a method"), url);
@@ -177,8 +177,6 @@ async fn request(
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     (status, headers, answer.text().await.expect("a body"))
 }
-
-use ::http as http_types;
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 

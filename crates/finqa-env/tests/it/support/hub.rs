@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use finqa_env::data::HubOptions;
 use serde_json::{Value, json};
-use sha1::Digest as _;
+use sha2::Digest as _;
 
 use super::file_server::{Act, FileServer, blob};
 
