@@ -12,6 +12,7 @@ use super::confidence;
 use super::description::{DescribedPage, describe};
 use super::doubt;
 use super::filling::FilledPlan;
+use crate::expr::Expr;
 use crate::labels::{DirectQuestion, NoReading};
 use crate::question::alone;
 use crate::question::conversation::EarlierTurns;
@@ -144,14 +145,33 @@ impl EmbeddedAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        // Yes or no is answered by a comparison, and a compound rate by its plan, if there is one.
+        // Yes or no is answered by a comparison; a compound rate, what is described in full, the
+        // year of the largest and the largest itself by their plans, if there is one.
         let name = |filled: &FilledPlan| plans.get(filled.plan).map_or("", |plan| plan.name);
-        let wanted: [&dyn Fn(&FilledPlan) -> bool; 2] = [
+        let first = context.state.turns.is_empty();
+        let only_extreme = alone::only_extreme(context.facts, context.asked);
+        if only_extreme {
+            // A look-up of the same number came first.
+            for (_, filled) in &mut ranked {
+                if let Expr::Leaf(leaf) = &filled.expr
+                    && let Some(plan) = plans.iter().position(|plan| {
+                        let fact = plan.slots.first().and_then(|query| query.only);
+                        plan.name == alone::EXTREME && fact.is_some() && fact == leaf.source
+                    })
+                {
+                    filled.plan = plan;
+                }
+            }
+        }
+        let wanted: [&dyn Fn(&FilledPlan) -> bool; 5] = [
             &|filled| {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && context.asked.asks_yes_no()
             },
             &|filled| name(filled) == alone::COMPOUND_GROWTH,
+            &|filled| first && alone::DESCRIBED.contains(&name(filled)),
+            &|filled| name(filled) == alone::YEAR_OF,
+            &|filled| only_extreme && name(filled) == alone::EXTREME,
         ];
         for wanted in wanted {
             if ranked.iter().any(|(_, filled)| wanted(filled)) {
@@ -215,6 +235,7 @@ pub(crate) fn plans(
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
+    out.extend(alone::described(q));
     out.extend(alone);
     out.extend(alone::proposed(q, proposal));
     (out, follow_ups)

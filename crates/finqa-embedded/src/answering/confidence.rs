@@ -34,17 +34,23 @@ pub(crate) fn signals(
     let shape = shape(&best.expr);
     let name = SHAPES.get(shape).copied().unwrap_or_default();
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
-    let leaves = best.expr.leaves();
-    let facts = leaves
-        .iter()
-        .filter_map(|leaf| context.facts.all.get(leaf.source?));
-    let years: Vec<u16> = facts.flat_map(|fact| fact.years.iter().copied()).collect();
+    let years: Vec<u16> = best
+        .expr
+        .leaves()
+        .into_iter()
+        .filter_map(|l| context.facts.all.get(l.source?))
+        .flat_map(|f| f.years.iter().copied())
+        .collect();
     let missing = context.asked.years.iter().any(|year| !years.contains(year));
     let earlier = |leaf: &str| {
         let bare = leaf.trim_start_matches('-');
         context.earlier_literals.iter().any(|known| known == bare)
     };
-    let repeats = leaves.iter().any(|leaf| earlier(&leaf.literal));
+    let repeats = best
+        .expr
+        .leaves()
+        .into_iter()
+        .any(|leaf| earlier(&leaf.literal));
     let look_up = name.starts_with("look-up");
     let one_of = |names: &[&str]| flag(names.contains(&name));
     vec![

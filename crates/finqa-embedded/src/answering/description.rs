@@ -64,13 +64,20 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
     let facts = page.facts;
     let mut label = match fact.place {
         FactPlace::Cell { row, col } => {
-            let row = facts.rows.get(row).map_or("", |row| row.name.trim());
-            let column = facts.columns.get(col);
-            let column = column.map_or("", |column| column.name.trim());
+            let row = facts
+                .rows
+                .get(row)
+                .map(|r| r.name.trim().to_owned())
+                .unwrap_or_default();
+            let column = facts
+                .columns
+                .get(col)
+                .map(|c| c.name.trim())
+                .unwrap_or_default();
             let dated = !fact.years.is_empty() && crate::reading::text::year_of(column).is_some();
             match (row.is_empty(), column.is_empty() || dated) {
                 (false, false) => format!("{row}, {column}"),
-                (false, true) => row.to_owned(),
+                (false, true) => row,
                 (true, _) => column.to_owned(),
             }
         }

@@ -49,6 +49,27 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     }
 }
 
+/// A quotient of an amount of money with a scale word and a count without one, in units of
+/// money per thing.
+pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
+    let Some((Op::Divide, Expr::Leaf(amount), Expr::Leaf(count))) = expr.top() else {
+        return None;
+    };
+    let (money, things) = (
+        facts.all.get(amount.source?)?,
+        facts.all.get(count.source?)?,
+    );
+    let units = money.scale.filter(|_| money.dollar)?.units();
+    (!things.dollar && !things.percent && things.scale.is_none()).then(|| {
+        let raised = Expr::step(
+            Op::Multiply,
+            Expr::Leaf(amount.clone()),
+            Expr::constant(units),
+        );
+        Expr::step(Op::Divide, raised, Expr::Leaf(count.clone()))
+    })
+}
+
 /// A value in the scale that the question names.
 pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {

@@ -54,6 +54,8 @@ pub(crate) fn variants(
     if percent {
         found.push((8, other_percent(facts, &filled.expr)));
     }
+    let units = scale::in_units(facts, &filled.expr);
+    found.extend(units.map(|expr| (7, expr)));
     found
         .into_iter()
         .filter(|(_, expr)| expr.value().is_some())

@@ -9,7 +9,7 @@ use super::plan_question::PlanQuestion;
 use super::reference::{SURE, TurnOperand, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
-use crate::reading::text::{TokenKind, year_of};
+use crate::reading::text::TokenKind;
 use finqa_core::number::Scale;
 use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
 use finqa_core::program::Op;
@@ -70,32 +70,39 @@ fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     }
 }
 
-/// Words before a number, and units of time: such a number is not one to calculate with.
-const BEFORE: [&str; 6] = ["the", "number", "a", "an", "$", "initial"];
-const UNITS: [&str; 6] = ["year", "years", "month", "months", "percent", "quarters"];
-const SMALL: [&str; 10] = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-];
-const LARGE: [(&str, u32); 3] = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
-
 /// A plain number (not a year) at the start of the text; number words too.
 pub(crate) fn leading_number(text: &str) -> Option<u32> {
-    let mut words = text.split_whitespace();
-    let first = words.find(|word| !BEFORE.contains(word))?;
-    let next = words.next();
-    if next.is_some_and(|next| UNITS.contains(&next)) {
+    let first = text
+        .split_whitespace()
+        .find(|w| !matches!(*w, "the" | "number" | "a" | "an" | "$" | "initial"))?;
+    let mut after = text.split_whitespace().skip_while(|w| *w != first).skip(1);
+    if after.next().is_some_and(|w| {
+        matches!(
+            w,
+            "year" | "years" | "month" | "months" | "percent" | "quarters"
+        )
+    }) {
         return None;
     }
     let digits = first.trim_start_matches('$').replace(',', "");
     if let Ok(n) = digits.parse::<u32>() {
-        return (year_of(&digits).is_none() && n > 0).then_some(n);
+        let year = crate::reading::text::year_of(&digits).is_some();
+        return (!year).then_some(n).filter(|n| *n > 0);
     }
-    let large = |word: &str| LARGE.iter().find(|(large, _)| *large == word);
-    let large = |word: &str| large(word).map(|(_, n)| *n);
-    match (1..).zip(SMALL).find(|(_, small)| *small == first) {
-        Some((n, _)) => Some(n * next.map_or(Some(1), large)?),
-        None => large(first),
+    let words = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    let tens = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
+    let ten = |word: &str| tens.iter().find(|(w, _)| *w == word).map(|(_, x)| *x);
+    if let Some(n) = words.iter().position(|w| *w == first) {
+        let mut rest = text.split_whitespace().skip_while(|w| *w != first);
+        let factor = match rest.nth(1) {
+            Some(next) => ten(next)?,
+            None => 1,
+        };
+        return Some(u32::try_from(n + 1).ok()? * factor);
     }
+    ten(first)
 }
 
 /// "And in millions?", "how much is that in percentage?"
@@ -156,7 +163,7 @@ fn target(asked: &Wording) -> Option<u32> {
     named.map(|(_, units)| *units)
 }
 
-/// The scale of the last value, from its fact or its question.
+/// The scale of the last value, from its fact, its question or the table.
 fn scale_of(q: &PlanQuestion<'_>) -> u32 {
     let words = |phrase: &str| {
         let mut scales = Scale::ALL.into_iter().rev();
@@ -169,8 +176,23 @@ fn scale_of(q: &PlanQuestion<'_>) -> u32 {
         .and_then(|t| t.facts.last())
         .and_then(|i| q.facts.all.get(*i));
     let of_text = of_fact.and_then(|x| x.scale).map(Scale::units);
+    let header = || {
+        q.facts
+            .columns
+            .iter()
+            .find_map(|c| words(&c.name))
+            .filter(|_| of_fact.is_some_and(|x| x.cell().is_some()))
+    };
     let question = || q.state.last().and_then(|t| words(&t.asked.phrase));
-    of_text.or_else(question).unwrap_or(1)
+    let caption = || {
+        let mut texts = q.facts.sentences.iter().map(|s| s.text.as_str());
+        texts.find_map(|text| words(text).filter(|_| text.contains("in ")))
+    };
+    of_text
+        .or_else(header)
+        .or_else(question)
+        .or_else(caption)
+        .unwrap_or(1)
 }
 
 /// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"

@@ -95,8 +95,12 @@ impl EarlierTurns {
 
     fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
         let program = entry.program.as_deref().and_then(Expr::parse);
-        let value = entry.value.as_ref();
-        let value = || value.and_then(|value| Expr::literal(&value.to_string()));
+        let value = || {
+            entry
+                .value
+                .as_ref()
+                .and_then(|v| Expr::literal(&v.to_string()))
+        };
         let Some(mut expr) = program.or_else(value) else {
             return;
         };
@@ -117,8 +121,11 @@ impl EarlierTurns {
         let mut found = Vec::new();
         locate(facts, &mut expr, &query, &mut found);
         if years.is_empty() {
-            let facts = found.iter().filter_map(|index| facts.all.get(*index));
-            years = facts.flat_map(|fact| fact.years.iter().copied()).collect();
+            years = found
+                .iter()
+                .filter_map(|i| facts.all.get(*i))
+                .flat_map(|f| f.years.iter().copied())
+                .collect();
             years.dedup();
         }
         self.turns.push(EarlierTurn {
@@ -136,7 +143,10 @@ impl EarlierTurns {
 
     /// The `k`-th turn from the end, 0 the last.
     pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
-        self.turns.iter().nth_back(k)
+        self.turns
+            .len()
+            .checked_sub(k + 1)
+            .and_then(|i| self.turns.get(i))
     }
 
     /// The latest turn that ends in an operation.
@@ -150,8 +160,10 @@ impl EarlierTurns {
 
     /// All facts used so far, the latest last.
     pub(crate) fn anchors(&self) -> Vec<usize> {
-        let facts = self.turns.iter().flat_map(|turn| turn.facts.iter());
-        facts.copied().collect()
+        self.turns
+            .iter()
+            .flat_map(|t| t.facts.iter().copied())
+            .collect()
     }
 }
 
@@ -170,10 +182,13 @@ fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usi
         if leaf.is_constant() {
             return;
         }
-        let all = facts.all.iter().enumerate();
-        let alike = all.filter(|(_, fact)| alike_but_for_signs(&fact.literal, &leaf.literal));
-        let scored = alike.map(|(index, fact)| (index, scorer.score(fact, index)));
-        let best = scored.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let best = facts
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| alike_but_for_signs(&f.literal, &leaf.literal))
+            .map(|(i, f)| (i, scorer.score(f, i)))
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((i, _)) = best {
             leaf.source = Some(i);
             if !found.contains(&i) {

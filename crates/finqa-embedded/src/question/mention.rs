@@ -54,69 +54,99 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     })
 }
 
-/// What is between a numerator and its denominator.
-const OVER: [&str; 18] = [
-    "represent in relation to", "represents in relation to", "represented in relation to",
-    "in relation to", "relative to", "divided by", "as a percent of", "as percent of",
-    "as a portion of", "as a proportion of", "as a share of", "as a fraction of",
-    "was what percent of", "were what percent of", "where what percent of", "is what percent of",
-    "are what percent of", "made up what percent of",
-];
-
-/// What leads to a numerator, and what is then between it and its denominator.
-const RATIO_OF: [&str; 3] = ["ratio of", "ratio between", "fraction of"];
-const TO: [&str; 6] = ["to the", "to", "and", "over", "compared to", "compared"];
-
-/// What leads to a whole, and what is then between it and its part.
-const PART_OF: [&str; 9] = [
-    "percent of", "portion of", "proportion of", "share of", "part of", "fraction of", "much of",
-    "percent from", "amount of",
-];
-const IS_MADE_OF: [&str; 37] = [
-    "was attributable to", "is attributable to", "was attributed to", "was made of", "is made of",
-    "was made up of", "consisted of", "consists of", "comprised of", "was due to", "were due to",
-    "are due to", "due to", "attributable to", "came from", "comes from", "are from", "was from",
-    "were from", "is from", "related to", "are related to", "is related to", "was related to",
-    "dedicated to", "allocated to", "was allocated to", "is allocated to", "was", "were", "is",
-    "are", "where", "will be", "comprised", "that", "associated with",
-];
-/// The same, where nothing of these is said.
-const WEAK: [&str; 3] = ["from", "in", "for"];
-
 /// Numerator and denominator of a share or ratio, as the question names them.
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
-    let after = |lead: &str| asked.phrase.get(asked.find(lead)? + lead.len() + 1..);
-    let over = || OVER.iter().find_map(|connector| asked.split(connector));
-    let named_before = || {
-        let (before, _) = asked.split("ratio")?;
-        let (a, b) = split(&before, "to")?;
-        let named = span(&a).names() && span(&b).names();
-        (named && !asked.says(&["ratio of", "ratio between"])).then_some((a, b))
+    let text = asked.phrase.as_str();
+    let after = |lead: &str| {
+        asked
+            .find(lead)
+            .and_then(|i| text.get(i + lead.len() + 1..))
     };
-    let named_after = || {
-        let mut rests = RATIO_OF.iter().filter_map(|lead| after(lead));
-        rests.find_map(|rest| TO.iter().find_map(|connector| split(rest, connector)))
-    };
-    let part_of_whole = |rest: &str| {
-        let mut verbs = IS_MADE_OF.iter().chain(&WEAK);
-        let (whole, part) = verbs.find_map(|verb| split(rest, verb))?;
-        let named = !whole.trim().is_empty() && span(&part).says_anything();
-        named.then_some((part, whole))
-    };
-    let of_whole = || {
-        let mut rests = PART_OF.iter().filter_map(|lead| after(lead));
-        rests.find_map(part_of_whole)
-    };
-    let of_total = || {
-        let mut verbs = ["did", "does", "do", "was", "were", "is"].into_iter();
-        let part = verbs.find_map(|verb| after(&format!("percent {verb}")))?;
-        Some((part.to_owned(), " total ".to_owned()))
-    };
-    over()
-        .or_else(named_before)
-        .or_else(named_after)
-        .or_else(of_whole)
-        .or_else(of_total)
+    for connector in [
+        "represent in relation to", "represents in relation to", "represented in relation to",
+        "in relation to", "relative to", "divided by", "as a percent of", "as percent of",
+        "as a portion of", "as a proportion of", "as a share of", "as a fraction of",
+        "was what percent of", "were what percent of", "where what percent of",
+        "is what percent of", "are what percent of", "made up what percent of",
+    ] {
+        if let Some((a, b)) = asked.split(connector) {
+            return Some((tidy(&a), b));
+        }
+    }
+    if let Some((a, b)) = asked
+        .split("ratio")
+        .and_then(|(before, _)| split(&before, "to"))
+        && !asked.says(&["ratio of", "ratio between"])
+        && span(&a).names()
+        && span(&b).names()
+    {
+        return Some((tidy(&a), b));
+    }
+    for lead in ["ratio of", "ratio between", "fraction of"] {
+        if let Some(rest) = after(lead) {
+            for connector in ["to the", "to", "and", "over", "compared to", "compared"] {
+                if let Some(pair) = split(rest, connector) {
+                    return Some(pair);
+                }
+            }
+        }
+    }
+    for lead in [
+        "percent of", "portion of", "proportion of", "share of", "part of", "fraction of",
+        "much of", "percent from", "amount of",
+    ] {
+        let Some(rest) = after(lead) else { continue };
+        for verb in ["did", "does", "do"] {
+            if let Some((whole, part)) = split(rest, verb) {
+                return Some((tidy(&part), whole));
+            }
+        }
+        let verbs = [
+            "was attributable to", "is attributable to", "was attributed to", "was made of",
+            "is made of", "was made up of", "consisted of", "consists of", "comprised of",
+            "was due to", "were due to", "are due to", "due to", "attributable to", "came from",
+            "comes from", "are from", "was from", "were from", "is from", "related to",
+            "are related to", "is related to", "was related to", "dedicated to", "allocated to",
+            "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
+            "comprised", "that", "associated with", "from", "in", "for",
+        ];
+        let best = verbs
+            .iter()
+            .take(verbs.len() - 3)
+            .find_map(|verb| split(rest, verb))
+            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)));
+        if let Some((whole, part)) =
+            best.filter(|(w, p)| !w.trim().is_empty() && span(p).says_anything())
+        {
+            return Some((part, whole));
+        }
+    }
+    for verb in ["did", "does", "do", "was", "were", "is"] {
+        if let Some(rest) = after(&format!("percent {verb}")) {
+            return Some((tidy(rest), String::from(" total ")));
+        }
+    }
+    None
+}
+
+/// A numerator without the question words before it and the verb after it.
+fn tidy(text: &str) -> String {
+    let mut out = format!(" {} ", text.trim());
+    for lead in [
+        " did ", " does ", " do ", " what was ", " what were ", " what is ", " what are ",
+    ] {
+        if let Some(at) = out.rfind(lead) {
+            out = format!(" {}", out.get(at + lead.len()..).unwrap_or_default());
+        }
+    }
+    for tail in [
+        " represent ", " represents ", " account for ", " comprise ", " constitute ", " make up ",
+    ] {
+        if let Some(at) = out.rfind(tail) {
+            out.truncate(at + 1);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -168,11 +168,19 @@ impl<'a> PlanQuestion<'a> {
 /// Whether the last turns already named every content word.
 fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
     let (words, unknown) = weighted(facts, &asked.content());
-    let recent = state.turns.iter().rev().take(3);
-    let recent = recent.flat_map(|turn| &turn.words).map(|(word, _)| *word);
-    let recent: Vec<u32> = recent.collect();
+    let known = |word: u32| {
+        state
+            .turns
+            .iter()
+            .rev()
+            .take(3)
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+    };
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
-    let seen = words.iter().filter(|(word, _)| recent.contains(word));
-    let seen: f64 = seen.map(|(_, weight)| weight).sum();
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
     total > 0.0 && seen / total > 0.75
 }

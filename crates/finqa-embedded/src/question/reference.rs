@@ -5,6 +5,7 @@ use super::mention::span;
 use super::plan::PlanExpr::Slot;
 use super::plan::{PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
+use super::slot_words::weighted;
 use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::expr::Expr;
@@ -35,41 +36,106 @@ pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -
 /// What a part of a follow-up means.
 pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
-    let turn = by_operation(&part, q.state);
-    let bare = turn.is_none() && !span(text).names();
-    if bare && part.says(&["100", "$100", "$ 100"]) {
-        return TurnOperand::Known(Expr::constant(100));
+    let open = || TurnOperand::Open(Box::new(q.query(text)));
+    if let Some(turn) = by_operation(&part, q.state) {
+        return TurnOperand::Known(turn.expr.clone());
     }
-    let last = q.state.last().filter(|_| bare && part.years.is_empty());
-    match turn.or(last) {
-        Some(turn) => TurnOperand::Known(turn.expr.clone()),
-        None => TurnOperand::Open(Box::new(q.query(text))),
+    if !span(text).names() {
+        if part.says(&["100", "$100", "$ 100"]) {
+            return TurnOperand::Known(Expr::constant(100));
+        }
+        if let [year] = part.years.as_slice() {
+            return by_year(q, *year).map_or_else(open, TurnOperand::Known);
+        }
+        if part.years.is_empty()
+            && let Some(last) = q.state.last()
+        {
+            return TurnOperand::Known(last.expr.clone());
+        }
+        return open();
     }
+    by_words(q, &part).map_or_else(open, |turn| TurnOperand::Known(turn.expr.clone()))
 }
-
-/// What results of operations are called.
-const RESULTS: [(&[&str], Op); 4] = [
-    (
-        &[
-            "change", "difference", "increase", "decrease", "decline", "variation", "fluctuation",
-            "reduction", "growth", "variance", "changed", "decreased", "increased",
-        ],
-        Op::Subtract,
-    ),
-    (&["sum", "combined"], Op::Add),
-    (&["product"], Op::Multiply),
-    (&["quotient"], Op::Divide),
-];
 
 /// "This change", "that sum", "the product": the latest turn of that operation.
 fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
-    if !part.says(&["that", "this", "the", "those", "these"]) {
+    let definite = part.says(&["that", "this", "the", "those", "these"]);
+    if !definite {
         return None;
     }
-    let named = RESULTS.iter().find(|(names, _)| part.says(names));
-    let bare_total = || part.says(&["total"]) && !span(&part.phrase).says_anything();
-    let op = named.map(|(_, op)| *op);
-    state.latest(op.or_else(|| bare_total().then_some(Op::Add))?)
+    if part.says(&[
+        "change", "difference", "increase", "decrease", "decline", "variation", "fluctuation",
+        "reduction", "growth", "variance", "changed", "decreased", "increased",
+    ]) {
+        return state.latest(Op::Subtract);
+    }
+    if part.says(&["sum", "combined"]) {
+        return state.latest(Op::Add);
+    }
+    if part.says(&["product"]) {
+        return state.latest(Op::Multiply);
+    }
+    if part.says(&["quotient"]) {
+        return state.latest(Op::Divide);
+    }
+    if part.says(&["total"]) && !span(&part.phrase).names() && part.years.is_empty() {
+        return state.latest(Op::Add);
+    }
+    None
+}
+
+/// "The 2005 one": the latest value of that year.
+fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
+    let turn = q
+        .state
+        .turns
+        .iter()
+        .rev()
+        .find(|t| t.is_look_up() && t.years == [year]);
+    if let Some(turn) = turn {
+        return Some(turn.expr.clone());
+    }
+    let turn = q.state.turns.iter().rev().find(|t| t.asked.years == [year]);
+    if let Some(turn) = turn {
+        return Some(turn.expr.clone());
+    }
+    q.state
+        .turns
+        .iter()
+        .rev()
+        .flat_map(|t| t.expr.leaves())
+        .find_map(|leaf| {
+            let fact = q.facts.all.get(leaf.source?)?;
+            (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
+        })
+}
+
+/// The latest value whose question named the same things.
+fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
+    let (words, unknown) = weighted(q.facts, &part.tokens);
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let mut best: Option<(&EarlierTurn, f64)> = None;
+    for turn in q.state.turns.iter().rev() {
+        let years = if part.years.is_empty() {
+            &q.asked.years
+        } else {
+            &part.years
+        };
+        let fits = years.is_empty()
+            || turn.years.is_empty()
+            || years.iter().any(|y| turn.years.contains(y));
+        let fits = fits && (turn.is_look_up() || part.says(&["that", "this", "these", "those"]));
+        let seen: f64 = words
+            .iter()
+            .filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w))
+            .map(|(_, x)| x)
+            .sum();
+        let share = seen / total.max(0.1);
+        if fits && share > 0.7 && best.is_none_or(|(_, s)| share > s + 0.01) {
+            best = Some((turn, share));
+        }
+    }
+    best.map(|(turn, _)| turn)
 }
 
 /// "And in the previous year?": the year meant, counted from the last turn's.
@@ -84,6 +150,21 @@ pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     }
     if asked.says(&["following year", "year after", "year later"]) {
         return last.years.iter().max().map(|y| y + 1);
+    }
+    None
+}
+
+/// "And over the previous year?": both years of the period meant.
+pub(crate) fn shifted_period(asked: &Wording, last: &EarlierTurn) -> Option<Vec<u16>> {
+    if !asked.years.is_empty() {
+        return None;
+    }
+    let (late, early) = (last.years.iter().max()?, last.years.iter().min()?);
+    if asked.says(&["previous year", "year before", "previous period"]) {
+        return Some(vec![early - 1, *early]);
+    }
+    if asked.says(&["following year", "year after", "following period"]) {
+        return Some(vec![*late, late + 1]);
     }
     None
 }

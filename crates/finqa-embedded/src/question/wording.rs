@@ -277,21 +277,27 @@ fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
             out.push(year);
         }
     }
-    let [first, last] = *out.as_slice() else {
-        return out;
-    };
-    let says = |text: String| phrase.contains(&text);
-    let any = |words: &[&str]| words.iter().any(|word| says(format!(" {word} ")));
-    let averaged =
-        any(&["average", "total", "sum", "combined"]) && !any(&["change", "percent", "difference"]);
-    let spans = says(format!("{first}-{last}"))
-        || says(format!(" {first} through {last} "))
-        || averaged && says(format!(" {first} to {last} "))
-        || averaged && says(format!(" {first} and {last} ")) && any(&["between"]);
-    match spans {
-        true => (first.min(last)..=first.max(last)).collect(),
-        false => out,
+    if let (Some(first), Some(last), 2) = (out.first().copied(), out.last().copied(), out.len()) {
+        let range = [first, last];
+        let written = format!("{first}-{last}");
+        let averaged = [" average ", " total ", " sum ", " combined "]
+            .iter()
+            .any(|word| phrase.contains(word))
+            && !phrase.contains(" change ")
+            && !phrase.contains(" percent ")
+            && !phrase.contains(" difference ");
+        let spans = phrase.contains(&written)
+            || averaged && phrase.contains(&format!(" {first} to {last} "))
+            || averaged
+                && phrase.contains(&format!(" {first} and {last} "))
+                && phrase.contains(" between ")
+            || phrase.contains(&format!(" {first} through {last} "));
+        if spans {
+            let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));
+            out = (low..=high).collect();
+        }
     }
+    out
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! A question as the choice reads it, once for all candidates.
 
+use std::cell::OnceCell;
+
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::question::alone::ROLES;
 use crate::question::conversation::EarlierTurns;
 use crate::question::plan::ProgramPlan;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
 pub(crate) use crate::question::slots::{count, flag};
+use crate::question::alone::ROLES;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
@@ -20,8 +22,7 @@ pub(crate) const VARIANTS: [&str; 9] = [
     "percentages written otherwise",
 ];
 
-/// The names of all plans. Those that are not made any more keep their
-/// places until the weights are trained again.
+/// Names of the plan_names, which identify their plans.
 pub(super) const PLAN_NAMES: [&str; 40] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
     "return", "difference of returns", "constant", "conversion", "same again", "unit price",
@@ -52,6 +53,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub state: &'a EarlierTurns,
     /// Its content words and their weights.
     pub words: Vec<(u32, f64)>,
+    /// For each fact which of these words its names have, once that was asked.
+    words_of: Vec<OnceCell<Vec<bool>>>,
     /// It names nothing that the last turns did not name.
     pub(crate) refers: bool,
     /// It names no thing at all.
@@ -93,6 +96,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) latest: u16,
     /// For each row the weight of the question's words in its label.
     rows_named: Vec<f64>,
+    /// For each column its largest amount.
+    largest: Vec<f64>,
     /// For each plan its name: an index into [`PLAN_NAMES`].
     plan_names: Vec<Option<usize>>,
     /// The largest of several is asked for, or the smallest.
@@ -113,6 +118,13 @@ impl<'a> ChoiceContext<'a> {
         let latest = years
             .chain(facts.rows.iter().flat_map(|row| &row.years))
             .max();
+        let mut largest = vec![f64::MIN; facts.columns.len()];
+        for fact in &facts.all {
+            let column = fact.cell().and_then(|(_, col)| largest.get_mut(col));
+            if let Some(most) = column.filter(|_| !fact.percent) {
+                *most = most.max(fact.number.abs());
+            }
+        }
         let said = QuestionWord::all(facts, asked);
         let named = |label: &[u32]| -> f64 {
             let known = said.iter().filter(|said| label.contains(&said.word));
@@ -125,6 +137,7 @@ impl<'a> ChoiceContext<'a> {
             asked,
             state,
             words,
+            words_of: vec![OnceCell::new(); facts.all.len()],
             refers,
             bare,
             follow_ups: 0,
@@ -140,6 +153,7 @@ impl<'a> ChoiceContext<'a> {
             alone: false,
             latest: latest.copied().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
+            largest,
             said_weight: said.iter().map(|said| said.weight).sum(),
             said,
             lacking,
@@ -176,6 +190,14 @@ impl<'a> ChoiceContext<'a> {
         self.plan_names.get(filled.plan).copied().flatten()
     }
 
+    /// Which of the content words the names of a fact have.
+    pub(super) fn words_of(&self, index: usize, fact: &Fact) -> &[bool] {
+        let has = |(word, _): &(u32, f64)| fact.is_named(*word);
+        let read = || self.words.iter().map(has).collect();
+        let known = self.words_of.get(index);
+        known.map_or(&[], |of| of.get_or_init(read))
+    }
+
     /// The share of the question's content words that no number of an expression is near.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
         let leaves = expr.leaves().into_iter();
@@ -209,12 +231,9 @@ impl<'a> ChoiceContext<'a> {
         f64::from(u8::try_from(better).unwrap_or(u8::MAX))
     }
 
-    /// Whether no amount of its column is larger than a cell's.
-    pub(super) fn is_largest(&self, fact: &Fact, column: usize) -> bool {
-        self.facts.all.iter().all(|other| {
-            let amount = other.cell().is_some_and(|(_, col)| col == column) && !other.percent;
-            !amount || other.number.abs() <= fact.number.abs()
-        })
+    pub(super) fn largest(&self, column: usize, number: f64) -> bool {
+        let most = self.largest.get(column);
+        most.is_some_and(|most| number.abs() >= *most)
     }
 
     /// A year of the question that is nowhere on the page.

@@ -198,7 +198,7 @@ impl UsedFact {
                 .map_or(-50.0, |year| f64::from(*year) - f64::from(context.latest)),
             row.map_or(-1.0, |_| context.rows_named_better(fact)),
             fact.cell()
-                .map_or(-1.0, |(_, col)| flag(context.is_largest(fact, col))),
+                .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
             in_row,
             in_column,
             side_by_side,

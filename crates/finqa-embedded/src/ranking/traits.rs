@@ -66,7 +66,7 @@ pub(super) fn of(
         && read
             .of_page
             .iter()
-            .any(|fact| is_outflow(context.facts, fact));
+            .any(|(_, f)| is_outflow(context.facts, f));
     let order = read.order(context.facts, expr);
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     let sketch = context.sketch(expr).map(|(odds, _)| odds);
@@ -138,7 +138,8 @@ struct PageUse<'a> {
     /// How many numbers it has other than constants, and how many of them earlier turns had.
     numbers: usize,
     known: usize,
-    of_page: Vec<&'a Fact>,
+    /// The facts, each with its index.
+    of_page: Vec<(usize, &'a Fact)>,
     minus: bool,
     dropped: bool,
 }
@@ -163,7 +164,7 @@ impl<'a> PageUse<'a> {
             found.known += usize::from(context.earlier_literals.iter().any(|it| it == bare));
             found.minus |= negative;
             found.dropped |= !negative && fact.is_some_and(|f| f.literal.starts_with('-'));
-            found.of_page.extend(fact);
+            found.of_page.extend(leaf.source.zip(fact));
         });
         found
     }
@@ -171,12 +172,19 @@ impl<'a> PageUse<'a> {
     /// The share of the question's words that are in no fact's label.
     fn uncovered(&self, context: &ChoiceContext<'_>) -> f64 {
         let total: f64 = context.words.iter().map(|(_, weight)| weight).sum();
-        let named = |word: &u32| {
-            let mut facts = self.of_page.iter();
-            context.facts.corner.contains(word) || facts.any(|fact| fact.is_named(*word))
+        let of_fact = |k: usize, (index, fact): &(usize, &Fact)| {
+            context.words_of(*index, fact).get(k) == Some(&true)
         };
-        let covered = context.words.iter().filter(|(word, _)| named(word));
-        let covered: f64 = covered.map(|(_, weight)| weight).sum();
+        let named = |k: usize, word: &u32| {
+            context.facts.corner.contains(word) || self.of_page.iter().any(|of| of_fact(k, of))
+        };
+        let covered: f64 = context
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(k, (word, _))| named(*k, word))
+            .map(|(_, (_, weight))| weight)
+            .sum();
         if total > 0.0 {
             1.0 - covered / total
         } else {
@@ -185,7 +193,7 @@ impl<'a> PageUse<'a> {
     }
 
     fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
-        let has = |year: &u16| self.of_page.iter().any(|fact| fact.years.contains(year));
+        let has = |year: &u16| self.of_page.iter().any(|(_, f)| f.years.contains(year));
         count(context.asked.years.iter().filter(|y| !has(y)).count())
     }
 
@@ -194,8 +202,8 @@ impl<'a> PageUse<'a> {
         if asked.is_empty() {
             return 0.0;
         }
-        let other_years = |fact: &&&Fact| {
-            !fact.years.is_empty() && !fact.years.iter().any(|year| asked.contains(year))
+        let other_years = |(_, f): &&(usize, &Fact)| {
+            !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
         };
         count(self.of_page.iter().filter(other_years).count())
     }
@@ -218,14 +226,14 @@ impl<'a> PageUse<'a> {
         let cells = self
             .of_page
             .iter()
-            .filter(|fact| fact.cell().is_some())
+            .filter(|(_, f)| f.cell().is_some())
             .count();
         cells > 0 && cells < self.of_page.len()
     }
 
     fn across_columns(&self) -> bool {
         self.of_page.windows(2).any(|pair| {
-            matches!(pair, [a, b] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
+            matches!(pair, [(_, a), (_, b)] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
         })
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Facts {
     pub(crate) vectors: Vec<Option<u16>>,
     /// The page is the user's own: it has no lost escapes.
     pub own: bool,
+    /// The cells of such a page's table as they are written.
+    pub(crate) written: Vec<Vec<String>>,
 }
 
 impl Facts {
@@ -176,6 +178,7 @@ impl Facts {
             let corner = self.columns.first().map(|corner| corner.name.as_str());
             self.scale = self.scale.or_else(|| scale_of_label(corner?));
             self.date_repeated_columns();
+            self.written.clone_from(&document.table);
         }
         for (r, cells) in document.table.iter().enumerate() {
             let row = table.rows().get(r);

@@ -123,6 +123,19 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
         push(stem_of(core), TokenKind::Word, out);
         return;
     }
+    if let Some(number) = core
+        .strip_prefix("s&p")
+        .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    {
+        push("s&p", TokenKind::Word, out);
+        push(number, TokenKind::Number, out);
+        return;
+    }
+    if let Some(quarter) = quarter(core) {
+        push(quarter, TokenKind::Word, out);
+        push("quarter", TokenKind::Word, out);
+        return;
+    }
     if let Some(year) = date_year(core) {
         if let Some(name) = month_of(core) {
             push(name, TokenKind::Word, out);
@@ -168,6 +181,18 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
         } else {
             push(stem(part), TokenKind::Word, out);
         }
+    }
+}
+
+/// The ordinal of `q1` or `3q`.
+fn quarter(core: &str) -> Option<&'static str> {
+    let digit = core.strip_prefix('q').or_else(|| core.strip_suffix('q'))?;
+    match digit {
+        "1" => Some("first"),
+        "2" => Some("second"),
+        "3" => Some("third"),
+        "4" => Some("fourth"),
+        _ => None,
     }
 }
 
@@ -327,7 +352,8 @@ mod tests {
     #[test]
     fn dates_and_quarters_are_words_however_they_are_written() {
         assert_eq!(words("12/31/10"), ["december", "2010"]);
-        assert_eq!(words("4th qtr"), words("fourth quarter"));
+        assert_eq!(words("q4"), words("4th qtr"));
+        assert_eq!(words("q4"), words("fourth quarter"));
     }
 
     #[test]

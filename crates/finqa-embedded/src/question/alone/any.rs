@@ -8,7 +8,7 @@ use super::super::plan::{LOW, Pairing, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts::added;
-use super::{factors, series};
+use super::{factors, parts, series, steps, sums};
 use crate::expr::Expr;
 use crate::operations;
 use crate::shape::SHAPES;
@@ -23,6 +23,9 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     let whole = q.whole().amount();
     let dated = q.periods();
     let mut out = Vec::new();
+    let compared = parts::comparison(q).is_some()
+        || parts::direction(q).is_some()
+        || steps::profit(q).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
@@ -39,7 +42,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
                 Some((over(of_slots(Op::Add), two), 2, Number))
             }
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
-            "comparison" => Some((of_slots(Op::Greater), 2, YesNo)),
+            "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
             "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
             "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),
             "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
@@ -55,10 +58,22 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
             {
                 out.push(plan("any periods", Pairing::Periods, vec![a, b]));
             }
+            if name == "ratio"
+                && let Some(total) = facts.total
+            {
+                let mut of_total = whole.clone();
+                of_total.words.retain(|(word, _)| *word != total);
+                of_total.words.push((total, 1.5));
+                let slots = vec![whole.clone(), of_total];
+                out.push(plan("any share", Pairing::Parts, slots));
+            }
         }
         match name {
+            "ratio" => out.extend(sums::shares(facts, &whole)),
+            "sum of three or more" => out.extend(series::sums(facts, &whole, false)),
+            "average of three or more" => out.extend(series::sums(facts, &whole, true)),
             "product" => out.extend(factors::factors(facts, &whole)),
-            "average of three or more" => out.extend(series::averages(facts, &whole)),
+            "over a sum" => out.extend(sums::shares_of_column(facts, &whole)),
             _ => {}
         }
         if !q.state.turns.is_empty() {

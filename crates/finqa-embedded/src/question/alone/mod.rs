@@ -1,29 +1,34 @@
-//! Plans for a question without earlier turns, selected by its cues.
+//! Operation templates for a question without earlier turns, selected by its cues.
 //!
 //! Each returns a plan or nothing; `plans` keeps their order. References to earlier turns
 //! are resolved in `follow_up`.
 
+mod amounts;
 mod any;
 mod balance;
+mod described;
 mod due;
 mod factors;
-mod growth;
-mod margin;
 mod parts;
 mod returns;
 mod series;
+mod steps;
+mod sums;
 
 pub(crate) use any::proposed;
-pub(crate) use growth::COMPOUND_GROWTH;
-use returns::index_return;
+pub(crate) use described::{DESCRIBED, described};
+pub(crate) use returns::{index_return, starts_at_hundred};
+pub(crate) use series::{EXTREME, YEAR_OF, only_extreme};
+pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
 
 use super::mention::{operands, span};
 use super::plan::PlanExpr::Slot;
-use super::plan::ProgramPlan;
+use super::plan::{ProgramPlan, of_slots};
 use super::plan_question::PlanQuestion;
 use super::slots::SlotQuery;
 use crate::operations;
-use finqa_core::number::UnitKind::Percent;
+use finqa_core::number::UnitKind::{Number, Percent};
+use finqa_core::program::Op;
 
 /// The plans for a question without its conversation, best first.
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
@@ -33,6 +38,9 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         "was due to", "were due to", "attributable to",
     ]);
     out.extend(super::arithmetic::constant(q));
+    out.extend(parts::comparison(q));
+    out.extend(parts::direction(q));
+    out.extend(amounts::difference_over(q));
     out.extend(index_return(q));
     if set_against {
         out.extend(parts::ratio(q));
@@ -41,17 +49,26 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     if q.asked.says(&["sum of", "total sum", "combined"]) {
         out.extend(parts::sum(q));
     }
+    out.extend(parts::average(q));
     if !set_against {
         out.extend(parts::ratio(q));
     }
+    out.extend(parts::product(q));
+    out.extend(difference(q));
     out.extend(parts::sum(q));
     out.push(ProgramPlan::look_up(q.whole()));
+    out.extend(parts::any_share(q));
     out.extend(parts::both(q));
-    out.extend(margin::margin(q));
+    out.extend(amounts::margin(q));
+    out.extend(amounts::count_times_price(q));
     out.extend(balance::roll_forward(q));
     out.extend(series::series(q));
+    out.extend(series::extremes(q));
     out.extend(due::due(q));
-    out.extend(growth::compound(q));
+    out.extend(steps::complement(q));
+    out.extend(steps::compound(q));
+    out.extend(steps::same_rate(q));
+    out.extend(steps::profit(q));
     out
 }
 
@@ -70,6 +87,46 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             vec![a, b],
         )
         .periods(if sure { 0.95 } else { 0.8 }, Percent),
+    )
+}
+
+/// `later - earlier`, or the difference of two things.
+pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.change()
+        && !asked.says(&[
+            "less", "minus", "how much more", "how much higher", "how much greater", "exceed",
+            "outperform", "higher", "excluding", "without",
+        ])
+    {
+        return None;
+    }
+    let parts = operands(
+        asked,
+        &[
+            ("difference between", &["and"]),
+            ("difference of", &["and"]),
+            (
+                "",
+                &[
+                    "less", "minus", "excluding", "without", "compared to", "compared with",
+                    "versus", "than",
+                ],
+            ),
+        ],
+    );
+    let things =
+        parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
+    if let Some((a, b)) = things {
+        return Some(
+            ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b))
+                .parts(0.7, Number),
+        );
+    }
+    let (a, b) = q.periods()?;
+    Some(
+        ProgramPlan::new("difference", of_slots(Op::Subtract), vec![a, b])
+            .periods(if asked.years.len() >= 2 { 0.9 } else { 0.5 }, Number),
     )
 }
 

@@ -7,7 +7,7 @@ use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use crate::operations;
-use finqa_core::number::UnitKind::{Number, Percent, Ratio};
+use finqa_core::number::UnitKind::{Number, Percent, Ratio, YesNo};
 use finqa_core::program::Op;
 
 /// A share of a whole, or a ratio of two things.
@@ -22,8 +22,15 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         Percent
     };
     let (a, b) = ratio_operands(asked)?;
-    let slots = q.parts_of(&a, &b);
+    let mut slots = q.parts_of(&a, &b);
     let years = Wording::read(&a).years.len() == 1 && Wording::read(&b).years.len() == 1;
+    if let Some(whole) = slots.get_mut(1)
+        && whole.elliptical
+        && !years
+        && let Some(total) = q.facts.vocabulary.find("total")
+    {
+        whole.words.push((total, 1.5));
+    }
     let plan = ProgramPlan::new("ratio", of_slots(Op::Divide), slots);
     Some(match years {
         true => plan.periods(0.75, kind),
@@ -67,6 +74,94 @@ pub(super) fn added(n: usize) -> Option<PlanExpr> {
     operations::sum((0..n).map(Slot)).filter(|_| n >= 2)
 }
 
+/// An average over years.
+pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.says(&["average", "mean", "averaged"])
+        || asked.says(&["weighted average", "average price", "sum of"])
+        || asked.years.len() < 2
+        || asked.change()
+    {
+        return None;
+    }
+    let base = q.whole();
+    let slots: Vec<SlotQuery> = asked.years.iter().map(|y| base.of_year(*y)).collect();
+    let pattern = operations::average((0..slots.len()).map(Slot).collect())?;
+    Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
+}
+
+/// A quantity times a price.
+pub(crate) fn product(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let (a, b) = operands(
+        q.asked,
+        &[
+            ("product of", &["and", "by"]),
+            ("", &["times", "multiplied by"]),
+        ],
+    )?;
+    (span(&a).names() && span(&b).names()).then(|| {
+        ProgramPlan::new("product", of_slots(Op::Multiply), q.parts_of(&a, &b)).parts(0.8, Number)
+    })
+}
+
+/// `greater(a, b)`
+pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.yes_no() {
+        return None;
+    }
+    let (a, b) = operands(
+        asked,
+        &[(
+            "",
+            &[
+                "more than", "greater than", "higher than", "larger than", "exceed", "outperform",
+                "surpass", "beat", "than", "or",
+            ],
+        )],
+    )?;
+    if asked.change() && asked.years.len() == 1 {
+        let year = asked.years.first().copied()?;
+        let both_years = |part: SlotQuery| [part.of_year(year), part.of_year(year - 1)];
+        let slots = q.parts_of(&a, &b).into_iter().flat_map(both_years);
+        let change = |i: usize| operations::difference(Slot(i), Slot(i + 1));
+        return Some(
+            ProgramPlan::new(
+                "comparison",
+                operations::greater(change(0), change(2)),
+                slots.collect(),
+            )
+            .free(0.8, YesNo),
+        );
+    }
+    Some(
+        ProgramPlan::new(
+            "comparison",
+            operations::greater(Slot(0), Slot(1)),
+            q.parts_of(&a, &b),
+        )
+        .parts(0.8, YesNo),
+    )
+}
+
+/// "Did sales grow from 2011 to 2012?": the later against the earlier year.
+pub(crate) fn direction(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    let up = asked.says(&[
+        "increase", "grow", "improve", "rise", "gain", "increased", "grown", "improved", "risen",
+    ]);
+    let down = asked.says(&[
+        "decrease", "decline", "fall", "drop", "shrink", "decreased", "declined", "fallen",
+        "dropped", "worsen",
+    ]);
+    if up == down || !asked.starts(&["did", "has", "have", "so did", "and did"]) {
+        return None;
+    }
+    let (late, early) = q.periods()?;
+    let (a, b) = if up { (late, early) } else { (early, late) };
+    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), vec![a, b]).periods(0.8, YesNo))
+}
+
 /// "The total of A and B": two things that the question joins by `and`.
 pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
@@ -79,4 +174,27 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
+}
+
+/// A share whatever the wording: the words before `of` over the words after it, or the
+/// thing named over the total. Last-resort candidates, for when a check finds that a
+/// share was requested and none was given.
+pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    let asked = q.asked;
+    if !(asked.percent() || asked.share()) {
+        return Vec::new();
+    }
+    let total = || String::from(" total ");
+    let around = asked
+        .split("of total")
+        .map(|(a, b)| (a, format!(" total{b}")));
+    let within = asked.split("percent of").map(|(_, b)| (b, total()));
+    let whole = Some((asked.phrase.clone(), total()));
+    [around, within, whole]
+        .into_iter()
+        .flatten()
+        .map(|(a, b)| {
+            ProgramPlan::new("ratio", of_slots(Op::Divide), q.parts_of(&a, &b)).parts(LOW, Percent)
+        })
+        .collect()
 }

@@ -5,12 +5,12 @@ use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
-use crate::reading::facts::{Fact, Facts};
+use crate::reading::facts::Facts;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// The gain over the 100 at the start, or the difference of two such gains.
-pub(super) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (facts, asked) = (q.facts, q.asked);
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
     let gains = asked.change()
@@ -23,16 +23,29 @@ pub(super) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if !(starts_at_hundred(facts) || named) || !gains {
         return None;
     }
-    let (early, late) = (asked.years.iter().min(), asked.years.iter().max());
+    let two = asked
+        .years
+        .iter()
+        .max()
+        .zip(asked.years.iter().min())
+        .filter(|(a, b)| a != b);
     let starts: Vec<u16> = base_years(facts);
-    if early != late && !starts.is_empty() && early.is_some_and(|early| !starts.contains(early)) {
+    if let Some((_, early)) = two
+        && !starts.is_empty()
+        && !starts.contains(early)
+    {
         return None;
     }
     let relative = asked.relative_change()
         || asked.says(&["percent", "outperform", "roi", "rate"])
         || asked.says(&["return", "returns"]) && !asked.change();
-    let of_columns = || facts.columns.iter().flat_map(|column| &column.years).max();
-    let last = late.or_else(of_columns).copied();
+    let last = asked.years.iter().max().copied().or_else(|| {
+        facts
+            .columns
+            .iter()
+            .flat_map(|c| c.years.iter().copied())
+            .max()
+    });
     let base = SlotQuery {
         years: last.into_iter().collect(),
         ..q.whole().amount()
@@ -69,10 +82,12 @@ pub(super) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 
 /// The columns in which an index table is at 100.
 fn base_years(facts: &Facts) -> Vec<u16> {
-    let all = facts.all.iter();
-    let hundreds = all.filter(|fact| is_hundred(fact.number) && fact.cell().is_some());
-    hundreds
-        .flat_map(|fact| fact.years.iter().copied())
+    facts
+        .all
+        .iter()
+        .filter(|f| is_hundred(f.number))
+        .filter(|f| f.cell().is_some())
+        .flat_map(|f| f.years.iter().copied())
         .collect()
 }
 
@@ -82,7 +97,7 @@ fn is_hundred(x: f64) -> bool {
 
 /// Whether the page compares returns on 100 invested: every row of its table
 /// begins (or ends) at 100, or its text says so.
-fn starts_at_hundred(facts: &Facts) -> bool {
+pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
     let hundreds = facts
         .all
         .iter()
@@ -91,11 +106,14 @@ fn starts_at_hundred(facts: &Facts) -> bool {
     let rows = facts.rows.len().saturating_sub(1);
     let columns = facts.columns.len().saturating_sub(1);
     let in_table = hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns);
-    let words = ["return", "invest", "index"].into_iter();
-    let mut words = words.map(|word| facts.vocabulary.get(word));
-    let invested = |fact: &Fact| {
-        fact.cell().is_none() && fact.dollar && is_hundred(fact.number) && fact.scale.is_none()
+    let mut words = ["return", "invest", "index"]
+        .into_iter()
+        .map(|w| facts.vocabulary.get(w));
+    let in_text = || {
+        facts
+            .all
+            .iter()
+            .any(|f| f.cell().is_none() && f.dollar && is_hundred(f.number) && f.scale.is_none())
     };
-    let in_text = || facts.all.iter().any(invested);
     in_table || words.all(|w| w.is_some()) && in_text()
 }

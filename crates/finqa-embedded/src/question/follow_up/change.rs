@@ -5,7 +5,9 @@ use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{SURE, TurnOperand, join, resolve};
+use super::super::reference::{TurnOperand, SURE, join, resolve, shifted_period};
+use super::super::slot_words::weighted;
+use super::super::alone;
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -22,6 +24,14 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     ]
     .iter()
     .find_map(|c| q.asked.split(c))?;
+    let time = [
+        "the year", "the years", "year", "the period", "the following", "the previous", "the same",
+        "this period", "that period", "time", "the time", "the month", "the quarter", "those",
+        "these",
+    ];
+    if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
+        return None;
+    }
     let left = Wording::read(&left);
     let points = left.says(&["that", "this", "the", "net", "change", "it"])
         && left.change()
@@ -30,7 +40,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
     }
-    let base = base(q, a, b, &rest);
+    let base = base(q, difference, a, b, &rest);
     Some(
         join(
             "relative change",
@@ -42,15 +52,61 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     )
 }
 
-/// What the change is compared with: one of its own operands.
-fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
+/// What the change is compared with: one of its own operands, or something named.
+fn base(q: &PlanQuestion<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let part = Wording::read(rest);
-    let dated = |of: &Expr| {
-        let leaves = of.leaves().into_iter();
-        let mut facts = leaves.filter_map(|leaf| q.facts.all.get(leaf.source?));
-        facts.any(|fact| fact.years.iter().any(|year| part.years.contains(year)))
+    let dated = |e: &Expr| {
+        e.leaves()
+            .iter()
+            .filter_map(|l| q.facts.all.get(l.source?))
+            .any(|x| x.years.iter().any(|y| part.years.contains(y)))
     };
-    TurnOperand::Known(if dated(a) && !dated(b) { a } else { b }.clone())
+    let (words, unknown) = weighted(q.facts, &part.tokens);
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let known = |word: u32| {
+        q.state
+            .turns
+            .iter()
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+            || difference.words.iter().any(|(w, _)| *w == word)
+    };
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
+    let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
+    if !same {
+        return TurnOperand::Open(Box::new(q.query(rest)));
+    }
+    if !part.years.is_empty() && dated(a) && !dated(b) {
+        return TurnOperand::Known(a.clone());
+    }
+    TurnOperand::Known(b.clone())
+}
+
+/// "What is the difference between the two returns?": of two shares or changes.
+pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let results = q.asked.says(&[
+        "percent", "percents", "return", "returns", "representation", "changes", "ratios", "rates",
+        "growth",
+    ]) || q.refers;
+    if !q.asked.says(&["difference", "outperform", "higher"])
+        || !results
+        || !last.ends_in(Op::Divide)
+    {
+        return None;
+    }
+    let before = q
+        .state
+        .turns
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
+    let expr = operations::difference(before.expr.clone(), last.expr.clone());
+    let name = "difference of changes";
+    Some(ProgramPlan::fixed(name, expr, Percent))
 }
 
 /// "And the percentage change?"
@@ -115,14 +171,35 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     if asked.says(&["number one", "and one", "and 1"]) {
         return less(last.expr.clone(), Expr::constant(1));
     }
-    let look_ups = last.is_look_up() && q.state.back(1)?.is_look_up();
-    let two = asked.says(&["these", "those", "two", "both", "them", "net difference"]);
-    let meant = q.refers || asked.points_to_span() && look_ups;
-    if new_year || !meant || !(look_ups || two) {
-        return None;
+    let values = q.state.back(1).is_some() && !new_year;
+    let both = values
+        && (last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up)
+            || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
+    let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
+    if both && (q.refers || asked.points_to_span() && look_ups) {
+        let (late, early) = two_values(q)?;
+        return less(late, early);
     }
-    let (late, early) = two_values(q)?;
-    less(late, early)
+    let start = asked.says(&["initial", "original", "invested", "originally"])
+        || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
+    if alone::starts_at_hundred(q.facts) && last.is_look_up() && start {
+        return less(last.expr.clone(), Expr::constant(100));
+    }
+    let mut years: Vec<u16> = asked.years.clone();
+    if years.len() == 1 && q.refers {
+        years.extend(
+            last.years
+                .iter()
+                .copied()
+                .filter(|y| last.is_look_up() && !asked.years.contains(y)),
+        );
+    }
+    let shifted = shifted_period(asked, last);
+    let years = shifted.unwrap_or(years);
+    let mut asked = asked.clone();
+    asked.years = years;
+    let q = q.with(&asked);
+    alone::index_return(&q).or_else(|| alone::difference(&q))
 }
 
 /// Two operands as a follow-up names them; if both point to the same turn, a pronoun

@@ -1,4 +1,4 @@
-//! Plans for a follow-up question: what it takes from earlier turns, by
+//! Operation templates for a follow-up question: what it takes from earlier turns, by
 //! reference or by leaving it out.
 
 mod change;
@@ -21,21 +21,25 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let Some(last) = q.state.last() else {
         return Vec::new();
     };
-    let ways: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 12] = [
+    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
         super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
         greater,
+        change::of_results,
+        share::product,
         change::relation,
         change::relative_change,
         totals::including,
+        totals::unit_price,
         totals::average,
+        totals::sum,
         change::difference,
         share::ratio,
         redo,
         look_up,
     ];
-    let mut out: Vec<ProgramPlan> = ways.iter().filter_map(|way| way(q, last)).collect();
+    let mut out: Vec<ProgramPlan> = rules.iter().filter_map(|rule| rule(q, last)).collect();
     let mut prior = 0.95;
     for plan in &mut out {
         plan.prior = prior;
@@ -85,20 +89,22 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let base = q.whole();
     for index in &last.facts {
         let fact = q.facts.all.get(*index)?;
-        let of_fact = fact.label.iter().map(|word| (*word, q.facts.weight(*word)));
         let words = if named {
             base.words.clone()
         } else {
-            of_fact.collect()
+            fact.label
+                .iter()
+                .map(|w| (*w, q.facts.weight(*w)))
+                .collect()
         };
         let years = if asked.years.is_empty() {
-            &fact.years
+            fact.years.clone()
         } else {
-            &asked.years
+            asked.years.clone()
         };
         slots.push(SlotQuery {
             words,
-            years: years.clone(),
+            years,
             anchors: [*index].into(),
             elliptical: !named,
             years_inherited: false,

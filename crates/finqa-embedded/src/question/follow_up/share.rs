@@ -1,36 +1,91 @@
 //! Follow-ups that ask for a share or ratio.
 
 use super::super::conversation::EarlierTurn;
-use super::super::mention::{ratio_operands, span};
+use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{SURE, TurnOperand, join};
+use super::super::reference::{TurnOperand, SURE, join};
 use super::change::pair;
-use finqa_core::number::UnitKind::{Percent, Ratio};
+use crate::operations;
+use finqa_core::number::UnitKind::{Number, Percent, Ratio};
 use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?"
 pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
-    if !(asked.share() || asked.percent()) {
+    let over = asked.split("over").filter(|(_, b)| {
+        !b.starts_with(" the year") && span(b).says_anything() && asked.says(&["value", "previous"])
+    });
+    let cue = asked.share() || asked.percent() || over.is_some();
+    if !cue {
         return None;
     }
-    let kind = match asked.says(&["ratio", "divided by", "times"]) {
-        true => Ratio,
-        false => Percent,
+    let kind = if asked.says(&["ratio", "divided by", "times"]) {
+        Ratio
+    } else {
+        Percent
     };
-    let (a, b) = ratio_operands(asked)?;
-    let (mut one, mut two) = pair(q, &a, &b);
-    let points = |text: &str| {
-        !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
-    };
-    if let Some((Op::Divide, part, whole)) = last.expr.top() {
-        // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
-        if points(&b) && !points(&a) {
-            two = TurnOperand::Known(whole.clone());
-        } else if points(&a) && !points(&b) && matches!(two, TurnOperand::Open(_)) {
-            one = TurnOperand::Known(part.clone());
+    if let Some((a, b)) = over
+        .or_else(|| ratio_operands(asked))
+        .or_else(|| operands(asked, &[("", &["over"])]))
+    {
+        let implied = b.trim() == "total";
+        let (mut one, mut two) = pair(q, &a, &b);
+        let points = |text: &str| {
+            !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
+        };
+        if let Some((Op::Divide, part, whole)) = last.expr.top() {
+            // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
+            if points(&b) && !points(&a) {
+                two = TurnOperand::Known(whole.clone());
+            } else if points(&a) && !points(&b) && matches!(two, TurnOperand::Open(_)) {
+                one = TurnOperand::Known(part.clone());
+            }
         }
+        if implied {
+            // No whole is named: the last ratio's, or the last value.
+            two = whole(q, last, &one);
+        }
+        return Some(join("ratio", Op::Divide, one, two).parts(SURE, kind));
     }
-    Some(join("ratio", Op::Divide, one, two).parts(SURE, kind))
+    if !q.refers {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let (x, y) = (before.expr.number()?, last.expr.number()?);
+    let (small, large) = if x.abs() <= y.abs() {
+        (before, last)
+    } else {
+        (last, before)
+    };
+    let expr = operations::ratio(small.expr.clone(), large.expr.clone());
+    Some(ProgramPlan::fixed("ratio", expr, kind))
+}
+
+fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &TurnOperand) -> TurnOperand {
+    if let Some((Op::Divide, _, denominator)) = last.expr.top() {
+        return TurnOperand::Known(denominator.clone());
+    }
+    match part {
+        TurnOperand::Known(expr) if *expr == last.expr => q.state.back(1).map_or_else(
+            || TurnOperand::Known(last.expr.clone()),
+            |t| TurnOperand::Known(t.expr.clone()),
+        ),
+        _ => TurnOperand::Known(last.expr.clone()),
+    }
+}
+
+/// "What is the product of the change and that price?"
+pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+    let (a, b) = operands(
+        q.asked,
+        &[
+            ("product of", &["and", "by", "with"]),
+            ("", &["times", "multiplied by"]),
+        ],
+    )
+    .or_else(|| q.asked.split("times"))
+    .or_else(|| q.asked.split("multiplied by"))?;
+    let (a, b) = pair(q, &a, &b);
+    Some(join("product", Op::Multiply, a, b).parts(SURE, Number))
 }

@@ -1,4 +1,4 @@
-//! Follow-ups that add up: extended sums and averages.
+//! Follow-ups that add up: sums, extended sums, averages, a price per unit.
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
@@ -44,6 +44,29 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     Some(join("sum", Op::Add, TurnOperand::Known(base), added).free(SURE, Number))
 }
 
+/// "What was, then, the average price of each?": an amount over a count.
+pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    let per = asked.says(&["per", "each", "for each", "apiece"]);
+    let mean = asked.says(&["average"]) && asked.says(&["price", "cost", "value", "payment"]);
+    if !(per || mean)
+        || !asked.years.is_empty()
+        || asked.says(&["per share", "per year", "annual", "percent"])
+    {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let counts = |t: &EarlierTurn| t.asked.says(&["how many", "number of", "shares", "units"]);
+    let (amount, count) = match (counts(before), counts(last)) {
+        (false, true) => (before, last),
+        (true, false) => (last, before),
+        _ if per && (asked.says(&["then"]) || !q.refers) => (before, last),
+        _ => return None,
+    };
+    let expr = operations::ratio(amount.expr.clone(), count.expr.clone());
+    Some(ProgramPlan::fixed("unit price", expr, Number))
+}
+
 /// "And the average per year?"
 pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
@@ -69,4 +92,39 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
         }
     };
     Some(ProgramPlan::fixed("average", expr, Number))
+}
+
+/// "What is the sum of those values?"
+pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
+    let asked_years = q.asked.years.len() >= 2
+        && q.asked.years.iter().all(|y| {
+            q.state
+                .turns
+                .iter()
+                .any(|t| t.is_look_up() && t.years == [*y])
+        });
+    let span_words = q
+        .asked
+        .says(&["those", "these", "both", "two", "all", "three", "combined"]);
+    let cue = q.asked.sum()
+        || q.asked.says(&["total"]) && !q.asked.change() && (span_words || asked_years);
+    if !cue
+        || !q.refers
+        || q.asked
+            .says(&["percent", "divided", "over", "represent", "ratio"])
+    {
+        return None;
+    }
+    let before = q.state.back(1)?;
+    let run = q.state.latest_look_ups();
+    let expr = if last.is_look_up()
+        && let Some(sum) = q.state.latest(Op::Add)
+    {
+        operations::sum([sum, last].map(|turn| turn.expr.clone()))?
+    } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
+        operations::sum(run.iter().rev().map(|turn| turn.expr.clone()))?
+    } else {
+        operations::sum([before, last].map(|turn| turn.expr.clone()))?
+    };
+    Some(ProgramPlan::fixed("sum", expr, Number))
 }

@@ -1,0 +1,122 @@
+//! Plans for calculations that a question describes in full: a change that repeats, a rate
+//! that it supposes, what part of a change has one cause, the return on a balance.
+
+use super::super::mention::{ratio_operands, span};
+use super::super::plan::PlanExpr::Slot;
+use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
+use super::super::plan_question::PlanQuestion;
+use super::super::wording::Wording;
+use super::amounts::{PROFITS, named};
+use super::steps::{SAME_RATE, known_periods};
+use crate::expr::Expr;
+use crate::reading::facts::Fact;
+use crate::reading::text::TokenKind;
+use finqa_core::number::UnitKind::{Number, Percent};
+use finqa_core::program::Op;
+
+const SAME_CHANGE: &str = "same change";
+const NAMED_RATE: &str = "named rate";
+const SHARE_OF_CHANGE: &str = "share of a change";
+const RETURN_ON: &str = "return on";
+
+/// The names of the plans whose wording leaves no other calculation, for a question without
+/// earlier turns.
+pub(crate) const DESCRIBED: [&str; 5] = [
+    SAME_RATE, SAME_CHANGE, NAMED_RATE, SHARE_OF_CHANGE, RETURN_ON,
+];
+
+/// The plans for a question without earlier turns. They come before the others, so that a
+/// program that others give too counts for them.
+pub(crate) fn described(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+    if !q.state.turns.is_empty() {
+        return Vec::new();
+    }
+    let plans = [
+        share_of_change(q),
+        same_change(q),
+        named_rate(q),
+        return_on(q),
+    ];
+    plans.into_iter().flatten().collect()
+}
+
+/// Words that name a cause.
+const CAUSES: [&str; 5] = [
+    "due to", "attributable to", "attributed to", "caused by", "because of",
+];
+
+/// "What percent of the change in sales was due to prices?": the part over the difference of
+/// the two periods.
+fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !(asked.percent() || asked.share()) || !asked.says(&CAUSES) {
+        return None;
+    }
+    let (part, whole) = ratio_operands(asked)?;
+    let changed = Wording::read(&whole);
+    let named = span(&part).names() && !Wording::read(&part).change();
+    if !changed.change() || !named {
+        return None;
+    }
+    let (late, early) = q.with(&changed).periods()?;
+    let part = q.query(&part).amount();
+    let expr = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
+    Some(ProgramPlan::new(SHARE_OF_CHANGE, expr, vec![late, early, part]).free(0.5, Percent))
+}
+
+/// "If costs rise by as much as they did in 2012, what will they be?": the later value and
+/// the difference that led to it.
+fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.says(&["as much as", "same amount", "same increase", "same change"])
+        || !asked.says(&["if", "assuming", "would", "will"])
+    {
+        return None;
+    }
+    let (late, early) = known_periods(q)?;
+    let expr = step(Op::Add, of_slots(Op::Subtract), Slot(0));
+    Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).periods(0.4, Number))
+}
+
+/// "Assuming a 5% return, what would the assets earn?": an amount times a rate that the
+/// question names and the page does not have.
+fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    if !asked.says(&["assuming", "assume"]) || asked.change() || asked.yes_no() {
+        return None;
+    }
+    let rate = asked.tokens.windows(2).find_map(|pair| match pair {
+        [number, mark] if number.kind == TokenKind::Number && mark.is("%") => {
+            Expr::literal(&format!("{}%", number.text))
+        }
+        _ => None,
+    })?;
+    let value = rate.number()?;
+    let printed = |fact: &Fact| fact.percent && (fact.value - value).abs() < 1e-9;
+    if q.facts.all.iter().any(printed) {
+        return None;
+    }
+    let rate = PlanExpr::Fixed(rate);
+    let amount = q.whole().amount();
+    Some(
+        ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
+            .free(0.4, Number),
+    )
+}
+
+/// "What was the return on equity?": the profit over what it was earned on.
+fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
+    let asked = q.asked;
+    let (before, base) = asked.split("return on")?;
+    let earning = [" asset", " equity", " capital ", " sales ", " revenue"];
+    if asked.change() || !earning.iter().any(|word| base.contains(word)) {
+        return None;
+    }
+    let profit = named(q.facts, &PROFITS)?;
+    let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
+    let earned = format!("{before}{profit} {} ", years.join(" "));
+    Some(
+        ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), q.parts_of(&earned, &base))
+            .parts(0.6, Percent),
+    )
+}
