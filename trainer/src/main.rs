@@ -29,6 +29,7 @@ mod slots;
 mod trees;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
@@ -89,7 +90,10 @@ fn train(
         trees: Forest::default(),
         ..start.clone()
     };
-    let step = |what: &str| eprintln!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
+    let of = without.map_or("all folds".to_owned(), |fold| {
+        format!("without fold {fold}")
+    });
+    let step = |what: &str| eprintln!("{of}: {what}: {:.1} s", started.elapsed().as_secs_f64());
     step("slots, shapes");
     let inner: Vec<(usize, (ShapeModel, SketchModel))> = (0..FOLDS)
         .filter(|fold| Some(*fold) != without)
@@ -168,7 +172,8 @@ fn train(
 }
 
 /// Answers questions of one fold with the weights trained on the others.
-fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report<'a>) {
+fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> {
+    let mut out = Vec::new();
     let analyst = EmbeddedAnalyst::with_weights(weights.clone());
     let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
         trees: Forest::default(),
@@ -181,7 +186,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report
         let all = candidates(&analyst, &page, &item.question, true);
         let place = all.iter().position(|c| is_right(&c.program));
         let by_linear = linear.answer(&page, &item.question);
-        report.add(Answer {
+        out.push(Answer {
             item,
             history: if item.stand_alone { "" } else { "gold" },
             right: guess.as_ref().is_some_and(|g| is_right(&g.best.program)),
@@ -194,7 +199,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report
     let turns: Vec<&'a Item> = test.iter().copied().filter(|i| !i.stand_alone).collect();
     for answered in converse(&analyst, &turns) {
         if answered.item.gold.is_some() {
-            report.add(Answer {
+            out.push(Answer {
                 item: answered.item,
                 history: "own",
                 right: answered.right,
@@ -205,6 +210,7 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item], report: &mut Report
             });
         }
     }
+    out
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -229,20 +235,35 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         all.len(),
         examples.len()
     );
-    let mut report = Report::default();
-    for fold in 0..options.folds {
-        eprintln!("fold {fold}");
-        let weights = train(&all, &examples, Some(fold), options.seed);
+    let (all, examples, options) = (&all, &examples, &options);
+    let examined = |fold: usize| {
+        let weights = train(all, examples, Some(fold), options.seed);
         let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
-        examine(&weights, &test, &mut report);
+        examine(&weights, &test)
+    };
+    // The folds are independent, so each has a thread.
+    let (folds, whole) = thread::scope(|scope| {
+        let folds: Vec<_> = (0..options.folds)
+            .map(|fold| scope.spawn(move || examined(fold)))
+            .collect();
+        let whole = options.write.is_some();
+        let whole = whole.then(|| train(all, examples, None, options.seed));
+        let folds: Vec<_> = folds
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
+        (folds, whole)
+    });
+    let mut report = Report::default();
+    for answers in folds {
+        report.add(answers.map_err(|_| "a fold was not examined")?);
     }
     report.print();
     report.print_confidence();
     if let Some(path) = &options.misses {
         report.write_misses(path)?;
     }
-    if let Some(folder) = &options.write {
-        let mut weights = train(&all, &examples, None, options.seed);
+    if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
         weights.confidence = report.confidence();
         write(&mut weights, folder)?;
     }
@@ -258,13 +279,7 @@ fn write(weights: &mut EmbeddedWeights, folder: &Path) -> std::io::Result<()> {
     }
     std::fs::write(folder.join("weights.json"), weights.to_json())?;
     std::fs::write(folder.join("trees.json"), weights.trees_to_json())?;
-    std::fs::write(
-        folder.join("network.json"),
-        weights.network_to_json(),
-    )?;
+    std::fs::write(folder.join("network.json"), weights.network_to_json())?;
     std::fs::write(folder.join("shapes.bin"), weights.shapes.to_bytes())?;
-    std::fs::write(
-        folder.join("sketches.bin"),
-        weights.sketches.to_bytes(),
-    )
+    std::fs::write(folder.join("sketches.bin"), weights.sketches.to_bytes())
 }

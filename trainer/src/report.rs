@@ -27,8 +27,8 @@ pub struct Answer<'a> {
 pub struct Report<'a>(Vec<Answer<'a>>);
 
 impl<'a> Report<'a> {
-    pub fn add(&mut self, answer: Answer<'a>) {
-        self.0.push(answer);
+    pub fn add(&mut self, answers: Vec<Answer<'a>>) {
+        self.0.extend(answers);
     }
 
     pub fn print(&self) {
