@@ -125,7 +125,10 @@ mod tests {
 
     #[test]
     fn strict_grading_says_that_it_refused() {
-        let graded = grade("", "5", RewardMode::Strict).unwrap();
-        assert_eq!(serde_json::to_value(graded).unwrap()["rule"], "refused");
+        for (answer, truth) in [("", "5"), ("5", ""), ("nan", "5"), ("5", "inf")] {
+            let graded = grade(answer, truth, RewardMode::Strict).unwrap();
+            let rule = &serde_json::to_value(graded).unwrap()["rule"];
+            assert_eq!(rule, "refused", "{answer:?} for {truth:?}");
+        }
     }
 }
