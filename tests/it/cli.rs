@@ -102,7 +102,7 @@ fn every_command_that_a_message_names_runs_as_written() {
         // Refused, begun again, paused, and a shard alone.
         ask("--n 6"),
         ask("--n 6 --max-time 1ms"),
-        ask("--n 5 --max-cost 0.2 --prices prices.json"),
+        ask("--n 5 --max-cost 0.14 --prices prices.json"),
         run("report s"),
         run("env play --n 1 --resume last"),
     ];
@@ -116,10 +116,12 @@ fn every_command_that_a_message_names_runs_as_written() {
             );
             let command = command.replace("--max-cost", "--max-cost 9");
             let ran = place.run(command.as_str());
-            // Whatever it then finds, it is understood.
-            assert!(!ran.stderr.contains("Usage:"), "{command}: {}", ran.stderr);
-            let is_over = ran.stderr.contains("no unfinished run");
-            assert!(is_over || ran.code != Some(2), "{command}: {}", ran.stderr);
+            // Whatever run it then finds, its options are understood.
+            assert!(
+                !ran.stderr.contains("unexpected argument"),
+                "{command}: {}",
+                ran.stderr
+            );
         }
     }
 }

@@ -124,9 +124,9 @@ fn a_server_that_has_answered_is_given_time_and_asked_by_one_request_at_a_time()
     let (place, more) = (Workplace::new(), "concurrency = 30");
     let (server, refused) = down_after(12, Duration::from_secs(2));
     place.answer(&asking(&server, more));
-    // Those in flight, and a few that asked whether it answers again.
+    // Those in flight, those begun before it was down, and the probes: not all of them again.
     let refused = refused.load(Ordering::Relaxed);
-    assert!(refused <= 30 + 4, "{refused}");
+    assert!(refused < 50, "{refused}");
     is_as_undisturbed(&place, more);
 }
 
