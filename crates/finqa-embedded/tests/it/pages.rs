@@ -143,7 +143,11 @@ fn stand_alone_questions() {
         ("what was the rental expense in 2011?", "4.1"),
         (
             "what was the average rental expense from 2010 to 2012?",
-            "add(4.5, 4.1), add(#0, 3.4), divide(#1, const_3)",
+            "add(3.4, 4.1), add(#0, 4.5), divide(#1, const_3)",
+        ),
+        (
+            "did net revenue grow from 2011 to 2012?",
+            "greater(520.0, 400.0)",
         ),
         (
             "what was the percentage change in turnover from 2011 to 2012?",
