@@ -38,7 +38,7 @@ pub use event::{CallEvent, Observer};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
-pub use open_calls::WaitingCall;
+pub use open_calls::OpenCall;
 pub use price::{Dollars, PriceError, PriceList};
 pub use protocol::{messages_json, tools_json};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};

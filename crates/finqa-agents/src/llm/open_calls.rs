@@ -11,7 +11,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// A call that has been waiting for long.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingCall {
+pub struct OpenCall {
     /// The node and its question.
     pub name: String,
     pub since: Timestamp,
@@ -19,12 +19,12 @@ pub struct WaitingCall {
 
 /// By number, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct OpenCalls(BTreeMap<u64, (Instant, WaitingCall)>);
+pub(super) struct OpenCalls(BTreeMap<u64, (Instant, OpenCall)>);
 
 impl OpenCalls {
     pub(super) fn begin(&mut self, number: u64, name: String) {
         let since = Timestamp::now();
-        let call = WaitingCall { name, since };
+        let call = OpenCall { name, since };
         self.0.insert(number, (Instant::now(), call));
     }
 
@@ -33,7 +33,7 @@ impl OpenCalls {
     }
 
     /// The call that has been waiting longest, if that is long.
-    pub(super) fn longest(&self) -> Option<WaitingCall> {
+    pub(super) fn longest(&self) -> Option<OpenCall> {
         let (begun, call) = self.0.values().next()?;
         (begun.elapsed() >= LONG).then(|| call.clone())
     }

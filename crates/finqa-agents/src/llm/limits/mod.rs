@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::open_calls::WaitingCall;
+use super::open_calls::OpenCall;
 use super::types::Stop;
 
 pub(crate) use quota::{ReportedQuotas, reported_quotas};
@@ -43,7 +43,7 @@ pub struct LimitStatus {
     /// The time since which a server has been down, if one is.
     pub down_since: Option<Timestamp>,
     /// The call that has been waiting longest, if that is long.
-    pub longest: Option<WaitingCall>,
+    pub longest: Option<OpenCall>,
 }
 
 impl Limits {
