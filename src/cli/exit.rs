@@ -218,15 +218,23 @@ static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 /// Prints the error that ends the program, without secrets: as a log line if stderr holds only
 /// those.
 pub(crate) fn print_error(message: &str, exit: Exit) {
-    let logged = LOGS_JSON.load(Ordering::Relaxed);
-    if logged && tracing::enabled!(target: "convfinqa", tracing::Level::ERROR) {
-        tracing::error!(target: "convfinqa", exit_code = exit.code(), "{message}");
+    let message = super::telemetry::redactor().text(message);
+    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
+    if LOGS_JSON.load(Ordering::Relaxed) {
+        let line = serde_json::json!({
+            "timestamp": format!("{:.6}", jiff::Timestamp::now()),
+            "level": "ERROR",
+            "target": "convfinqa",
+            "message": message.replace('\u{a0}', " "),
+            "exit_code": exit.code(),
+        });
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
         return;
     }
     let name = console::style("error:").for_stderr().red().bold();
-    let line = format!("{name} {}", super::telemetry::redactor().text(message));
     // It may be coloured, and the words in it are harmless already.
-    let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(&line));
+    let line = for_stderr(&format!("{name} {message}")).into_owned();
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// True if stderr is to hold only log lines.

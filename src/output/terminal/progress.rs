@@ -68,7 +68,8 @@ impl RunProgress {
             bar,
             counts: ProgressCounts::default(),
             output: output.to_owned(),
-            continuation: command("--resume", output),
+            // On one line, to be copied.
+            continuation: command("--resume", output).replace(' ', "\u{a0}"),
             last_line: now,
             started: now,
         }

@@ -65,10 +65,11 @@ impl TerminalStyle {
     }
 }
 
-/// A text for stderr: on a terminal, its lines are broken at words and keep their indent.
+/// A text for stderr: on a terminal, its lines are broken at words, but not at no-break spaces,
+/// and keep their indent.
 pub(crate) fn for_stderr(text: &str) -> Cow<'_, str> {
     let Some((_, columns)) = Term::stderr().size_checked() else {
-        return Cow::Borrowed(text);
+        return Cow::Owned(text.replace('\u{a0}', " "));
     };
     let lines = text.lines().map(|line| {
         let words = line.trim_start();
@@ -76,7 +77,7 @@ pub(crate) fn for_stderr(text: &str) -> Cow<'_, str> {
         let words = broken(words, indent, indent + 2, columns.into());
         format!("{:indent$}{words}", "")
     });
-    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n").replace('\u{a0}', " "))
 }
 
 /// Breaks a text that begins in column `start` at spaces: later lines begin in column

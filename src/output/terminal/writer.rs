@@ -48,7 +48,9 @@ impl TerminalWriter {
     pub(crate) fn say(&self, line: &str) {
         match self.options {
             ProgressOptions { quiet: true, .. } => {}
-            ProgressOptions { logged: true, .. } => tracing::info!("{line}"),
+            ProgressOptions { logged: true, .. } => {
+                tracing::info!("{}", line.replace('\u{a0}', " "))
+            }
             _ => self.line(&for_stderr(line)),
         }
     }

@@ -131,9 +131,10 @@ impl PredictionFile<'_> {
             line: source.position().map_or(1, line_number),
             source,
         };
-        // Spreadsheets of some languages write semicolons.
-        let first = self.text.lines().next().unwrap_or_default();
-        let delimiter = if first.contains(',') { b',' } else { b';' };
+        // Spreadsheets of some languages write semicolons. Empty lines are passed over.
+        let first = self.text.lines().find(|line| !line.is_empty());
+        let semicolons = first.is_some_and(|line| line.contains(';') && !line.contains(','));
+        let delimiter = if semicolons { b';' } else { b',' };
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
             .from_reader(self.text.as_bytes());

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use reqwest::ClientBuilder;
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 
 use super::settings::SettingsError;
@@ -49,8 +50,12 @@ fn build(
     change: fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<reqwest::Client, SettingsError> {
     install_crypto();
+    let identity = HeaderValue::from_static("identity");
+    let uncompressed = HeaderMap::from_iter([(ACCEPT_ENCODING, identity)]);
     let builder = || {
         let builder = ClientBuilder::new()
+            // Without the header a server may compress, and nothing here decodes.
+            .default_headers(uncompressed.clone())
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(Policy::none())

@@ -4,12 +4,12 @@ use std::cell::OnceCell;
 
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
+use crate::question::alone::ROLES;
 use crate::question::conversation::EarlierTurns;
 use crate::question::plan::ProgramPlan;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
 pub(crate) use crate::question::slots::{count, flag};
-use crate::question::alone::ROLES;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};

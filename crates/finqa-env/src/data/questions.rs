@@ -1,5 +1,6 @@
 //! The questions' CSV.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -60,7 +61,13 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         .flexible(true)
         .trim(Trim::Headers)
         .from_reader(bytes);
-    let headers = reader.headers().map_err(unread)?.clone();
+    // As for pandas, the first of two columns with one name has it.
+    let mut named = HashSet::new();
+    let given = reader.headers().map_err(unread)?.clone();
+    let once = given
+        .iter()
+        .map(|name| if named.insert(name) { name } else { "" });
+    let headers: StringRecord = once.collect();
     let is_there = |name: &str| headers.iter().any(|header| header == name);
     if let Some(name) = REQUIRED.iter().find(|name| !is_there(name)) {
         return Err(damaged(format!("there is no column `{name}`")));

@@ -73,7 +73,7 @@ fn bad_directories_say_what_and_where() {
 /// Neither is JSON: the table cannot be queried, and `env check` says which and where.
 #[test]
 fn a_byte_order_mark_and_a_nan_in_a_table_are_named() {
-    let questions = "\u{feff}id,company,user_query,question,answer\n1,a,q,q,1\n";
+    let questions = "\u{feff}id,company,user_query,question,answer,answer\n1,a,q,q,1,2\n";
     let marked = ("a/marked.json", "\u{feff}[{\"x\":1}]");
     let dir = directory(questions, &[marked, ("a/nan.json", r#"[{"x":NaN}]"#)]);
     let problems = Catalog::load(dir.path()).unwrap().check().problems;

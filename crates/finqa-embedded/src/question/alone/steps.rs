@@ -48,11 +48,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
     let one = || PlanExpr::constant(1);
-    let root = step(
-        Op::Divide,
-        one(),
-        PlanExpr::constant((late - early).into()),
-    );
+    let root = step(Op::Divide, one(), PlanExpr::constant((late - early).into()));
     let growth = step(Op::Exp, of_slots(Op::Divide), root);
     let expr = step(Op::Subtract, growth, one());
     Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).periods(0.9, Percent))

@@ -1,13 +1,13 @@
 //! Follow-ups about a change: the difference, the relative change, and a change
 //! compared with something.
 
+use super::super::alone;
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{TurnOperand, SURE, join, resolve, shifted_period};
+use super::super::reference::{SURE, TurnOperand, join, resolve, shifted_period};
 use super::super::slot_words::weighted;
-use super::super::alone;
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -53,7 +53,13 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 }
 
 /// What the change is compared with: one of its own operands, or something named.
-fn base(q: &PlanQuestion<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
+fn base(
+    q: &PlanQuestion<'_>,
+    difference: &EarlierTurn,
+    a: &Expr,
+    b: &Expr,
+    rest: &str,
+) -> TurnOperand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {
         e.leaves()

@@ -4,7 +4,7 @@ use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{TurnOperand, SURE, join};
+use super::super::reference::{SURE, TurnOperand, join};
 use super::change::pair;
 use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, Ratio};
