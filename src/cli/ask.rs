@@ -29,7 +29,7 @@ use finqa_core::text::single_spaced;
 
 use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};
-use super::{Exit, Failure, dotenv, exit, settings, signals, stdout, telemetry};
+use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let quiet = args.quiet;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet,
-        logged: exit::logs_json(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = Runtime::new().context("cannot start the runtime")?;

@@ -1,21 +1,19 @@
 //! Exit codes, and the one line that an error becomes.
 
 use std::error::Error;
-use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analysis::AnalysisError;
 use crate::dataset::{DatasetError, OwnError};
 use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
-use crate::output::terminal::{for_stderr, harmless};
+use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
 use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
-use crate::telemetry::{LogFormat, TelemetryError};
+use crate::telemetry::TelemetryError;
 use finqa_agents::llm::{ErrorKind, ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::Fault;
 use finqa_agents::prompt::PromptError;
@@ -210,36 +208,4 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     }
     // Errors quote files and servers.
     harmless(&line).into_owned()
-}
-
-/// Set if stderr holds only JSON, including the final error line.
-static LOGS_JSON: AtomicBool = AtomicBool::new(false);
-
-/// Prints the error that ends the program, without secrets: as a log line if stderr holds only
-/// those.
-pub(crate) fn print_error(message: &str, exit: Exit) {
-    let message = super::telemetry::redactor().text(message);
-    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
-    if LOGS_JSON.load(Ordering::Relaxed) {
-        let line = serde_json::json!({
-            "timestamp": format!("{:.6}", jiff::Timestamp::now()),
-            "level": "ERROR",
-            "target": "convfinqa",
-            "message": message.replace('\u{a0}', " "),
-            "exit_code": exit.code(),
-        });
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
-        return;
-    }
-    let name = console::style("error:").for_stderr().red().bold();
-    // It may be coloured, and the words in it are harmless already.
-    let line = for_stderr(&format!("{name} {message}")).into_owned();
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
-}
-
-/// True if stderr is to hold only log lines.
-pub(crate) fn logs_json(format: LogFormat) -> bool {
-    let logged = format == LogFormat::Json;
-    LOGS_JSON.store(logged, Ordering::Relaxed);
-    logged
 }

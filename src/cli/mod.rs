@@ -142,7 +142,7 @@ fn parse(
 /// Prints the error that ends the program.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let exit = exit::classify(error);
-    exit::print_error(&exit::one_line(error), exit);
+    telemetry::print_error(&exit::one_line(error), exit);
     exit.into()
 }
 

@@ -22,9 +22,7 @@ use finqa_agents::pair::{Fault, RunFailure};
 use super::args::{ControlArgs, RunArgs, RunDisplay, needs_model};
 use super::ci::CiArgs;
 use super::outputs::{OutputOption, check_outputs, inputs_of_run};
-use super::{
-    Exit, Failure, dotenv, exit, mlflow_lines, runtime, settings, signals, stdout, telemetry,
-};
+use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, signals, stdout, telemetry};
 
 /// The parts of a run that differ between commands.
 pub(super) trait RunCommand {
@@ -78,7 +76,7 @@ fn dry_run(
 ) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: control.print.quiet,
-        logged: exit::logs_json(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = runtime()?;
@@ -171,7 +169,7 @@ pub(super) fn drive(
         verbose: display.verbose,
         quiet: display.print.quiet,
         terminal: std::io::stderr().is_terminal(),
-        logged: exit::logs_json(settings.log.log),
+        logged: telemetry::logs_json(settings.log.log),
     };
     let progress = RunProgress::new(options, &settings.run.output);
     let runtime = Runtime::new().context("cannot start the runtime")?;
@@ -223,7 +221,7 @@ pub(super) fn report_and_exit_code(
 ) -> anyhow::Result<Exit> {
     // The reason of a failure comes before the summary.
     let exit = exit_code(results).unwrap_or_else(|failure| {
-        exit::print_error(&failure.message, failure.exit);
+        telemetry::print_error(&failure.message, failure.exit);
         failure.exit
     });
     let printed = print_summary(results, display);

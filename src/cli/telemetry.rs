@@ -1,17 +1,19 @@
 //! From settings and OpenTelemetry's standard variables to traces and logs.
 
+use std::io::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
 
-use crate::output::terminal::TerminalWriter;
+use crate::output::terminal::{TerminalWriter, for_stderr};
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, Collector, LogOptions, Redactor, Telemetry, TraceOptions};
+use crate::telemetry::{self, Collector, LogFormat, LogOptions, Redactor, Telemetry, TraceOptions};
 use finqa_agents::llm::{Endpoint, Provider, http_client};
 use finqa_core::secrets::shown_address;
 
 use super::dotenv::variable;
+use super::exit::Exit;
 
 /// OpenTelemetry's variable for questions, prompts and replies in traces.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
@@ -21,6 +23,38 @@ const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 const SECRETS: &[&str] = &[
     "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD", "FINQA_TOKEN",
 ];
+
+/// Set if stderr holds only JSON, including the final error line.
+static LOGS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Prints the error that ends the program, without secrets: as a log line if stderr holds only
+/// those.
+pub(crate) fn print_error(message: &str, exit: Exit) {
+    let message = redactor().text(message);
+    // Not by `tracing`, which drops it if `RUST_LOG` leaves us out or nothing is set up yet.
+    if LOGS_JSON.load(Ordering::Relaxed) {
+        let line = serde_json::json!({
+            "timestamp": format!("{:.6}", jiff::Timestamp::now()),
+            "level": "ERROR",
+            "target": "convfinqa",
+            "message": message.replace('\u{a0}', " "),
+            "exit_code": exit.code(),
+        });
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        return;
+    }
+    let name = console::style("error:").for_stderr().red().bold();
+    // It may be coloured, and the words in it are harmless already.
+    let line = for_stderr(&format!("{name} {message}")).into_owned();
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// True if stderr is to hold only log lines.
+pub(crate) fn logs_json(format: LogFormat) -> bool {
+    let logged = format == LogFormat::Json;
+    LOGS_JSON.store(logged, Ordering::Relaxed);
+    logged
+}
 
 /// Starts what the settings and variables ask for. Within a runtime, for a
 /// collector's sake. A run is `tracked` if its traces are delivered from its folder (MLflow).

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 
-use super::exit::print_error;
+use super::telemetry::print_error;
 use super::{Exit, stdout};
 
 /// Prints help or an error of usage, and says how the program ends.

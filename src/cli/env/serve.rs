@@ -15,7 +15,7 @@ use finqa_env::episode::EpisodeRules;
 use finqa_env::server::{self, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools, limit_process_memory};
 
-use super::super::{Exit, exit, settings, signals, telemetry};
+use super::super::{Exit, settings, signals, telemetry};
 use super::{catalog, problems_note};
 use crate::settings::LogSettings;
 
@@ -55,7 +55,7 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> anyhow::Resu
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
     let writer = TerminalWriter::new(ProgressOptions {
-        logged: exit::logs_json(log.log),
+        logged: telemetry::logs_json(log.log),
         ..ProgressOptions::default()
     });
     telemetry::start_logs(&log, &writer)?;
