@@ -1,8 +1,8 @@
 //! ConvFinQA records: documents, questions and, kept apart from them, gold.
 //!
 //! [`Question`] and [`Gold`] are separate types so that whatever talks to a
-//! model takes a `Question` and cannot see gold: `prompt`, `agents`, `parse`
-//! and `offline` may not name `Gold` (held by a test).
+//! model takes a `Question` and cannot see gold: no package below
+//! this one can name `Gold`.
 //!
 //! `load` reads whole conversations, as a JSON array or JSONL, one record
 //! at a time. It answers nothing, scores nothing and repairs no table.

@@ -1,4 +1,5 @@
-//! Years in the labels of columns and rows.
+//! Years in the labels of columns and rows. Questions and sentences are read by the embedded
+//! analyst's `reading::text`, which takes 1980 to 2060 alone.
 
 /// The months' names, in lower case.
 pub const MONTHS: [&str; 12] = [

@@ -22,7 +22,7 @@ pub(crate) const VARIANTS: [&str; 9] = [
     "percentages written otherwise",
 ];
 
-/// Names of the plan_names, which identify their plans.
+/// The names of all plans.
 pub(super) const PLAN_NAMES: [&str; 40] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
     "return", "difference of returns", "constant", "conversion", "same again", "unit price",

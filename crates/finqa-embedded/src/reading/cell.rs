@@ -1,5 +1,6 @@
 //! A number as a cell or a sentence writes it, and the literal by which the official
-//! evaluator reads it again.
+//! evaluator reads it again. Core's reader of cells differs: it keeps a `2014` under a heading
+//! of years and reads no number in `5.0 years`; what is read here is an input of the weights.
 
 use finqa_core::number::{self, Scale};
 
